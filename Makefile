@@ -1,0 +1,69 @@
+# Everything a contributor runs. Each target works as the first command on a fresh clone.
+
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+UV     := $(shell command -v uv 2>/dev/null)
+
+# Where `make models` reads the API's schemas and discovery from: a folder, or the URL of an API server.
+SOURCE ?= ../shared/kubernetes-1.37
+
+# The stamps are written last, so that an interrupted installation is done again, not taken for a finished one.
+READY       := $(VENV)/.ready
+BENCH_READY := $(VENV)/.bench-ready
+
+ifdef UV
+  INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
+else
+  INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test check demo real bench models clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## install into .venv; does nothing when up to date
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "listwatch needs Python 3.11 or newer: make PYTHON=python3.x")'
+	@echo "installing into $(VENV)"
+ifdef UV
+	@test -x $(RUN) || $(UV) venv --quiet --python $(PYTHON) $(VENV)
+else
+	@test -x $(RUN) && $(RUN) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+endif
+	@$(INSTALL) -e '.[test]'
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	@echo "installing what listwatch is measured against"
+	@$(INSTALL) -e '.[bench]'
+	@touch $@
+
+test: setup ## run the tests
+	@$(RUN) -m pytest -q --durations=5 --durations-min=1
+
+check: setup ## ruff, mypy and the architecture test
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+	@$(RUN) -m pytest -q tests/test_architecture.py
+
+models: setup ## generate src/listwatch/models again, from the folder or API server SOURCE=…
+	@$(RUN) -m tools.generate_models $(SOURCE)
+
+bench: $(BENCH_READY) ## measure listwatch beside its peers
+	@test -f bench/__main__.py || { echo "make bench: there is no bench/__main__.py yet" >&2; exit 1; }
+	@$(RUN) -m bench
+
+demo: setup
+	@echo "make demo: the demo is not there yet; it needs the embedded API server and the informers" >&2; exit 1
+
+real: setup
+	@echo "make real: not there yet; it will run the contract tests against a real kube-apiserver and etcd" >&2; exit 1
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,328 @@
+"""Names of things: keys, kinds, resources, versions. `errors` says what is wrong with a bad one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+from urllib.parse import quote
+
+from listwatch.errors import BadKeyError, BadNameError, RequestError, ResourceVersionError
+
+# --- Objects ----------------------------------------------------------------------------------------------------------
+
+
+class ObjectKey(NamedTuple):
+    """Where an object is in a cache of its kind; the namespace is empty for objects that live in none."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The key that prints as `name` or `namespace/name`."""
+        parts = text.split("/")
+        if len(parts) > 2:
+            raise BadKeyError(f"{text!r} is no key: expected 'name' or 'namespace/name'", text=text)
+        return cls("" if len(parts) == 1 else parts[0], parts[-1])
+
+
+def compare_resource_versions(left: str, right: str) -> int:
+    """Negative, zero or positive as `left` is older than, equal to or newer than `right`, both of one resource.
+
+    Both must be positive decimal numbers of any length, without leading zeros, which rules out "" and "0".
+    """
+    _check_resource_version(left)
+    _check_resource_version(right)
+    ours, theirs = (len(left), left), (len(right), right)
+    return (ours > theirs) - (ours < theirs)
+
+
+def is_newer(left: str, right: str) -> bool:
+    """True if `left` came after `right`."""
+    return compare_resource_versions(left, right) > 0
+
+
+def _check_resource_version(text: str) -> None:
+    if not (text.isascii() and text.isdigit()):
+        raise ResourceVersionError(f"{text!r} cannot be compared: expected digits only", text=text)
+    if text[0] == "0":
+        raise ResourceVersionError(f"{text!r} cannot be compared: it may not start with 0", text=text)
+
+
+# --- Kinds and resources ----------------------------------------------------------------------------------------------
+
+
+class GroupVersion(NamedTuple):
+    """One version of one API group; the core group's name is empty."""
+
+    group: str
+    version: str
+
+    @property
+    def api_version(self) -> str:
+        return join_api_version(self.group, self.version)
+
+    @property
+    def attribute(self) -> str:
+        """The name of this group-version in Python: `core_v1`, `apps_v1`, `rbac_v1`."""
+        label = self.group.partition(".")[0] or "core"
+        return f"{label}_{self.version}".replace("-", "_")
+
+    def __str__(self) -> str:
+        return self.api_version
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From `apps/v1` or `v1`."""
+        return cls(*split_api_version(text))
+
+
+class GroupKind(NamedTuple):
+    """A kind in any version; prints as `Deployment.apps`."""
+
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return _dotted(self.kind, self.group)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        kind, group = _split_dotted(text, "Kind.group")
+        return cls(group, kind)
+
+
+class GroupResource(NamedTuple):
+    """A resource in any version; prints as `deployments.apps`."""
+
+    group: str
+    resource: str
+
+    def __str__(self) -> str:
+        return _dotted(self.resource, self.group)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        resource, group = _split_dotted(text, "resource.group")
+        return cls(group, resource)
+
+
+class GroupVersionKind(NamedTuple):
+    """What an object is; prints as `apps/v1, Kind=Deployment`."""
+
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def api_version(self) -> str:
+        return join_api_version(self.group, self.version)
+
+    @property
+    def group_version(self) -> GroupVersion:
+        return GroupVersion(self.group, self.version)
+
+    @property
+    def group_kind(self) -> GroupKind:
+        return GroupKind(self.group, self.kind)
+
+    def __str__(self) -> str:
+        return f"{self.api_version}, Kind={self.kind}"
+
+    @classmethod
+    def of(cls, api_version: str, kind: str) -> Self:
+        """From the two fields that every object carries."""
+        return cls(*split_api_version(api_version), kind)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From what `str` gives, or from `Deployment.v1.apps`."""
+        return cls(*_split_versioned(text, "Kind"))
+
+
+class GroupVersionResource(NamedTuple):
+    """Where objects of a kind are served; prints as `apps/v1, Resource=deployments`."""
+
+    group: str
+    version: str
+    resource: str
+
+    @property
+    def api_version(self) -> str:
+        return join_api_version(self.group, self.version)
+
+    @property
+    def group_version(self) -> GroupVersion:
+        return GroupVersion(self.group, self.version)
+
+    @property
+    def group_resource(self) -> GroupResource:
+        return GroupResource(self.group, self.resource)
+
+    def __str__(self) -> str:
+        return f"{self.api_version}, Resource={self.resource}"
+
+    @classmethod
+    def of(cls, api_version: str, resource: str) -> Self:
+        return cls(*split_api_version(api_version), resource)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From what `str` gives, or from `deployments.v1.apps`."""
+        return cls(*_split_versioned(text, "Resource"))
+
+
+def split_api_version(text: str) -> tuple[str, str]:
+    """`apps/v1` is `("apps", "v1")`; `v1` is `("", "v1")`."""
+    group, slash, version = text.rpartition("/")
+    if not version or "/" in group or (slash and not group):
+        raise BadNameError(f"{text!r} is no API version: expected 'version' or 'group/version'", text=text)
+    return group, version
+
+
+def join_api_version(group: str, version: str) -> str:
+    return f"{group}/{version}" if group else version
+
+
+def _dotted(name: str, group: str) -> str:
+    return f"{name}.{group}" if group else name
+
+
+def _split_dotted(text: str, form: str) -> tuple[str, str]:
+    name, _, group = text.partition(".")
+    if not name:
+        raise BadNameError(f"{text!r} does not read as {form!r}", text=text)
+    return name, group
+
+
+def _split_versioned(text: str, label: str) -> tuple[str, str, str]:
+    api_version, printed, name = text.partition(f", {label}=")
+    if printed and name:
+        return *split_api_version(api_version), name
+    # The core group may be left out or empty: Pod.v1, Pod.v1.
+    name, _, rest = text.partition(".")
+    version, _, group = rest.partition(".")
+    if not name or not version or printed:
+        form = f"group/version, {label}=name"
+        raise BadNameError(f"{text!r} reads neither as {form!r} nor as 'name.version.group'", text=text)
+    return group, version, name
+
+
+_KUBE_VERSION = re.compile(r"v([0-9]{1,18})(?:(alpha|beta)([0-9]{1,18}))?")
+_STABILITY = {None: 0, "beta": 1, "alpha": 2}
+
+
+def version_priority(version: str) -> tuple[int, int, int, str]:
+    """A sort key that puts the version to prefer first: v2, v1, v1beta2, v1beta1, v1alpha1, then all others by name."""
+    matched = _KUBE_VERSION.fullmatch(version)
+    if not matched:
+        return len(_STABILITY), 0, 0, version
+    major, stability, minor = matched.groups()
+    return _STABILITY[stability], -int(major), -int(minor or 0), version
+
+
+# --- What a server serves ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """A second door to an object, as `status` or `scale`, and the kind that goes through it."""
+
+    name: str
+    group: str
+    version: str
+    kind: str
+    verbs: tuple[str, ...] = ()
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource that an API server serves: what it is called and where it is found."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str = ""
+    namespaced: bool = True
+    verbs: tuple[str, ...] = ()
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: tuple[Subresource, ...] = ()
+    list_kind: str = ""
+
+    def __post_init__(self) -> None:
+        # A frozen dataclass has no other way to fill in a default that depends on another field.
+        if not self.singular:
+            object.__setattr__(self, "singular", self.kind.lower())
+        if not self.list_kind:
+            object.__setattr__(self, "list_kind", f"{self.kind}List")
+
+    @property
+    def api_version(self) -> str:
+        return join_api_version(self.group, self.version)
+
+    @property
+    def group_version(self) -> GroupVersion:
+        return GroupVersion(self.group, self.version)
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+    @property
+    def gvr(self) -> GroupVersionResource:
+        return GroupVersionResource(self.group, self.version, self.plural)
+
+    @property
+    def group_resource(self) -> GroupResource:
+        return GroupResource(self.group, self.plural)
+
+    @property
+    def attribute(self) -> str:
+        return self.group_version.attribute
+
+    def subresource(self, name: str) -> Subresource | None:
+        return next((each for each in self.subresources if each.name == name), None)
+
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+        """The URL path, percent-encoded: of the collection, one object, or one of its subresources.
+
+        No namespace means all of them, which only a collection can have.
+        """
+        self._check_place(namespace, name, subresource)
+        parts = ["/apis", self.group] if self.group else ["/api"]
+        parts.append(self.version)
+        if namespace:
+            parts += ["namespaces", path_segment(namespace, "namespace")]
+        parts.append(self.plural)
+        if name is not None:
+            parts.append(path_segment(name, "name"))
+        if subresource is not None:
+            parts += [path_segment(part, "subresource") for part in subresource.split("/")]
+        return "/".join(parts)
+
+    def _check_place(self, namespace: str | None, name: str | None, subresource: str | None) -> None:
+        if namespace and not self.namespaced:
+            raise RequestError(f"{self.group_resource} live in no namespace, but {namespace!r} was given")
+        if name is not None and self.namespaced and not namespace:
+            raise RequestError(f"{self.group_resource} {name!r} needs a namespace")
+        if subresource is not None and name is None:
+            raise RequestError(f"{self.group_resource}/{subresource} needs the name of an object")
+
+
+def path_segment(text: str, what: str) -> str:
+    """`text` as one percent-encoded part of a URL path; refuses what could lead elsewhere."""
+    if not text:
+        raise RequestError(f"the {what} is empty")
+    if text in (".", "..") or "/" in text or "%" in text:
+        raise RequestError(f"{text!r} cannot be a {what}: it may not be '.' or '..' nor contain '/' or '%'")
+    return quote(text, safe=":@!$&'()*+,;=~")

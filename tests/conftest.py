@@ -1,0 +1,136 @@
+"""Runs async tests and async fixtures, and fails a test that leaves a task, a socket or a thread behind.
+
+A test and its async fixtures share one event loop of their own, in asyncio's debug mode. What is left is looked for
+once, after the last fixture has cleaned up. `test_conftest.py` sees this fail.
+"""
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import os
+import socket
+import stat
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+
+class WatchedLoop:
+    """The event loop of one test, made when something async first runs, that knows what was left in it."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner(debug=True)
+        self._used = False
+        self._unseen: list[str] = []
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        if not self._used:
+            self._used = True
+            self._runner.get_loop().set_exception_handler(self._went_wrong_unseen)
+        return self._runner.run(coroutine)
+
+    def synchronous(self, function: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return self.run(function(*args, **kwargs))
+
+        return run
+
+    def close(self) -> list[str]:
+        """Close the loop and return what was still running in it, and what went wrong there without anybody asking."""
+        with self._runner:
+            left = self.run(_other_tasks()) if self._used else []
+        return [*(f"a task: {task}" for task in left), *self._unseen]
+
+    def _went_wrong_unseen(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        self._unseen.append(f"an error: {context['message']} {context.get('exception')!r}")
+
+
+async def _other_tasks() -> list[str]:
+    await asyncio.sleep(0)  # lets a task that is already on its way out leave
+    return [repr(task) for task in asyncio.all_tasks() - {asyncio.current_task()}]
+
+
+class HeldFixture:
+    """An async generator fixture, entered and left by one task, because task groups and timeouts insist on that."""
+
+    async def enter(self, generator: AsyncGenerator[Any, None]) -> Any:
+        self._leaving = asyncio.Event()
+        entered = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._hold(generator, entered))
+        await asyncio.wait({entered, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        return (self._task if self._task.done() else entered).result()
+
+    async def leave(self) -> None:
+        self._leaving.set()
+        await self._task
+
+    async def _hold(self, generator: AsyncGenerator[Any, None], entered: asyncio.Future[Any]) -> None:
+        async for value in generator:
+            entered.set_result(value)
+            await self._leaving.wait()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    property_test = getattr(pyfuncitem.obj, "hypothesis", None)
+    owner, name = (property_test, "inner_test") if property_test else (pyfuncitem, "obj")
+    function = getattr(owner, name)
+    with pytest.MonkeyPatch.context() as patch:
+        if inspect.iscoroutinefunction(function):
+            patch.setattr(owner, name, pyfuncitem.funcargs["watched_loop"].synchronous(function))
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[None]:
+    function = fixturedef.func
+
+    def held(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        loop, fixture = request.getfixturevalue("watched_loop"), HeldFixture()
+        yield loop.run(fixture.enter(function(*args, **kwargs)))
+        loop.run(fixture.leave())
+
+    with pytest.MonkeyPatch.context() as patch:
+        if inspect.isasyncgenfunction(function):
+            patch.setattr(fixturedef, "func", held)
+        elif inspect.iscoroutinefunction(function):
+            patch.setattr(fixturedef, "func", request.getfixturevalue("watched_loop").synchronous(function))
+        return (yield)
+
+
+@pytest.fixture(autouse=True)
+def watched_loop() -> Iterator[WatchedLoop]:
+    sockets, threads = _open_sockets(), _lasting_threads()
+    loop = WatchedLoop()
+    yield loop
+    left = loop.close()
+    left += [f"a socket: {_describe(fd)}" for fd, _inode in _open_sockets() - sockets]
+    left += [f"a thread: {thread}" for thread in _lasting_threads() - threads]
+    if left:
+        pytest.fail("the test left behind\n  " + "\n  ".join(left), pytrace=False)
+
+
+def _open_sockets() -> set[tuple[int, int]]:
+    found = set()
+    for fd in map(int, os.listdir("/dev/fd")):
+        with contextlib.suppress(OSError):  # the listing's own descriptor is closed by now
+            status = os.fstat(fd)
+            if stat.S_ISSOCK(status.st_mode):
+                found.add((fd, status.st_ino))
+    return found
+
+
+def _describe(fd: int) -> str:
+    borrowed = socket.socket(fileno=fd)
+    try:
+        return repr(borrowed)
+    finally:
+        borrowed.detach()
+
+
+def _lasting_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if not thread.daemon}

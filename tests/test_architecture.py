@@ -1,0 +1,444 @@
+"""Keeps the house as it is drawn: who may import whom, what stays pure, and which names are public.
+
+The rules are the data below. Every import counts, also those inside functions and under TYPE_CHECKING: a room that
+needs another's types depends on it. Cycles alone are judged by the imports that run, so that two modules of one room
+may know each other's types. The package's own `__init__`, which shows every room's names, stands outside the drawing.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = "listwatch"
+SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
+
+GROUND = "meta selectors quantity clock backoff errors"
+
+# Each room, and the rooms drawn right below it: it may import these, and whatever they may import.
+BELOW = {
+    "cli": "controller events sources server",
+    "blocking": "controller events sources",
+    "controller": "informer workqueue leaderelection",
+    "events": "client",
+    "informer": "cache api models",  # never the client: a source fits by its shape
+    "workqueue": GROUND,
+    "leaderelection": "client",
+    "sources": "client",
+    "client": "api models",
+    "server": "api models",  # never the informer that it tests
+    "cache": "objects",
+    "api": "objects",
+    "models": "objects",
+    "objects": GROUND,
+    "meta": "errors",
+    "selectors": "errors",
+    "quantity": "errors",
+    "clock": "errors",
+    "backoff": "errors",
+    "errors": "",
+}
+# For our tests and our users': it may import every room, and no room may import it.
+TESTING = "testing"
+
+# No async, no clock, no randomness, no logging, no I/O, and nothing imported that has any.
+PURE = """
+    errors meta selectors quantity objects models api cache server
+    *_state workqueue.rate_limiters events.correlation*
+"""
+# Where the server does its I/O; everything else in it is pure.
+DOES_IO = "server.__init__ server.http* server.storage_sqlite"
+IMPURE_LIBRARIES = """
+    aiohttp asyncio concurrent contextvars fcntl fileinput getpass glob http io.open logging mmap multiprocessing os
+    pathlib platform queue random sched secrets select selectors shutil signal socket socketserver sqlite3 ssl
+    subprocess tempfile threading time urllib.request uuid
+"""
+IMPURE_CALLS = "open print input breakpoint"
+
+# Where each library that is not Python's own may be imported.
+LIBRARIES = {
+    "aiohttp": "client.transport server.http*",
+    "msgspec": "*",
+    "yaml": "*",
+    "prometheus_client": "*",
+    "pytest": "testing",
+}
+TELLS_THE_TIME = "clock testing"
+# An import by name is one that this test cannot follow.
+IMPORTS_BY_NAME = "__init__ models"
+FORBIDDEN_NAMES = "utils helpers common base core misc types constants"
+
+
+# Reading.
+
+
+class Import(NamedTuple):
+    """One imported name. Inside the package it is dotted from there: `listwatch.meta` and `.meta` are both `meta`."""
+
+    module: str
+    line: int
+    name: str
+    inside: bool
+    runs: bool  # not only read by type checkers
+
+    def __str__(self) -> str:
+        return f"{self.module}, line {self.line}: imports {self.name or PACKAGE}"
+
+
+class Module(NamedTuple):
+    """What the rules ask of a module."""
+
+    source: ast.Module
+    imports: list[Import]
+    calls: list[tuple[int, str]]
+    async_functions: list[tuple[int, str]]
+
+
+# The package's modules by dotted name within it: "__init__", "meta", "cache.__init__", "cache.indexer".
+Tree = dict[str, Module]
+Rule = Callable[[Tree], Iterator[str]]
+
+
+def read_tree(root: Path) -> Tree:
+    names = {path: ".".join(path.relative_to(root).with_suffix("").parts) for path in sorted(root.rglob("*.py"))}
+    return {name: read_module(name, ast.parse(path.read_text(), path)) for path, name in names.items()}
+
+
+def read_module(name: str, source: ast.Module) -> Module:
+    module = Module(source, [], [], [])
+    typing_only = for_type_checkers(source)
+    for node in ast.walk(source):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module.imports.extend(read_import(node, name, runs=node not in typing_only))
+        elif isinstance(node, ast.Call):
+            module.calls.append((node.lineno, ast.unparse(node.func)))
+        elif isinstance(node, ast.AsyncFunctionDef):
+            module.async_functions.append((node.lineno, node.name))
+    return module
+
+
+def for_type_checkers(source: ast.Module) -> set[ast.AST]:
+    blocks = (node for node in ast.walk(source) if isinstance(node, ast.If))
+    return {
+        node
+        for block in blocks
+        if ast.unparse(block.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
+
+
+def read_import(node: ast.Import | ast.ImportFrom, module: str, *, runs: bool) -> Iterator[Import]:
+    for name in imported_names(node, module):
+        first, _, rest = name.partition(".")
+        inside = first == PACKAGE
+        yield Import(module, node.lineno, rest if inside else name, inside, runs)
+
+
+def imported_names(node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    origin = [node.module] if node.module else []
+    if node.level:
+        origin = [PACKAGE, *module.split(".")[: -node.level], *origin]
+    return [".".join([*origin, alias.name]) for alias in node.names]
+
+
+def imports(tree: Tree) -> Iterator[Import]:
+    return (each for module in tree.values() for each in module.imports)
+
+
+def calls(tree: Tree) -> Iterator[tuple[str, str]]:
+    """What is called, and a sentence about it."""
+    for name, module in tree.items():
+        yield from ((call, f"{name}, line {line}: calls {call}()") for line, call in module.calls)
+
+
+def room_of(name: str) -> str:
+    return name.split(".")[0]
+
+
+def is_among(name: str, patterns: str) -> bool:
+    """Whether one of the patterns names it, or something that it is in."""
+    return any(fnmatchcase(name, pattern) or name.startswith(f"{pattern}.") for pattern in patterns.split())
+
+
+def is_pure(name: str) -> bool:
+    return is_among(name, PURE) and not is_among(name, DOES_IO)
+
+
+def pure_part(tree: Tree) -> Tree:
+    return {name: module for name, module in tree.items() if is_pure(name)}
+
+
+def those_not_among(tree: Tree, patterns: str) -> Tree:
+    return {name: module for name, module in tree.items() if not is_among(name, patterns)}
+
+
+# The rules. Each yields a sentence for every violation.
+
+
+def imports_point_down(tree: Tree) -> Iterator[str]:
+    for each in imports(tree):
+        room, other = room_of(each.module), room_of(each.name)
+        if each.inside and room not in ("__init__", TESTING, other) and other not in may_import(room):
+            yield f"{each}; {room} may import {', '.join(sorted(may_import(room))) or 'no other room'}"
+
+
+def may_import(room: str) -> set[str]:
+    below = set(BELOW.get(room, "").split())
+    return below.union(*(may_import(other) for other in below))
+
+
+def every_module_has_a_drawn_room(tree: Tree) -> Iterator[str]:
+    for module in tree:
+        if room_of(module) not in {"__init__", TESTING, *BELOW}:
+            yield f"{module}: there is no {room_of(module)} in the drawing"
+
+
+def modules_form_no_cycle(tree: Tree) -> Iterator[str]:
+    graph: dict[str, set[str]] = {module: set() for module in tree}
+    for each in imports(tree):
+        if each.inside and each.runs:
+            graph[each.module] |= {home_in(tree, each.name)} - {each.module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        yield "a cycle: " + " → ".join(reversed(error.args[1]))
+
+
+def home_in(tree: Tree, name: str) -> str:
+    """The module that an imported name comes from."""
+    candidates = (name, f"{name}.__init__", parent := name.rpartition(".")[0], f"{parent}.__init__")
+    return next((candidate for candidate in candidates if candidate in tree), "__init__")
+
+
+def libraries_stay_where_they_belong(tree: Tree) -> Iterator[str]:
+    for each in imports(tree):
+        library = room_of(each.name)
+        if each.inside or library in sys.stdlib_module_names:
+            continue
+        if not is_among(each.module, LIBRARIES.get(library, "")):
+            yield f"{each}; {library} belongs in {LIBRARIES.get(library, 'no module')}"
+
+
+def pure_modules_import_only_pure_ones(tree: Tree) -> Iterator[str]:
+    for each in imports(pure_part(tree)):
+        if not is_pure(each.name) if each.inside else is_among(each.name, IMPURE_LIBRARIES):
+            yield f"{each}, which is not pure"
+
+
+def pure_modules_do_nothing_but_compute(tree: Tree) -> Iterator[str]:
+    pure = pure_part(tree)
+    yield from (sentence for call, sentence in calls(pure) if call in IMPURE_CALLS.split() or reads_the_time(call))
+    for name, module in pure.items():
+        yield from (f"{name}, line {line}: {function} is async" for line, function in module.async_functions)
+
+
+def only_the_clock_tells_the_time(tree: Tree) -> Iterator[str]:
+    others = those_not_among(tree, TELLS_THE_TIME)
+    yield from (f"{each}; ask a Clock" for each in imports(others) if not each.inside and is_among(each.name, "time"))
+    yield from (f"{sentence}; ask a Clock" for call, sentence in calls(others) if reads_the_time(call))
+
+
+def reads_the_time(call: str) -> bool:
+    return is_among(call, "datetime.now datetime.utcnow date*.today *.datetime.now *.datetime.utcnow *.date*.today")
+
+
+def few_import_by_name(tree: Tree) -> Iterator[str]:
+    others = those_not_among(tree, IMPORTS_BY_NAME)
+    yield from (f"{each}; it imports by name" for each in imports(others) if is_among(each.name, "importlib"))
+    yield from (sentence for call, sentence in calls(others) if call == "__import__")
+
+
+def names_say_what_is_inside(tree: Tree) -> Iterator[str]:
+    for module in tree:
+        for part in module.split("."):
+            if part.strip("_") in FORBIDDEN_NAMES.split():
+                yield f"{module}: {part} says nothing about what is in it"
+
+
+def type_checkers_see_the_public_names(tree: Tree) -> Iterator[str]:
+    homes, typed = public_homes(tree["__init__"].source), typed_homes(tree)
+    for name in sorted(homes.keys() | typed.keys()):
+        if homes.get(name) != typed.get(name):
+            yield f"{name}: programs find it in {homes.get(name)}, type checkers in {typed.get(name)}"
+
+
+def public_homes(source: ast.Module) -> dict[str, str]:
+    """What `_HOMES` says."""
+    for node in source.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
+            homes: dict[str, str] = ast.literal_eval(node.value)
+            return homes
+    return {}
+
+
+def typed_homes(tree: Tree) -> dict[str, str]:
+    """What is imported under the name that it has at home; `import x as x` is how a name is passed on."""
+    names = {each.name for each in tree["__init__"].imports if each.inside}
+    return {name.rpartition(".")[2]: name if is_module(tree, name) else name.rpartition(".")[0] for name in names}
+
+
+def is_module(tree: Tree, name: str) -> bool:
+    return name in tree or f"{name}.__init__" in tree
+
+
+RULES: list[Rule] = [
+    every_module_has_a_drawn_room,
+    imports_point_down,
+    modules_form_no_cycle,
+    libraries_stay_where_they_belong,
+    pure_modules_import_only_pure_ones,
+    pure_modules_do_nothing_but_compute,
+    only_the_clock_tells_the_time,
+    few_import_by_name,
+    names_say_what_is_inside,
+    type_checkers_see_the_public_names,
+]
+
+
+@pytest.fixture(scope="module")
+def house() -> Tree:
+    return read_tree(SOURCE)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_house_is_as_drawn(rule: Rule, house: Tree):
+    found = list(rule(house))
+    assert not found, "\n".join(found)
+
+
+# Each rule, seen to fail: one file with one mistake, and what the rule must say of it.
+
+MISTAKES: list[tuple[Rule, str, str, str]] = [
+    (every_module_has_a_drawn_room, "cellar/wine.py", "", "there is no cellar in the drawing"),
+    (imports_point_down, "cache/indexer.py", "from listwatch.client import RESTClient", "imports client.RESTClient"),
+    (imports_point_down, "informer/reflector.py", "import listwatch.client.transport", "imports client.transport"),
+    (imports_point_down, "client/pager.py", "from listwatch import informer", "imports informer"),
+    (imports_point_down, "server/http.py", "from ..informer.factory import x", "imports informer.factory.x"),
+    (imports_point_down, "server/__init__.py", "from .. import informer", "imports informer"),
+    (imports_point_down, "objects/wire.py", "def cut():\n    import listwatch.api", "line 2: imports api"),
+    (imports_point_down, "errors.py", "if TYPE_CHECKING:\n    from .meta import ObjectKey", "line 2: imports meta"),
+    (imports_point_down, "controller/manager.py", "from listwatch.testing import clocks", "imports testing.clocks"),
+    (imports_point_down, "client/pager.py", "import listwatch", "imports listwatch"),
+    (imports_point_down, "client/pager.py", "from listwatch import Pod", "imports Pod"),
+    (libraries_stay_where_they_belong, "client/config.py", "import aiohttp", "client.transport server.http*"),
+    (libraries_stay_where_they_belong, "client/config.py", "from aiohttp.web import Request", "imports aiohttp.web"),
+    (libraries_stay_where_they_belong, "client/transport.py", "import requests", "requests belongs in no module"),
+    (pure_modules_import_only_pure_ones, "cache/indexer.py", "import logging", "imports logging"),
+    (pure_modules_import_only_pure_ones, "api/paths.py", "from random import random", "imports random.random"),
+    (pure_modules_import_only_pure_ones, "objects/wire.py", "import os.path", "imports os.path"),
+    (pure_modules_import_only_pure_ones, "cache/delta_fifo.py", "import asyncio", "imports asyncio"),
+    (pure_modules_import_only_pure_ones, "cache/lister.py", "from listwatch.clock import Clock", "imports clock.Clock"),
+    (pure_modules_import_only_pure_ones, "informer/reflector_state.py", "import socket", "imports socket"),
+    (pure_modules_import_only_pure_ones, "workqueue/queue_state.py", "from . import queue", "imports workqueue.queue"),
+    (pure_modules_import_only_pure_ones, "server/routes.py", "from .http import serve", "imports server.http.serve"),
+    (pure_modules_import_only_pure_ones, "server/storage.py", "import sqlite3", "imports sqlite3"),
+    (pure_modules_do_nothing_but_compute, "server/storage.py", "async def put(): ...", "put is async"),
+    (pure_modules_do_nothing_but_compute, "objects/object.py", "class A:\n    async def b(self): ...", "b is async"),
+    (pure_modules_do_nothing_but_compute, "objects/object.py", "text = open('x').read()", "calls open()"),
+    (pure_modules_do_nothing_but_compute, "api/paths.py", "stamp = datetime.now(UTC)", "calls datetime.now()"),
+    (only_the_clock_tells_the_time, "client/pager.py", "from time import monotonic", "imports time.monotonic"),
+    (only_the_clock_tells_the_time, "server/http.py", "datetime.datetime.now(UTC)", "calls datetime.datetime.now()"),
+    (few_import_by_name, "client/client_set.py", "from importlib import import_module", "importlib.import_module"),
+    (few_import_by_name, "client/client_set.py", "__import__('listwatch.informer')", "calls __import__()"),
+    (names_say_what_is_inside, "client/utils.py", "", "utils says nothing"),
+    (names_say_what_is_inside, "_common.py", "", "_common says nothing"),
+    (names_say_what_is_inside, "core/watch.py", "", "core says nothing"),
+    (type_checkers_see_the_public_names, "__init__.py", "_HOMES = {'Pod': 'models'}", "type checkers in None"),
+    (type_checkers_see_the_public_names, "__init__.py", "from .meta import Key as Key", "programs find it in None"),
+    (
+        type_checkers_see_the_public_names,
+        "__init__.py",
+        "_HOMES = {'Key': 'meta'}\nif TYPE_CHECKING:\n    from listwatch.errors import Key as Key",
+        "programs find it in meta, type checkers in errors",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "source", "complaint"), MISTAKES, ids=lambda value: getattr(value, "__name__", None)
+)
+def test_a_mistake_is_found(rule: Rule, path: str, source: str, complaint: str, tmp_path: Path):
+    build(tmp_path, {path: source})
+    [found] = rule(read_tree(tmp_path))
+    assert complaint in found
+
+
+def test_every_rule_is_seen_to_fail():
+    assert {rule for rule, *_ in MISTAKES} | {modules_form_no_cycle} == set(RULES)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"cache/lister.py": "from .indexer import a", "cache/indexer.py": "def a():\n    from .lister import b"},
+        {"cache/__init__.py": "from .indexer import A", "cache/indexer.py": "from listwatch.cache import A"},
+        {"meta.py": "import listwatch.quantity", "quantity.py": "if x:\n    from .meta import Key"},
+        {"__init__.py": "from . import meta", "meta.py": "import listwatch"},
+    ],
+)
+def test_a_cycle_is_found(files: dict[str, str], tmp_path: Path):
+    build(tmp_path, files)
+    [found] = modules_form_no_cycle(read_tree(tmp_path))
+    assert found.startswith("a cycle: ")
+
+
+ALLOWED = {
+    "__init__.py": """
+        from importlib import import_module
+        _HOMES = {"errors": "errors", "Indexer": "cache.indexer"}
+        if TYPE_CHECKING:
+            from listwatch import errors as errors
+            from listwatch.cache.indexer import Indexer as Indexer
+        """,
+    "errors.py": "import json",
+    "clock.py": "import time",
+    "cache/__init__.py": "from .indexer import Indexer",
+    "cache/indexer.py": """
+        import msgspec
+        from urllib.parse import quote
+        from .. import errors
+        if TYPE_CHECKING:
+            from .lister import Lister
+        event.clock.now()
+        """,
+    "cache/lister.py": "from .indexer import Indexer",
+    "client/transport.py": """
+        import asyncio, logging
+        import aiohttp
+        from listwatch.api.paths import path
+        async def send(): ...
+        """,
+    "controller/manager.py": """
+        from listwatch.client.config import ClientConfig
+        from listwatch import informer
+        """,
+    "server/http_watch.py": "from aiohttp import web\nfrom .routes import route",
+    "server/routes.py": "from .requests import Query",
+    "server/storage_sqlite.py": "import sqlite3\nfrom .storage import Storage",
+    "testing/clocks.py": """
+        import time
+        from listwatch.controller import Manager
+        from ..server.http import serve
+        """,
+}
+
+
+def test_what_the_drawing_allows_is_allowed(tmp_path: Path):
+    build(tmp_path, ALLOWED)
+    tree = read_tree(tmp_path)
+    assert [found for rule in RULES for found in rule(tree)] == []
+
+
+def build(root: Path, files: dict[str, str]) -> None:
+    for path, source in {"__init__.py": "", **files}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(dedent(source))

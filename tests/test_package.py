@@ -1,0 +1,74 @@
+"""What `import listwatch` gives and costs, seen in an interpreter of its own."""
+
+import json
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import listwatch
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(listwatch.__path__, "listwatch."))
+
+
+def in_a_new_interpreter(program: str) -> Any:
+    """What the program leaves in `answer`."""
+    program = f"import json, sys\n{program}\nprint(json.dumps(answer))"
+    return json.loads(
+        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    )
+
+
+def test_importing_the_package_loads_nothing_but_the_package():
+    loaded = in_a_new_interpreter("import listwatch\nanswer = list(sys.modules)")
+    assert "listwatch" in loaded
+    assert not [name for name in loaded if name.startswith(("aiohttp", "msgspec", "yaml", "asyncio", "listwatch."))]
+
+
+def test_no_public_name_brings_a_model_with_it():
+    loaded = in_a_new_interpreter(
+        "import listwatch\nfor name in listwatch.__all__: getattr(listwatch, name)\nanswer = list(sys.modules)"
+    )
+    assert not [name for name in loaded if name.startswith("listwatch.models.")]
+
+
+def test_only_public_names_are_listed():
+    assert {"__version__", *listwatch._HOMES} == set(listwatch.__all__) == set(dir(listwatch))
+
+
+@pytest.mark.parametrize("name", listwatch.__all__)
+def test_a_public_name_is_the_same_wherever_it_is_found(name: str):
+    value = getattr(listwatch, name)
+    if name in listwatch._HOMES:
+        home = import_module(f"listwatch.{listwatch._HOMES[name]}")
+        assert value is (home if listwatch._HOMES[name] == name else getattr(home, name))
+
+
+def test_everything_public_can_be_imported_at_once():
+    assert set(in_a_new_interpreter("from listwatch import *\nanswer = list(globals())")).issuperset(listwatch.__all__)
+
+
+def test_a_name_that_is_not_there_is_missed_as_in_any_module():
+    with pytest.raises(AttributeError, match="module 'listwatch' has no attribute 'Pood'"):
+        _ = listwatch.Pood
+    with pytest.raises(ImportError, match="cannot import name 'Pood'"):
+        from listwatch import Pood  # noqa: F401 - it is the import that is tested
+
+
+def test_every_module_can_be_imported_first():
+    # The models, many and all alike, are not worth a fresh start each.
+    program = f"""
+answer = {{}}
+for name in {MODULES!r}:
+    if not name.startswith("listwatch.models."):
+        for loaded in [loaded for loaded in sys.modules if loaded.startswith("listwatch")]:
+            del sys.modules[loaded]
+    try:
+        __import__(name)
+    except Exception as error:
+        answer[name] = repr(error)
+"""
+    assert in_a_new_interpreter(program) == {}
