@@ -1,0 +1,26 @@
+"""`python -m bench [part …]`: all parts, or the named ones. Exits with 1 if a promise of the README does not hold."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from datetime import UTC, datetime
+
+from bench import objects
+
+PARTS = {"objects": objects.report}
+
+
+def main(names: list[str]) -> int:
+    unknown = set(names) - PARTS.keys()
+    if unknown:
+        print(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    today = datetime.now(UTC).date()
+    print(f"{platform.python_implementation()} {platform.python_version()} on {platform.machine()}, {today}\n")
+    held = [PARTS[name]() for name in names or PARTS]
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,66 @@
+"""The only reader of time: whatever waits or looks at the hour is given a `Clock`. `testing.clocks` has stand-ins.
+
+`time_limit` is how a deadline is set, so that deadlines too follow the clock that was given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Tells the time and lets it pass."""
+
+    def monotonic(self) -> float:
+        """Seconds since some moment in the past; it never goes back and is for measuring."""
+
+    def now(self) -> datetime:
+        """The time of day in UTC, for showing and for writing into objects; it may be set back."""
+
+    async def sleep(self, delay: float) -> None:
+        """Return after `delay` seconds; with none or fewer, after other tasks had a turn."""
+
+
+class SystemClock:
+    """The computer's own clock."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    async def sleep(self, delay: float) -> None:
+        await asyncio.sleep(delay)
+
+    def __repr__(self) -> str:
+        return "SystemClock()"
+
+
+@asynccontextmanager
+async def time_limit(clock: Clock, timeout: float | None) -> AsyncIterator[None]:
+    """Stop the block and raise TimeoutError when `timeout` seconds of that clock have passed; None sets no limit.
+
+    A block that ends in time ends as if nothing had been there, also when it is cancelled from outside.
+    """
+    if timeout is None or timeout <= 0:
+        async with asyncio.timeout(timeout):
+            yield
+        return
+    async with asyncio.timeout(None) as scope:
+        deadline = clock.monotonic() + timeout
+        alarm = asyncio.create_task(_ring(clock, deadline, scope), name=f"time limit of {timeout} s")
+        try:
+            yield
+        finally:
+            alarm.cancel()
+
+
+async def _ring(clock: Clock, deadline: float, scope: asyncio.Timeout) -> None:
+    await clock.sleep(deadline - clock.monotonic())
+    scope.reschedule(asyncio.get_running_loop().time())

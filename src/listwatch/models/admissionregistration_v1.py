@@ -1,0 +1,277 @@
+"""The kinds of `admissionregistration.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import meta_v1
+from listwatch.objects.model import Model, required_list
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class ApplyConfiguration(Model, kw_only=True):
+    expression: str | None = None
+
+
+class AuditAnnotation(Model, kw_only=True):
+    key: str = field(default_factory=str)
+    value_expression: str = field(default_factory=str)
+
+
+class ExpressionWarning(Model, kw_only=True):
+    field_ref: str = field(default_factory=str)
+    warning: str = field(default_factory=str)
+
+
+class JSONPatch(Model, kw_only=True):
+    expression: str | None = None
+
+
+class MatchCondition(Model, kw_only=True):
+    expression: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class MatchResources(Model, kw_only=True):
+    exclude_resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
+    match_policy: str | None = None
+    namespace_selector: meta_v1.LabelSelector | None = None
+    object_selector: meta_v1.LabelSelector | None = None
+    resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
+
+
+class MutatingAdmissionPolicyBindingSpec(Model, kw_only=True):
+    match_resources: MatchResources | None = None
+    param_ref: ParamRef | None = None
+    policy_name: str | None = None
+
+
+class MutatingAdmissionPolicySpec(Model, kw_only=True):
+    failure_policy: str | None = None
+    match_conditions: list[MatchCondition] = field(default_factory=list)
+    match_constraints: MatchResources | None = None
+    mutations: list[Mutation] = field(default_factory=list)
+    param_kind: ParamKind | None = None
+    reinvocation_policy: str | None = None
+    variables: list[Variable] = field(default_factory=list)
+
+
+class WebhookClientConfig(Model, kw_only=True):
+    ca_bundle: bytes | None = None
+    service: ServiceReference | None = None
+    url: str | None = None
+
+
+class MutatingWebhook(Model, kw_only=True):
+    admission_review_versions: list[str] = field(default_factory=required_list)
+    client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
+    failure_policy: str | None = None
+    match_conditions: list[MatchCondition] = field(default_factory=list)
+    match_policy: str | None = None
+    name: str = field(default_factory=str)
+    namespace_selector: meta_v1.LabelSelector | None = None
+    object_selector: meta_v1.LabelSelector | None = None
+    reinvocation_policy: str | None = None
+    rules: list[RuleWithOperations] = field(default_factory=list)
+    side_effects: str = field(default_factory=str)
+    timeout_seconds: int | None = None
+
+
+class Mutation(Model, kw_only=True):
+    apply_configuration: ApplyConfiguration | None = None
+    json_patch: JSONPatch | None = None
+    patch_type: str = field(default_factory=str)
+
+
+class NamedRuleWithOperations(Model, kw_only=True):
+    api_groups: list[str] = field(default_factory=list)
+    api_versions: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
+    resource_names: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    scope: str | None = None
+
+
+class ParamKind(Model, kw_only=True):
+    api_version: str | None = None
+    kind: str | None = None
+
+
+class ParamRef(Model, kw_only=True):
+    name: str | None = None
+    namespace: str | None = None
+    parameter_not_found_action: str | None = None
+    selector: meta_v1.LabelSelector | None = None
+
+
+class RuleWithOperations(Model, kw_only=True):
+    api_groups: list[str] = field(default_factory=list)
+    api_versions: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    scope: str | None = None
+
+
+class ServiceReference(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    namespace: str = field(default_factory=str)
+    path: str | None = None
+    port: int | None = None
+
+
+class TypeChecking(Model, kw_only=True):
+    expression_warnings: list[ExpressionWarning] = field(default_factory=list)
+
+
+class ValidatingAdmissionPolicyBindingSpec(Model, kw_only=True):
+    match_resources: MatchResources | None = None
+    param_ref: ParamRef | None = None
+    policy_name: str = field(default_factory=str)
+    validation_actions: list[str] = field(default_factory=required_list)
+
+
+class ValidatingAdmissionPolicySpec(Model, kw_only=True):
+    audit_annotations: list[AuditAnnotation] = field(default_factory=list)
+    failure_policy: str | None = None
+    match_conditions: list[MatchCondition] = field(default_factory=list)
+    match_constraints: MatchResources | None = None
+    param_kind: ParamKind | None = None
+    validations: list[Validation] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+
+
+class ValidatingAdmissionPolicyStatus(Model, kw_only=True):
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+    observed_generation: int | None = None
+    type_checking: TypeChecking | None = None
+
+
+class ValidatingWebhook(Model, kw_only=True):
+    admission_review_versions: list[str] = field(default_factory=required_list)
+    client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
+    failure_policy: str | None = None
+    match_conditions: list[MatchCondition] = field(default_factory=list)
+    match_policy: str | None = None
+    name: str = field(default_factory=str)
+    namespace_selector: meta_v1.LabelSelector | None = None
+    object_selector: meta_v1.LabelSelector | None = None
+    rules: list[RuleWithOperations] = field(default_factory=list)
+    side_effects: str = field(default_factory=str)
+    timeout_seconds: int | None = None
+
+
+class Validation(Model, kw_only=True):
+    expression: str = field(default_factory=str)
+    message: str | None = None
+    message_expression: str | None = None
+    reason: str | None = None
+
+
+class Variable(Model, kw_only=True):
+    expression: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class MutatingAdmissionPolicy(
+    Object,
+    resource=Resource(
+        "admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        categories=("api-extensions",),
+    ),
+):
+    spec: MutatingAdmissionPolicySpec = lazy(MutatingAdmissionPolicySpec)
+
+
+class MutatingAdmissionPolicyBinding(
+    Object,
+    resource=Resource(
+        "admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        categories=("api-extensions",),
+    ),
+):
+    spec: MutatingAdmissionPolicyBindingSpec = lazy(MutatingAdmissionPolicyBindingSpec)
+
+
+class MutatingWebhookConfiguration(
+    Object,
+    resource=Resource(
+        "admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        categories=("api-extensions",),
+    ),
+):
+    webhooks: list[MutatingWebhook] = lazy(list[MutatingWebhook])
+
+
+class ValidatingAdmissionPolicy(
+    Object,
+    resource=Resource(
+        "admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        categories=("api-extensions",),
+        subresources=(
+            Subresource("status", "admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: ValidatingAdmissionPolicySpec = lazy(ValidatingAdmissionPolicySpec)
+    status: ValidatingAdmissionPolicyStatus = lazy(ValidatingAdmissionPolicyStatus)
+
+
+class ValidatingAdmissionPolicyBinding(
+    Object,
+    resource=Resource(
+        "admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        categories=("api-extensions",),
+    ),
+):
+    spec: ValidatingAdmissionPolicyBindingSpec = lazy(ValidatingAdmissionPolicyBindingSpec)
+
+
+class ValidatingWebhookConfiguration(
+    Object,
+    resource=Resource(
+        "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "validatingwebhookconfiguration",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        categories=("api-extensions",),
+    ),
+):
+    webhooks: list[ValidatingWebhook] = lazy(list[ValidatingWebhook])
+
+
+class MutatingAdmissionPolicyBindingList(ObjectList[MutatingAdmissionPolicyBinding], item=MutatingAdmissionPolicyBinding):
+    """Several of them, as one answer of the server holds them."""
+
+
+class MutatingAdmissionPolicyList(ObjectList[MutatingAdmissionPolicy], item=MutatingAdmissionPolicy):
+    """Several of them, as one answer of the server holds them."""
+
+
+class MutatingWebhookConfigurationList(ObjectList[MutatingWebhookConfiguration], item=MutatingWebhookConfiguration):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ValidatingAdmissionPolicyBindingList(ObjectList[ValidatingAdmissionPolicyBinding], item=ValidatingAdmissionPolicyBinding):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ValidatingAdmissionPolicyList(ObjectList[ValidatingAdmissionPolicy], item=ValidatingAdmissionPolicy):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ValidatingWebhookConfigurationList(ObjectList[ValidatingWebhookConfiguration], item=ValidatingWebhookConfiguration):
+    """Several of them, as one answer of the server holds them."""

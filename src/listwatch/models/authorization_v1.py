@@ -1,0 +1,132 @@
+"""The kinds of `authorization.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from listwatch.meta import Resource
+from listwatch.models import meta_v1
+from listwatch.objects.model import Model, required_list
+from listwatch.objects.object import Object, lazy
+
+
+class FieldSelectorAttributes(Model, kw_only=True):
+    raw_selector: str | None = None
+    requirements: list[meta_v1.FieldSelectorRequirement] = field(default_factory=list)
+
+
+class LabelSelectorAttributes(Model, kw_only=True):
+    raw_selector: str | None = None
+    requirements: list[meta_v1.LabelSelectorRequirement] = field(default_factory=list)
+
+
+class NonResourceAttributes(Model, kw_only=True):
+    path: str | None = None
+    verb: str | None = None
+
+
+class NonResourceRule(Model, kw_only=True):
+    non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
+    verbs: list[str] = field(default_factory=required_list)
+
+
+class ResourceAttributes(Model, kw_only=True):
+    field_selector: FieldSelectorAttributes | None = None
+    group: str | None = None
+    label_selector: LabelSelectorAttributes | None = None
+    name: str | None = None
+    namespace: str | None = None
+    resource: str | None = None
+    subresource: str | None = None
+    verb: str | None = None
+    version: str | None = None
+
+
+class ResourceRule(Model, kw_only=True):
+    api_groups: list[str] = field(default_factory=list)
+    resource_names: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    verbs: list[str] = field(default_factory=required_list)
+
+
+class SelfSubjectAccessReviewSpec(Model, kw_only=True):
+    non_resource_attributes: NonResourceAttributes | None = None
+    resource_attributes: ResourceAttributes | None = None
+
+
+class SelfSubjectRulesReviewSpec(Model, kw_only=True):
+    namespace: str | None = None
+
+
+class SubjectAccessReviewSpec(Model, kw_only=True):
+    extra: dict[str, list[str]] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=list)
+    non_resource_attributes: NonResourceAttributes | None = None
+    resource_attributes: ResourceAttributes | None = None
+    uid: str | None = None
+    user: str | None = None
+
+
+class SubjectAccessReviewStatus(Model, kw_only=True):
+    allowed: bool = field(default_factory=bool)
+    denied: bool | None = None
+    evaluation_error: str | None = None
+    reason: str | None = None
+
+
+class SubjectRulesReviewStatus(Model, kw_only=True):
+    evaluation_error: str | None = None
+    incomplete: bool = field(default_factory=bool)
+    non_resource_rules: list[NonResourceRule] = field(default_factory=required_list)
+    resource_rules: list[ResourceRule] = field(default_factory=required_list)
+
+
+class LocalSubjectAccessReview(
+    Object,
+    resource=Resource(
+        "authorization.k8s.io", "v1", "LocalSubjectAccessReview", "localsubjectaccessreviews", "localsubjectaccessreview",
+        namespaced=True,
+        verbs=("create",),
+    ),
+):
+    spec: SubjectAccessReviewSpec = lazy(SubjectAccessReviewSpec)
+    status: SubjectAccessReviewStatus = lazy(SubjectAccessReviewStatus)
+
+
+class SelfSubjectAccessReview(
+    Object,
+    resource=Resource(
+        "authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", "selfsubjectaccessreview",
+        namespaced=False,
+        verbs=("create",),
+    ),
+):
+    spec: SelfSubjectAccessReviewSpec = lazy(SelfSubjectAccessReviewSpec)
+    status: SubjectAccessReviewStatus = lazy(SubjectAccessReviewStatus)
+
+
+class SelfSubjectRulesReview(
+    Object,
+    resource=Resource(
+        "authorization.k8s.io", "v1", "SelfSubjectRulesReview", "selfsubjectrulesreviews", "selfsubjectrulesreview",
+        namespaced=False,
+        verbs=("create",),
+    ),
+):
+    spec: SelfSubjectRulesReviewSpec = lazy(SelfSubjectRulesReviewSpec)
+    status: SubjectRulesReviewStatus = lazy(SubjectRulesReviewStatus)
+
+
+class SubjectAccessReview(
+    Object,
+    resource=Resource(
+        "authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", "subjectaccessreview",
+        namespaced=False,
+        verbs=("create",),
+    ),
+):
+    spec: SubjectAccessReviewSpec = lazy(SubjectAccessReviewSpec)
+    status: SubjectAccessReviewStatus = lazy(SubjectAccessReviewStatus)

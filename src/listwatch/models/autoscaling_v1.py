@@ -1,0 +1,74 @@
+"""The kinds of `autoscaling/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import field
+
+from listwatch.meta import GroupVersionKind, Resource, Subresource
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class CrossVersionObjectReference(Model, kw_only=True):
+    api_version: str | None = None
+    kind: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class HorizontalPodAutoscalerSpec(Model, kw_only=True):
+    max_replicas: int = field(default_factory=int)
+    min_replicas: int | None = None
+    scale_target_ref: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
+    target_cpu_utilization_percentage: int | None = field(default=None, name="targetCPUUtilizationPercentage")
+
+
+class HorizontalPodAutoscalerStatus(Model, kw_only=True):
+    current_cpu_utilization_percentage: int | None = field(default=None, name="currentCPUUtilizationPercentage")
+    current_replicas: int = field(default_factory=int)
+    desired_replicas: int = field(default_factory=int)
+    last_scale_time: datetime | None = None
+    observed_generation: int | None = None
+
+
+class ScaleSpec(Model, kw_only=True):
+    replicas: int = field(default_factory=int)
+
+
+class ScaleStatus(Model, kw_only=True):
+    replicas: int = field(default_factory=int)
+    selector: str | None = None
+
+
+class HorizontalPodAutoscaler(
+    Object,
+    resource=Resource(
+        "autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "horizontalpodautoscaler",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("hpa",),
+        categories=("all",),
+        subresources=(
+            Subresource("status", "autoscaling", "v1", "HorizontalPodAutoscaler", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: HorizontalPodAutoscalerSpec = lazy(HorizontalPodAutoscalerSpec)
+    status: HorizontalPodAutoscalerStatus = lazy(HorizontalPodAutoscalerStatus)
+
+
+class Scale(
+    Object,
+    gvk=GroupVersionKind("autoscaling", "v1", "Scale"),
+):
+    spec: ScaleSpec = lazy(ScaleSpec)
+    status: ScaleStatus = lazy(ScaleStatus)
+
+
+class HorizontalPodAutoscalerList(ObjectList[HorizontalPodAutoscaler], item=HorizontalPodAutoscaler):
+    """Several of them, as one answer of the server holds them."""

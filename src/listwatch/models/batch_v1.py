@@ -1,0 +1,164 @@
+"""The kinds of `batch/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import core_v1, meta_v1, scheduling_v1alpha3
+from listwatch.objects.model import Model, required_list
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class JobSpec(Model, kw_only=True):
+    active_deadline_seconds: int | None = None
+    backoff_limit: int | None = None
+    backoff_limit_per_index: int | None = None
+    completion_mode: str | None = None
+    completions: int | None = None
+    managed_by: str | None = None
+    manual_selector: bool | None = None
+    max_failed_indexes: int | None = None
+    parallelism: int | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
+    pod_replacement_policy: str | None = None
+    scheduling: JobSchedulingConfiguration | None = None
+    selector: meta_v1.LabelSelector | None = None
+    success_policy: SuccessPolicy | None = None
+    suspend: bool | None = None
+    template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
+    ttl_seconds_after_finished: int | None = None
+
+
+class JobTemplateSpec(Model, kw_only=True):
+    metadata: meta_v1.ObjectMeta = field(default_factory=meta_v1.ObjectMeta)
+    spec: JobSpec = field(default_factory=JobSpec)
+
+
+class CronJobSpec(Model, kw_only=True):
+    concurrency_policy: str | None = None
+    failed_jobs_history_limit: int | None = None
+    job_template: JobTemplateSpec = field(default_factory=JobTemplateSpec)
+    schedule: str = field(default_factory=str)
+    starting_deadline_seconds: int | None = None
+    successful_jobs_history_limit: int | None = None
+    suspend: bool | None = None
+    time_zone: str | None = None
+
+
+class CronJobStatus(Model, kw_only=True):
+    active: list[core_v1.ObjectReference] = field(default_factory=list)
+    last_schedule_time: datetime | None = None
+    last_successful_time: datetime | None = None
+
+
+class JobCondition(Model, kw_only=True):
+    last_probe_time: datetime | None = None
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class JobSchedulingConfiguration(Model, kw_only=True):
+    disruption_mode: scheduling_v1alpha3.WorkloadPodGroupDisruptionMode | None = None
+    resource_claims: list[scheduling_v1alpha3.WorkloadPodGroupResourceClaim] = field(default_factory=list)
+    scheduling_constraints: scheduling_v1alpha3.WorkloadPodGroupSchedulingConstraints | None = None
+    scheduling_policy: scheduling_v1alpha3.WorkloadPodGroupSchedulingPolicy | None = None
+
+
+class JobStatus(Model, kw_only=True):
+    active: int | None = None
+    completed_indexes: str | None = None
+    completion_time: datetime | None = None
+    conditions: list[JobCondition] = field(default_factory=list)
+    failed: int | None = None
+    failed_indexes: str | None = None
+    ready: int | None = None
+    start_time: datetime | None = None
+    succeeded: int | None = None
+    terminating: int | None = None
+    uncounted_terminated_pods: UncountedTerminatedPods | None = None
+
+
+class PodFailurePolicy(Model, kw_only=True):
+    rules: list[PodFailurePolicyRule] = field(default_factory=required_list)
+
+
+class PodFailurePolicyOnExitCodesRequirement(Model, kw_only=True):
+    container_name: str | None = None
+    operator: str = field(default_factory=str)
+    values: list[int] = field(default_factory=required_list)
+
+
+class PodFailurePolicyOnPodConditionsPattern(Model, kw_only=True):
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class PodFailurePolicyRule(Model, kw_only=True):
+    action: str = field(default_factory=str)
+    on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = None
+    on_pod_conditions: list[PodFailurePolicyOnPodConditionsPattern] = field(default_factory=list)
+
+
+class SuccessPolicy(Model, kw_only=True):
+    rules: list[SuccessPolicyRule] = field(default_factory=required_list)
+
+
+class SuccessPolicyRule(Model, kw_only=True):
+    succeeded_count: int | None = None
+    succeeded_indexes: str | None = None
+
+
+class UncountedTerminatedPods(Model, kw_only=True):
+    failed: list[str] = field(default_factory=list)
+    succeeded: list[str] = field(default_factory=list)
+
+
+class CronJob(
+    Object,
+    resource=Resource(
+        "batch", "v1", "CronJob", "cronjobs", "cronjob",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("cj",),
+        categories=("all",),
+        subresources=(
+            Subresource("status", "batch", "v1", "CronJob", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: CronJobSpec = lazy(CronJobSpec)
+    status: CronJobStatus = lazy(CronJobStatus)
+
+
+class Job(
+    Object,
+    resource=Resource(
+        "batch", "v1", "Job", "jobs", "job",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        categories=("all",),
+        subresources=(
+            Subresource("status", "batch", "v1", "Job", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: JobSpec = lazy(JobSpec)
+    status: JobStatus = lazy(JobStatus)
+
+
+class CronJobList(ObjectList[CronJob], item=CronJob):
+    """Several of them, as one answer of the server holds them."""
+
+
+class JobList(ObjectList[Job], item=Job):
+    """Several of them, as one answer of the server holds them."""

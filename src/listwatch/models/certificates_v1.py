@@ -1,0 +1,122 @@
+"""The kinds of `certificates.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import meta_v1
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class CertificateSigningRequestCondition(Model, kw_only=True):
+    last_transition_time: datetime | None = None
+    last_update_time: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class CertificateSigningRequestSpec(Model, kw_only=True):
+    expiration_seconds: int | None = None
+    extra: dict[str, list[str]] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=list)
+    request: bytes = field(default_factory=bytes)
+    signer_name: str = field(default_factory=str)
+    uid: str | None = None
+    usages: list[str] = field(default_factory=list)
+    username: str | None = None
+
+
+class CertificateSigningRequestStatus(Model, kw_only=True):
+    certificate: bytes | None = None
+    conditions: list[CertificateSigningRequestCondition] = field(default_factory=list)
+
+
+class ClusterTrustBundleSpec(Model, kw_only=True):
+    signer_name: str | None = None
+    trust_bundle: str = field(default_factory=str)
+
+
+class PodCertificateRequestSpec(Model, kw_only=True):
+    max_expiration_seconds: int | None = None
+    node_name: str = field(default_factory=str)
+    node_uid: str = field(default_factory=str, name="nodeUID")
+    pod_name: str = field(default_factory=str)
+    pod_uid: str = field(default_factory=str, name="podUID")
+    service_account_name: str = field(default_factory=str)
+    service_account_uid: str = field(default_factory=str, name="serviceAccountUID")
+    signer_name: str = field(default_factory=str)
+    stub_pkcs10_request: bytes = field(default_factory=bytes, name="stubPKCS10Request")
+    unverified_user_annotations: dict[str, str] = field(default_factory=dict)
+
+
+class PodCertificateRequestStatus(Model, kw_only=True):
+    begin_refresh_at: datetime | None = None
+    certificate_chain: str | None = None
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+    not_after: datetime | None = None
+    not_before: datetime | None = None
+
+
+class CertificateSigningRequest(
+    Object,
+    resource=Resource(
+        "certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", "certificatesigningrequest",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("csr",),
+        subresources=(
+            Subresource("approval", "certificates.k8s.io", "v1", "CertificateSigningRequest", ("get", "patch", "update")),
+            Subresource("status", "certificates.k8s.io", "v1", "CertificateSigningRequest", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: CertificateSigningRequestSpec = lazy(CertificateSigningRequestSpec)
+    status: CertificateSigningRequestStatus = lazy(CertificateSigningRequestStatus)
+
+
+class ClusterTrustBundle(
+    Object,
+    resource=Resource(
+        "certificates.k8s.io", "v1", "ClusterTrustBundle", "clustertrustbundles", "clustertrustbundle",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    spec: ClusterTrustBundleSpec = lazy(ClusterTrustBundleSpec)
+
+
+class PodCertificateRequest(
+    Object,
+    resource=Resource(
+        "certificates.k8s.io", "v1", "PodCertificateRequest", "podcertificaterequests", "podcertificaterequest",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "certificates.k8s.io", "v1", "PodCertificateRequest", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: PodCertificateRequestSpec = lazy(PodCertificateRequestSpec)
+    status: PodCertificateRequestStatus = lazy(PodCertificateRequestStatus)
+
+
+class CertificateSigningRequestList(ObjectList[CertificateSigningRequest], item=CertificateSigningRequest):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ClusterTrustBundleList(ObjectList[ClusterTrustBundle], item=ClusterTrustBundle):
+    """Several of them, as one answer of the server holds them."""
+
+
+class PodCertificateRequestList(ObjectList[PodCertificateRequest], item=PodCertificateRequest):
+    """Several of them, as one answer of the server holds them."""

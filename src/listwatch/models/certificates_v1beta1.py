@@ -1,0 +1,78 @@
+"""The kinds of `certificates.k8s.io/v1beta1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import meta_v1
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class ClusterTrustBundleSpec(Model, kw_only=True):
+    signer_name: str | None = None
+    trust_bundle: str = field(default_factory=str)
+
+
+class PodCertificateRequestSpec(Model, kw_only=True):
+    max_expiration_seconds: int | None = None
+    node_name: str = field(default_factory=str)
+    node_uid: str = field(default_factory=str, name="nodeUID")
+    pkix_public_key: bytes | None = None
+    pod_name: str = field(default_factory=str)
+    pod_uid: str = field(default_factory=str, name="podUID")
+    proof_of_possession: bytes | None = None
+    service_account_name: str = field(default_factory=str)
+    service_account_uid: str = field(default_factory=str, name="serviceAccountUID")
+    signer_name: str = field(default_factory=str)
+    stub_pkcs10_request: bytes = field(default_factory=bytes, name="stubPKCS10Request")
+    unverified_user_annotations: dict[str, str] = field(default_factory=dict)
+
+
+class PodCertificateRequestStatus(Model, kw_only=True):
+    begin_refresh_at: datetime | None = None
+    certificate_chain: str | None = None
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+    not_after: datetime | None = None
+    not_before: datetime | None = None
+
+
+class ClusterTrustBundle(
+    Object,
+    resource=Resource(
+        "certificates.k8s.io", "v1beta1", "ClusterTrustBundle", "clustertrustbundles", "clustertrustbundle",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    spec: ClusterTrustBundleSpec = lazy(ClusterTrustBundleSpec)
+
+
+class PodCertificateRequest(
+    Object,
+    resource=Resource(
+        "certificates.k8s.io", "v1beta1", "PodCertificateRequest", "podcertificaterequests", "podcertificaterequest",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "certificates.k8s.io", "v1beta1", "PodCertificateRequest", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: PodCertificateRequestSpec = lazy(PodCertificateRequestSpec)
+    status: PodCertificateRequestStatus = lazy(PodCertificateRequestStatus)
+
+
+class ClusterTrustBundleList(ObjectList[ClusterTrustBundle], item=ClusterTrustBundle):
+    """Several of them, as one answer of the server holds them."""
+
+
+class PodCertificateRequestList(ObjectList[PodCertificateRequest], item=PodCertificateRequest):
+    """Several of them, as one answer of the server holds them."""

@@ -1,0 +1,36 @@
+"""The kinds of `coordination.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from listwatch.meta import Resource
+from listwatch.objects.model import MicroTime, Model
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class LeaseSpec(Model, kw_only=True):
+    acquire_time: MicroTime | None = None
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    lease_transitions: int | None = None
+    preferred_holder: str | None = None
+    renew_time: MicroTime | None = None
+    strategy: str | None = None
+
+
+class Lease(
+    Object,
+    resource=Resource(
+        "coordination.k8s.io", "v1", "Lease", "leases", "lease",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    spec: LeaseSpec = lazy(LeaseSpec)
+
+
+class LeaseList(ObjectList[Lease], item=Lease):
+    """Several of them, as one answer of the server holds them."""

@@ -1,0 +1,1837 @@
+"""The kinds of `v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import meta_v1
+from listwatch.objects.model import MicroTime, Model, Quantity, required_list
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class AWSElasticBlockStoreVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    partition: int | None = None
+    read_only: bool | None = None
+    volume_id: str = field(default_factory=str, name="volumeID")
+
+
+class Affinity(Model, kw_only=True):
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAntiAffinity | None = None
+
+
+class AppArmorProfile(Model, kw_only=True):
+    localhost_profile: str | None = None
+    type: str = field(default_factory=str)
+
+
+class AttachedVolume(Model, kw_only=True):
+    device_path: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class AzureDiskVolumeSource(Model, kw_only=True):
+    caching_mode: str | None = None
+    disk_name: str = field(default_factory=str)
+    disk_uri: str = field(default_factory=str, name="diskURI")
+    fs_type: str | None = None
+    kind: str | None = None
+    read_only: bool = field(default_factory=bool)
+
+
+class AzureFilePersistentVolumeSource(Model, kw_only=True):
+    read_only: bool | None = None
+    secret_name: str = field(default_factory=str)
+    secret_namespace: str | None = None
+    share_name: str = field(default_factory=str)
+
+
+class AzureFileVolumeSource(Model, kw_only=True):
+    read_only: bool | None = None
+    secret_name: str = field(default_factory=str)
+    share_name: str = field(default_factory=str)
+
+
+class CSIPersistentVolumeSource(Model, kw_only=True):
+    controller_expand_secret_ref: SecretReference | None = None
+    controller_publish_secret_ref: SecretReference | None = None
+    driver: str = field(default_factory=str)
+    fs_type: str | None = None
+    node_expand_secret_ref: SecretReference | None = None
+    node_publish_secret_ref: SecretReference | None = None
+    node_stage_secret_ref: SecretReference | None = None
+    read_only: bool | None = None
+    volume_attributes: dict[str, str] = field(default_factory=dict)
+    volume_handle: str = field(default_factory=str)
+
+
+class CSIVolumeSource(Model, kw_only=True):
+    driver: str = field(default_factory=str)
+    fs_type: str | None = None
+    node_publish_secret_ref: LocalObjectReference | None = None
+    read_only: bool | None = None
+    volume_attributes: dict[str, str] = field(default_factory=dict)
+
+
+class Capabilities(Model, kw_only=True):
+    add: list[str] = field(default_factory=list)
+    drop: list[str] = field(default_factory=list)
+
+
+class CephFSPersistentVolumeSource(Model, kw_only=True):
+    monitors: list[str] = field(default_factory=required_list)
+    path: str | None = None
+    read_only: bool | None = None
+    secret_file: str | None = None
+    secret_ref: SecretReference | None = None
+    user: str | None = None
+
+
+class CephFSVolumeSource(Model, kw_only=True):
+    monitors: list[str] = field(default_factory=required_list)
+    path: str | None = None
+    read_only: bool | None = None
+    secret_file: str | None = None
+    secret_ref: LocalObjectReference | None = None
+    user: str | None = None
+
+
+class CinderPersistentVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    read_only: bool | None = None
+    secret_ref: SecretReference | None = None
+    volume_id: str = field(default_factory=str, name="volumeID")
+
+
+class CinderVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    read_only: bool | None = None
+    secret_ref: LocalObjectReference | None = None
+    volume_id: str = field(default_factory=str, name="volumeID")
+
+
+class ClientIPConfig(Model, kw_only=True):
+    timeout_seconds: int | None = None
+
+
+class ClusterTrustBundleProjection(Model, kw_only=True):
+    label_selector: meta_v1.LabelSelector | None = None
+    name: str | None = None
+    optional: bool | None = None
+    path: str = field(default_factory=str)
+    signer_name: str | None = None
+    user: int | None = None
+
+
+class ComponentCondition(Model, kw_only=True):
+    error: str | None = None
+    message: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class ConfigMapEnvSource(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    optional: bool | None = None
+
+
+class ConfigMapKeySelector(Model, kw_only=True):
+    key: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+    optional: bool | None = None
+
+
+class ConfigMapNodeConfigSource(Model, kw_only=True):
+    kubelet_config_key: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+    namespace: str = field(default_factory=str)
+    resource_version: str | None = None
+    uid: str | None = None
+
+
+class ConfigMapProjection(Model, kw_only=True):
+    items: list[KeyToPath] = field(default_factory=list)
+    name: str = field(default_factory=str)
+    optional: bool | None = None
+
+
+class ConfigMapVolumeSource(Model, kw_only=True):
+    default_mode: int | None = None
+    default_user: int | None = None
+    items: list[KeyToPath] = field(default_factory=list)
+    name: str = field(default_factory=str)
+    optional: bool | None = None
+
+
+class ResourceRequirements(Model, kw_only=True):
+    claims: list[ResourceClaim] = field(default_factory=list)
+    limits: dict[str, Quantity] = field(default_factory=dict)
+    requests: dict[str, Quantity] = field(default_factory=dict)
+
+
+class Container(Model, kw_only=True):
+    args: list[str] = field(default_factory=list)
+    command: list[str] = field(default_factory=list)
+    env: list[EnvVar] = field(default_factory=list)
+    env_from: list[EnvFromSource] = field(default_factory=list)
+    image: str | None = None
+    image_pull_policy: str | None = None
+    lifecycle: Lifecycle | None = None
+    liveness_probe: Probe | None = None
+    name: str = field(default_factory=str)
+    ports: list[ContainerPort] = field(default_factory=list)
+    readiness_probe: Probe | None = None
+    resize_policy: list[ContainerResizePolicy] = field(default_factory=list)
+    resources: ResourceRequirements = field(default_factory=ResourceRequirements)
+    restart_policy: str | None = None
+    restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
+    security_context: SecurityContext | None = None
+    startup_probe: Probe | None = None
+    stdin: bool | None = None
+    stdin_once: bool | None = None
+    termination_message_path: str | None = None
+    termination_message_policy: str | None = None
+    tty: bool | None = None
+    volume_devices: list[VolumeDevice] = field(default_factory=list)
+    volume_mounts: list[VolumeMount] = field(default_factory=list)
+    working_dir: str | None = None
+
+
+class ContainerExtendedResourceRequest(Model, kw_only=True):
+    container_name: str = field(default_factory=str)
+    request_name: str = field(default_factory=str)
+    resource_name: str = field(default_factory=str)
+
+
+class ContainerImage(Model, kw_only=True):
+    names: list[str] = field(default_factory=list)
+    size_bytes: int | None = None
+
+
+class ContainerPort(Model, kw_only=True):
+    container_port: int = field(default_factory=int)
+    host_ip: str | None = field(default=None, name="hostIP")
+    host_port: int | None = None
+    name: str | None = None
+    protocol: str | None = None
+
+
+class ContainerResizePolicy(Model, kw_only=True):
+    resource_name: str = field(default_factory=str)
+    restart_policy: str = field(default_factory=str)
+
+
+class ContainerRestartRule(Model, kw_only=True):
+    action: str = field(default_factory=str)
+    exit_codes: ContainerRestartRuleOnExitCodes | None = None
+
+
+class ContainerRestartRuleOnExitCodes(Model, kw_only=True):
+    operator: str = field(default_factory=str)
+    values: list[int] = field(default_factory=list)
+
+
+class ContainerState(Model, kw_only=True):
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
+    waiting: ContainerStateWaiting | None = None
+
+
+class ContainerStateRunning(Model, kw_only=True):
+    started_at: datetime | None = None
+
+
+class ContainerStateTerminated(Model, kw_only=True):
+    container_id: str | None = field(default=None, name="containerID")
+    exit_code: int = field(default_factory=int)
+    finished_at: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    signal: int | None = None
+    started_at: datetime | None = None
+
+
+class ContainerStateWaiting(Model, kw_only=True):
+    message: str | None = None
+    reason: str | None = None
+
+
+class ContainerStatus(Model, kw_only=True):
+    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
+    allocated_resources_status: list[ResourceStatus] = field(default_factory=list)
+    container_id: str | None = field(default=None, name="containerID")
+    image: str = field(default_factory=str)
+    image_id: str = field(default_factory=str, name="imageID")
+    last_state: ContainerState = field(default_factory=ContainerState)
+    name: str = field(default_factory=str)
+    ready: bool = field(default_factory=bool)
+    resources: ResourceRequirements | None = None
+    restart_count: int = field(default_factory=int)
+    started: bool | None = None
+    state: ContainerState = field(default_factory=ContainerState)
+    stop_signal: str | None = None
+    user: ContainerUser | None = None
+    volume_mounts: list[VolumeMountStatus] = field(default_factory=list)
+
+
+class ContainerUser(Model, kw_only=True):
+    linux: LinuxContainerUser | None = None
+
+
+class DaemonEndpoint(Model, kw_only=True):
+    port: int = field(default_factory=int, name="Port")
+
+
+class DownwardAPIProjection(Model, kw_only=True):
+    items: list[DownwardAPIVolumeFile] = field(default_factory=list)
+
+
+class DownwardAPIVolumeFile(Model, kw_only=True):
+    field_ref: ObjectFieldSelector | None = None
+    mode: int | None = None
+    path: str = field(default_factory=str)
+    resource_field_ref: ResourceFieldSelector | None = None
+    user: int | None = None
+
+
+class DownwardAPIVolumeSource(Model, kw_only=True):
+    default_mode: int | None = None
+    default_user: int | None = None
+    items: list[DownwardAPIVolumeFile] = field(default_factory=list)
+
+
+class EmptyDirVolumeSource(Model, kw_only=True):
+    medium: str | None = None
+    mode: int | None = None
+    size_limit: Quantity | None = None
+
+
+class EndpointAddress(Model, kw_only=True):
+    hostname: str | None = None
+    ip: str = field(default_factory=str)
+    node_name: str | None = None
+    target_ref: ObjectReference | None = None
+
+
+class EndpointPort(Model, kw_only=True):
+    app_protocol: str | None = None
+    name: str | None = None
+    port: int = field(default_factory=int)
+    protocol: str | None = None
+
+
+class EndpointSubset(Model, kw_only=True):
+    addresses: list[EndpointAddress] = field(default_factory=list)
+    not_ready_addresses: list[EndpointAddress] = field(default_factory=list)
+    ports: list[EndpointPort] = field(default_factory=list)
+
+
+class EnvFromSource(Model, kw_only=True):
+    config_map_ref: ConfigMapEnvSource | None = None
+    prefix: str | None = None
+    secret_ref: SecretEnvSource | None = None
+
+
+class EnvVar(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    value: str | None = None
+    value_from: EnvVarSource | None = None
+
+
+class EnvVarSource(Model, kw_only=True):
+    config_map_key_ref: ConfigMapKeySelector | None = None
+    field_ref: ObjectFieldSelector | None = None
+    file_key_ref: FileKeySelector | None = None
+    resource_field_ref: ResourceFieldSelector | None = None
+    secret_key_ref: SecretKeySelector | None = None
+
+
+class EphemeralContainer(Model, kw_only=True):
+    args: list[str] = field(default_factory=list)
+    command: list[str] = field(default_factory=list)
+    env: list[EnvVar] = field(default_factory=list)
+    env_from: list[EnvFromSource] = field(default_factory=list)
+    image: str | None = None
+    image_pull_policy: str | None = None
+    lifecycle: Lifecycle | None = None
+    liveness_probe: Probe | None = None
+    name: str = field(default_factory=str)
+    ports: list[ContainerPort] = field(default_factory=list)
+    readiness_probe: Probe | None = None
+    resize_policy: list[ContainerResizePolicy] = field(default_factory=list)
+    resources: ResourceRequirements = field(default_factory=ResourceRequirements)
+    restart_policy: str | None = None
+    restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
+    security_context: SecurityContext | None = None
+    startup_probe: Probe | None = None
+    stdin: bool | None = None
+    stdin_once: bool | None = None
+    target_container_name: str | None = None
+    termination_message_path: str | None = None
+    termination_message_policy: str | None = None
+    tty: bool | None = None
+    volume_devices: list[VolumeDevice] = field(default_factory=list)
+    volume_mounts: list[VolumeMount] = field(default_factory=list)
+    working_dir: str | None = None
+
+
+class EphemeralVolumeSource(Model, kw_only=True):
+    volume_claim_template: PersistentVolumeClaimTemplate | None = None
+
+
+class EventSeries(Model, kw_only=True):
+    count: int | None = None
+    last_observed_time: MicroTime | None = None
+
+
+class EventSource(Model, kw_only=True):
+    component: str | None = None
+    host: str | None = None
+
+
+class EvictionResponder(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    priority: int = field(default_factory=int)
+
+
+class ExecAction(Model, kw_only=True):
+    command: list[str] = field(default_factory=list)
+
+
+class FCVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    lun: int | None = None
+    read_only: bool | None = None
+    target_wwns: list[str] = field(default_factory=list, name="targetWWNs")
+    wwids: list[str] = field(default_factory=list)
+
+
+class FileKeySelector(Model, kw_only=True):
+    key: str = field(default_factory=str)
+    optional: bool = field(default_factory=bool)
+    path: str = field(default_factory=str)
+    volume_name: str = field(default_factory=str)
+
+
+class FlexPersistentVolumeSource(Model, kw_only=True):
+    driver: str = field(default_factory=str)
+    fs_type: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    read_only: bool | None = None
+    secret_ref: SecretReference | None = None
+
+
+class FlexVolumeSource(Model, kw_only=True):
+    driver: str = field(default_factory=str)
+    fs_type: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    read_only: bool | None = None
+    secret_ref: LocalObjectReference | None = None
+
+
+class FlockerVolumeSource(Model, kw_only=True):
+    dataset_name: str | None = None
+    dataset_uuid: str | None = field(default=None, name="datasetUUID")
+
+
+class GCEPersistentDiskVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    partition: int | None = None
+    pd_name: str = field(default_factory=str)
+    read_only: bool | None = None
+
+
+class GRPCAction(Model, kw_only=True):
+    mode: str | None = None
+    port: int = field(default_factory=int)
+    service: str = field(default_factory=str)
+
+
+class GitRepoVolumeSource(Model, kw_only=True):
+    directory: str | None = None
+    repository: str = field(default_factory=str)
+    revision: str | None = None
+
+
+class GlusterfsPersistentVolumeSource(Model, kw_only=True):
+    endpoints: str = field(default_factory=str)
+    endpoints_namespace: str | None = None
+    path: str = field(default_factory=str)
+    read_only: bool | None = None
+
+
+class GlusterfsVolumeSource(Model, kw_only=True):
+    endpoints: str = field(default_factory=str)
+    path: str = field(default_factory=str)
+    read_only: bool | None = None
+
+
+class HTTPGetAction(Model, kw_only=True):
+    host: str | None = None
+    http_headers: list[HTTPHeader] = field(default_factory=list)
+    path: str | None = None
+    port: int | str = field(default_factory=int)
+    protocol: str | None = None
+    scheme: str | None = None
+
+
+class HTTPHeader(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    value: str = field(default_factory=str)
+
+
+class HostAlias(Model, kw_only=True):
+    hostnames: list[str] = field(default_factory=list)
+    ip: str = field(default_factory=str)
+
+
+class HostIP(Model, kw_only=True):
+    ip: str = field(default_factory=str)
+
+
+class HostPathVolumeSource(Model, kw_only=True):
+    path: str = field(default_factory=str)
+    type: str | None = None
+
+
+class ISCSIPersistentVolumeSource(Model, kw_only=True):
+    chap_auth_discovery: bool | None = None
+    chap_auth_session: bool | None = None
+    fs_type: str | None = None
+    initiator_name: str | None = None
+    iqn: str = field(default_factory=str)
+    iscsi_interface: str | None = None
+    lun: int = field(default_factory=int)
+    portals: list[str] = field(default_factory=list)
+    read_only: bool | None = None
+    secret_ref: SecretReference | None = None
+    target_portal: str = field(default_factory=str)
+
+
+class ISCSIVolumeSource(Model, kw_only=True):
+    chap_auth_discovery: bool | None = None
+    chap_auth_session: bool | None = None
+    fs_type: str | None = None
+    initiator_name: str | None = None
+    iqn: str = field(default_factory=str)
+    iscsi_interface: str | None = None
+    lun: int = field(default_factory=int)
+    portals: list[str] = field(default_factory=list)
+    read_only: bool | None = None
+    secret_ref: LocalObjectReference | None = None
+    target_portal: str = field(default_factory=str)
+
+
+class ImageVolumeSource(Model, kw_only=True):
+    pull_policy: str | None = None
+    reference: str | None = None
+
+
+class ImageVolumeStatus(Model, kw_only=True):
+    image_ref: str = field(default_factory=str)
+
+
+class KeyToPath(Model, kw_only=True):
+    key: str = field(default_factory=str)
+    mode: int | None = None
+    path: str = field(default_factory=str)
+    user: int | None = None
+
+
+class Lifecycle(Model, kw_only=True):
+    post_start: LifecycleHandler | None = None
+    pre_stop: LifecycleHandler | None = None
+    stop_signal: str | None = None
+
+
+class LifecycleHandler(Model, kw_only=True):
+    exec: ExecAction | None = None
+    http_get: HTTPGetAction | None = None
+    sleep: SleepAction | None = None
+    tcp_socket: TCPSocketAction | None = None
+
+
+class LimitRangeItem(Model, kw_only=True):
+    default: dict[str, Quantity] = field(default_factory=dict)
+    default_request: dict[str, Quantity] = field(default_factory=dict)
+    max: dict[str, Quantity] = field(default_factory=dict)
+    max_limit_request_ratio: dict[str, Quantity] = field(default_factory=dict)
+    min: dict[str, Quantity] = field(default_factory=dict)
+    type: str = field(default_factory=str)
+
+
+class LimitRangeSpec(Model, kw_only=True):
+    limits: list[LimitRangeItem] = field(default_factory=required_list)
+
+
+class LinuxContainerUser(Model, kw_only=True):
+    gid: int = field(default_factory=int)
+    supplemental_groups: list[int] = field(default_factory=list)
+    uid: int = field(default_factory=int)
+
+
+class LoadBalancerIngress(Model, kw_only=True):
+    hostname: str | None = None
+    ip: str | None = None
+    ip_mode: str | None = None
+    ports: list[PortStatus] = field(default_factory=list)
+
+
+class LoadBalancerStatus(Model, kw_only=True):
+    ingress: list[LoadBalancerIngress] = field(default_factory=list)
+
+
+class LocalObjectReference(Model, kw_only=True):
+    name: str = field(default_factory=str)
+
+
+class LocalVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    path: str = field(default_factory=str)
+
+
+class ModifyVolumeStatus(Model, kw_only=True):
+    status: str = field(default_factory=str)
+    target_volume_attributes_class_name: str | None = None
+
+
+class NFSVolumeSource(Model, kw_only=True):
+    path: str = field(default_factory=str)
+    read_only: bool | None = None
+    server: str = field(default_factory=str)
+
+
+class NamespaceCondition(Model, kw_only=True):
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class NamespaceSpec(Model, kw_only=True):
+    finalizers: list[str] = field(default_factory=list)
+
+
+class NamespaceStatus(Model, kw_only=True):
+    conditions: list[NamespaceCondition] = field(default_factory=list)
+    phase: str | None = None
+
+
+class NodeAddress(Model, kw_only=True):
+    address: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class NodeAffinity(Model, kw_only=True):
+    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = field(default_factory=list)
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+
+
+class NodeAllocatableMappedResources(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    quantity: Quantity = field(default_factory=lambda: "0")
+
+
+class NodeAllocatableOverheadResources(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    per_container: Quantity | None = None
+    per_pod: Quantity | None = None
+
+
+class NodeAllocatableResourceClaimStatus(Model, kw_only=True):
+    containers: list[str] = field(default_factory=list)
+    mapping: list[NodeAllocatableMappedResources] = field(default_factory=list)
+    overhead: list[NodeAllocatableOverheadResources] = field(default_factory=list)
+    resource_claim_name: str = field(default_factory=str)
+
+
+class NodeCondition(Model, kw_only=True):
+    last_heartbeat_time: datetime | None = None
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class NodeConfigSource(Model, kw_only=True):
+    config_map: ConfigMapNodeConfigSource | None = None
+
+
+class NodeConfigStatus(Model, kw_only=True):
+    active: NodeConfigSource | None = None
+    assigned: NodeConfigSource | None = None
+    error: str | None = None
+    last_known_good: NodeConfigSource | None = None
+
+
+class NodeDaemonEndpoints(Model, kw_only=True):
+    kubelet_endpoint: DaemonEndpoint = field(default_factory=DaemonEndpoint)
+
+
+class NodeFeatures(Model, kw_only=True):
+    supplemental_groups_policy: bool | None = None
+
+
+class NodePodPreemptionPolicy(Model, kw_only=True):
+    disable_resize_preemption: list[str] = field(default_factory=list)
+
+
+class NodeRuntimeHandler(Model, kw_only=True):
+    features: NodeRuntimeHandlerFeatures | None = None
+    name: str = field(default_factory=str)
+
+
+class NodeRuntimeHandlerFeatures(Model, kw_only=True):
+    recursive_read_only_mounts: bool | None = None
+    user_namespaces: bool | None = None
+
+
+class NodeSelector(Model, kw_only=True):
+    node_selector_terms: list[NodeSelectorTerm] = field(default_factory=required_list)
+
+
+class NodeSelectorRequirement(Model, kw_only=True):
+    key: str = field(default_factory=str)
+    operator: str = field(default_factory=str)
+    values: list[str] = field(default_factory=list)
+
+
+class NodeSelectorTerm(Model, kw_only=True):
+    match_expressions: list[NodeSelectorRequirement] = field(default_factory=list)
+    match_fields: list[NodeSelectorRequirement] = field(default_factory=list)
+
+
+class NodeSpec(Model, kw_only=True):
+    config_source: NodeConfigSource | None = None
+    external_id: str | None = field(default=None, name="externalID")
+    pod_cidr: str | None = field(default=None, name="podCIDR")
+    pod_cidrs: list[str] = field(default_factory=list, name="podCIDRs")
+    pod_preemption_policy: NodePodPreemptionPolicy | None = None
+    provider_id: str | None = field(default=None, name="providerID")
+    taints: list[Taint] = field(default_factory=list)
+    unschedulable: bool | None = None
+
+
+class NodeSystemInfo(Model, kw_only=True):
+    architecture: str = field(default_factory=str)
+    boot_id: str = field(default_factory=str, name="bootID")
+    container_runtime_version: str = field(default_factory=str)
+    kernel_version: str = field(default_factory=str)
+    kube_proxy_version: str = field(default_factory=str)
+    kubelet_version: str = field(default_factory=str)
+    machine_id: str = field(default_factory=str, name="machineID")
+    operating_system: str = field(default_factory=str)
+    os_image: str = field(default_factory=str)
+    running_in_user_namespace: bool | None = None
+    swap: NodeSwapStatus | None = None
+    system_uuid: str = field(default_factory=str, name="systemUUID")
+
+
+class NodeStatus(Model, kw_only=True):
+    addresses: list[NodeAddress] = field(default_factory=list)
+    allocatable: dict[str, Quantity] = field(default_factory=dict)
+    capacity: dict[str, Quantity] = field(default_factory=dict)
+    conditions: list[NodeCondition] = field(default_factory=list)
+    config: NodeConfigStatus | None = None
+    daemon_endpoints: NodeDaemonEndpoints = field(default_factory=NodeDaemonEndpoints)
+    declared_features: list[str] = field(default_factory=list)
+    features: NodeFeatures | None = None
+    images: list[ContainerImage] = field(default_factory=list)
+    node_info: NodeSystemInfo = field(default_factory=NodeSystemInfo)
+    phase: str | None = None
+    runtime_handlers: list[NodeRuntimeHandler] = field(default_factory=list)
+    volumes_attached: list[AttachedVolume] = field(default_factory=list)
+    volumes_in_use: list[str] = field(default_factory=list)
+
+
+class NodeSwapStatus(Model, kw_only=True):
+    capacity: int | None = None
+
+
+class ObjectFieldSelector(Model, kw_only=True):
+    api_version: str | None = None
+    field_path: str = field(default_factory=str)
+
+
+class ObjectReference(Model, kw_only=True):
+    api_version: str | None = None
+    field_path: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+    resource_version: str | None = None
+    uid: str | None = None
+
+
+class PersistentVolumeClaimCondition(Model, kw_only=True):
+    last_probe_time: datetime | None = None
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class VolumeResourceRequirements(Model, kw_only=True):
+    limits: dict[str, Quantity] = field(default_factory=dict)
+    requests: dict[str, Quantity] = field(default_factory=dict)
+
+
+class PersistentVolumeClaimSpec(Model, kw_only=True):
+    access_modes: list[str] = field(default_factory=list)
+    data_source: TypedLocalObjectReference | None = None
+    data_source_ref: TypedObjectReference | None = None
+    resources: VolumeResourceRequirements = field(default_factory=VolumeResourceRequirements)
+    selector: meta_v1.LabelSelector | None = None
+    storage_class_name: str | None = None
+    volume_attributes_class_name: str | None = None
+    volume_mode: str | None = None
+    volume_name: str | None = None
+
+
+class PersistentVolumeClaimStatus(Model, kw_only=True):
+    access_modes: list[str] = field(default_factory=list)
+    allocated_resource_statuses: dict[str, str] = field(default_factory=dict)
+    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
+    capacity: dict[str, Quantity] = field(default_factory=dict)
+    conditions: list[PersistentVolumeClaimCondition] = field(default_factory=list)
+    current_volume_attributes_class_name: str | None = None
+    health_status: VolumeHealthStatus | None = None
+    modify_volume_status: ModifyVolumeStatus | None = None
+    phase: str | None = None
+
+
+class PersistentVolumeClaimTemplate(Model, kw_only=True):
+    metadata: meta_v1.ObjectMeta = field(default_factory=meta_v1.ObjectMeta)
+    spec: PersistentVolumeClaimSpec = field(default_factory=PersistentVolumeClaimSpec)
+
+
+class PersistentVolumeClaimVolumeSource(Model, kw_only=True):
+    claim_name: str = field(default_factory=str)
+    read_only: bool | None = None
+
+
+class PersistentVolumeSpec(Model, kw_only=True):
+    access_modes: list[str] = field(default_factory=list)
+    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
+    azure_disk: AzureDiskVolumeSource | None = None
+    azure_file: AzureFilePersistentVolumeSource | None = None
+    capacity: dict[str, Quantity] = field(default_factory=dict)
+    cephfs: CephFSPersistentVolumeSource | None = None
+    cinder: CinderPersistentVolumeSource | None = None
+    claim_ref: ObjectReference | None = None
+    csi: CSIPersistentVolumeSource | None = None
+    fc: FCVolumeSource | None = None
+    flex_volume: FlexPersistentVolumeSource | None = None
+    flocker: FlockerVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
+    glusterfs: GlusterfsPersistentVolumeSource | None = None
+    host_path: HostPathVolumeSource | None = None
+    iscsi: ISCSIPersistentVolumeSource | None = None
+    local: LocalVolumeSource | None = None
+    mount_options: list[str] = field(default_factory=list)
+    nfs: NFSVolumeSource | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    persistent_volume_reclaim_policy: str | None = None
+    photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
+    portworx_volume: PortworxVolumeSource | None = None
+    quobyte: QuobyteVolumeSource | None = None
+    rbd: RBDPersistentVolumeSource | None = None
+    scale_io: ScaleIOPersistentVolumeSource | None = field(default=None, name="scaleIO")
+    storage_class_name: str | None = None
+    storageos: StorageOSPersistentVolumeSource | None = None
+    volume_attributes_class_name: str | None = None
+    volume_mode: str | None = None
+    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
+
+
+class PersistentVolumeStatus(Model, kw_only=True):
+    last_phase_transition_time: datetime | None = None
+    message: str | None = None
+    phase: str | None = None
+    reason: str | None = None
+
+
+class PhotonPersistentDiskVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    pd_id: str = field(default_factory=str, name="pdID")
+
+
+class PodAffinity(Model, kw_only=True):
+    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
+    required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
+
+
+class PodAffinityTerm(Model, kw_only=True):
+    label_selector: meta_v1.LabelSelector | None = None
+    match_label_keys: list[str] = field(default_factory=list)
+    mismatch_label_keys: list[str] = field(default_factory=list)
+    namespace_selector: meta_v1.LabelSelector | None = None
+    namespaces: list[str] = field(default_factory=list)
+    topology_key: str = field(default_factory=str)
+
+
+class PodAntiAffinity(Model, kw_only=True):
+    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
+    required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
+
+
+class PodCertificateProjection(Model, kw_only=True):
+    certificate_chain_path: str | None = None
+    credential_bundle_path: str | None = None
+    key_path: str | None = None
+    key_type: str = field(default_factory=str)
+    max_expiration_seconds: int | None = None
+    signer_name: str = field(default_factory=str)
+    user: int | None = None
+    user_annotations: dict[str, str] = field(default_factory=dict)
+
+
+class PodCondition(Model, kw_only=True):
+    last_probe_time: datetime | None = None
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    observed_generation: int | None = None
+    reason: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class PodDNSConfig(Model, kw_only=True):
+    nameservers: list[str] = field(default_factory=list)
+    options: list[PodDNSConfigOption] = field(default_factory=list)
+    searches: list[str] = field(default_factory=list)
+
+
+class PodDNSConfigOption(Model, kw_only=True):
+    name: str | None = None
+    value: str | None = None
+
+
+class PodExtendedResourceClaimStatus(Model, kw_only=True):
+    request_mappings: list[ContainerExtendedResourceRequest] = field(default_factory=required_list)
+    resource_claim_name: str = field(default_factory=str)
+
+
+class PodIP(Model, kw_only=True):
+    ip: str = field(default_factory=str)
+
+
+class PodOS(Model, kw_only=True):
+    name: str = field(default_factory=str)
+
+
+class PodReadinessGate(Model, kw_only=True):
+    condition_type: str = field(default_factory=str)
+
+
+class PodResourceClaim(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodResourceClaimStatus(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    resource_claim_name: str | None = None
+
+
+class PodSchedulingGate(Model, kw_only=True):
+    name: str = field(default_factory=str)
+
+
+class PodSchedulingGroup(Model, kw_only=True):
+    pod_group_name: str | None = None
+
+
+class PodSecurityContext(Model, kw_only=True):
+    app_armor_profile: AppArmorProfile | None = None
+    fs_group: int | None = None
+    fs_group_change_policy: str | None = None
+    run_as_group: int | None = None
+    run_as_non_root: bool | None = None
+    run_as_user: int | None = None
+    se_linux_change_policy: str | None = None
+    se_linux_options: SELinuxOptions | None = None
+    seccomp_profile: SeccompProfile | None = None
+    supplemental_groups: list[int] = field(default_factory=list)
+    supplemental_groups_policy: str | None = None
+    sysctls: list[Sysctl] = field(default_factory=list)
+    windows_options: WindowsSecurityContextOptions | None = None
+
+
+class PodSpec(Model, kw_only=True):
+    active_deadline_seconds: int | None = None
+    affinity: Affinity | None = None
+    automount_service_account_token: bool | None = None
+    containers: list[Container] = field(default_factory=required_list)
+    dns_config: PodDNSConfig | None = None
+    dns_policy: str | None = None
+    enable_service_links: bool | None = None
+    ephemeral_containers: list[EphemeralContainer] = field(default_factory=list)
+    eviction_responders: list[EvictionResponder] = field(default_factory=list)
+    host_aliases: list[HostAlias] = field(default_factory=list)
+    host_ipc: bool | None = field(default=None, name="hostIPC")
+    host_network: bool | None = None
+    host_pid: bool | None = field(default=None, name="hostPID")
+    host_users: bool | None = None
+    hostname: str | None = None
+    hostname_override: str | None = None
+    image_pull_secrets: list[LocalObjectReference] = field(default_factory=list)
+    init_containers: list[Container] = field(default_factory=list)
+    node_name: str | None = None
+    node_selector: dict[str, str] = field(default_factory=dict)
+    os: PodOS | None = None
+    overhead: dict[str, Quantity] = field(default_factory=dict)
+    preemption_policy: str | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    readiness_gates: list[PodReadinessGate] = field(default_factory=list)
+    resource_claims: list[PodResourceClaim] = field(default_factory=list)
+    resources: ResourceRequirements | None = None
+    restart_policy: str | None = None
+    runtime_class_name: str | None = None
+    scheduler_name: str | None = None
+    scheduling_gates: list[PodSchedulingGate] = field(default_factory=list)
+    scheduling_group: PodSchedulingGroup | None = None
+    security_context: PodSecurityContext | None = None
+    service_account: str | None = None
+    service_account_name: str | None = None
+    set_hostname_as_fqdn: bool | None = field(default=None, name="setHostnameAsFQDN")
+    share_process_namespace: bool | None = None
+    subdomain: str | None = None
+    termination_grace_period_seconds: int | None = None
+    tolerations: list[Toleration] = field(default_factory=list)
+    topology_spread_constraints: list[TopologySpreadConstraint] = field(default_factory=list)
+    volumes: list[Volume] = field(default_factory=list)
+
+
+class PodStatus(Model, kw_only=True):
+    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
+    conditions: list[PodCondition] = field(default_factory=list)
+    container_statuses: list[ContainerStatus] = field(default_factory=list)
+    ephemeral_container_statuses: list[ContainerStatus] = field(default_factory=list)
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    host_ip: str | None = field(default=None, name="hostIP")
+    host_ips: list[HostIP] = field(default_factory=list, name="hostIPs")
+    init_container_statuses: list[ContainerStatus] = field(default_factory=list)
+    message: str | None = None
+    node_allocatable_resource_claim_statuses: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
+    nominated_node_name: str | None = None
+    observed_generation: int | None = None
+    phase: str | None = None
+    pod_ip: str | None = field(default=None, name="podIP")
+    pod_ips: list[PodIP] = field(default_factory=list, name="podIPs")
+    qos_class: str | None = None
+    reason: str | None = None
+    resize: str | None = None
+    resource_claim_statuses: list[PodResourceClaimStatus] = field(default_factory=list)
+    resources: ResourceRequirements | None = None
+    start_time: datetime | None = None
+    volume_health: list[PodVolumeHealth] = field(default_factory=list)
+
+
+class PodTemplateSpec(Model, kw_only=True):
+    metadata: meta_v1.ObjectMeta = field(default_factory=meta_v1.ObjectMeta)
+    spec: PodSpec = field(default_factory=PodSpec)
+
+
+class PodVolumeHealth(Model, kw_only=True):
+    health_conditions: list[VolumeHealthCondition] = field(default_factory=list)
+    last_transition_time: datetime | None = None
+    name: str = field(default_factory=str)
+
+
+class PortStatus(Model, kw_only=True):
+    error: str | None = None
+    port: int = field(default_factory=int)
+    protocol: str = field(default_factory=str)
+
+
+class PortworxVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    read_only: bool | None = None
+    volume_id: str = field(default_factory=str, name="volumeID")
+
+
+class PreferredSchedulingTerm(Model, kw_only=True):
+    preference: NodeSelectorTerm = field(default_factory=NodeSelectorTerm)
+    weight: int = field(default_factory=int)
+
+
+class Probe(Model, kw_only=True):
+    exec: ExecAction | None = None
+    failure_threshold: int | None = None
+    grpc: GRPCAction | None = None
+    http_get: HTTPGetAction | None = None
+    initial_delay_seconds: int | None = None
+    period_seconds: int | None = None
+    success_threshold: int | None = None
+    tcp_socket: TCPSocketAction | None = None
+    termination_grace_period_seconds: int | None = None
+    timeout_seconds: int | None = None
+
+
+class ProjectedVolumeSource(Model, kw_only=True):
+    default_mode: int | None = None
+    default_user: int | None = None
+    sources: list[VolumeProjection] = field(default_factory=list)
+
+
+class QuobyteVolumeSource(Model, kw_only=True):
+    group: str | None = None
+    read_only: bool | None = None
+    registry: str = field(default_factory=str)
+    tenant: str | None = None
+    user: str | None = None
+    volume: str = field(default_factory=str)
+
+
+class RBDPersistentVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    image: str = field(default_factory=str)
+    keyring: str | None = None
+    monitors: list[str] = field(default_factory=required_list)
+    pool: str | None = None
+    read_only: bool | None = None
+    secret_ref: SecretReference | None = None
+    user: str | None = None
+
+
+class RBDVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    image: str = field(default_factory=str)
+    keyring: str | None = None
+    monitors: list[str] = field(default_factory=required_list)
+    pool: str | None = None
+    read_only: bool | None = None
+    secret_ref: LocalObjectReference | None = None
+    user: str | None = None
+
+
+class ReplicationControllerCondition(Model, kw_only=True):
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    status: str = field(default_factory=str)
+    type: str = field(default_factory=str)
+
+
+class ReplicationControllerSpec(Model, kw_only=True):
+    min_ready_seconds: int = field(default_factory=int)
+    replicas: int | None = None
+    selector: dict[str, str] = field(default_factory=dict)
+    template: PodTemplateSpec | None = None
+
+
+class ReplicationControllerStatus(Model, kw_only=True):
+    available_replicas: int | None = None
+    conditions: list[ReplicationControllerCondition] = field(default_factory=list)
+    fully_labeled_replicas: int | None = None
+    observed_generation: int | None = None
+    ready_replicas: int | None = None
+    replicas: int = field(default_factory=int)
+
+
+class ResourceClaim(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    request: str | None = None
+
+
+class ResourceFieldSelector(Model, kw_only=True):
+    container_name: str | None = None
+    divisor: Quantity | None = None
+    resource: str = field(default_factory=str)
+
+
+class ResourceHealth(Model, kw_only=True):
+    health: str | None = None
+    message: str | None = None
+    resource_id: str = field(default_factory=str, name="resourceID")
+
+
+class ResourceQuotaSpec(Model, kw_only=True):
+    hard: dict[str, Quantity] = field(default_factory=dict)
+    scope_selector: ScopeSelector | None = None
+    scopes: list[str] = field(default_factory=list)
+
+
+class ResourceQuotaStatus(Model, kw_only=True):
+    hard: dict[str, Quantity] = field(default_factory=dict)
+    used: dict[str, Quantity] = field(default_factory=dict)
+
+
+class ResourceStatus(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    resources: list[ResourceHealth] = field(default_factory=list)
+
+
+class SELinuxOptions(Model, kw_only=True):
+    level: str | None = None
+    role: str | None = None
+    type: str | None = None
+    user: str | None = None
+
+
+class SecretReference(Model, kw_only=True):
+    name: str | None = None
+    namespace: str | None = None
+
+
+class ScaleIOPersistentVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    gateway: str = field(default_factory=str)
+    protection_domain: str | None = None
+    read_only: bool | None = None
+    secret_ref: SecretReference = field(default_factory=SecretReference)
+    ssl_enabled: bool | None = None
+    storage_mode: str | None = None
+    storage_pool: str | None = None
+    system: str = field(default_factory=str)
+    volume_name: str | None = None
+
+
+class ScaleIOVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    gateway: str = field(default_factory=str)
+    protection_domain: str | None = None
+    read_only: bool | None = None
+    secret_ref: LocalObjectReference = field(default_factory=LocalObjectReference)
+    ssl_enabled: bool | None = None
+    storage_mode: str | None = None
+    storage_pool: str | None = None
+    system: str = field(default_factory=str)
+    volume_name: str | None = None
+
+
+class ScopeSelector(Model, kw_only=True):
+    match_expressions: list[ScopedResourceSelectorRequirement] = field(default_factory=list)
+
+
+class ScopedResourceSelectorRequirement(Model, kw_only=True):
+    operator: str = field(default_factory=str)
+    scope_name: str = field(default_factory=str)
+    values: list[str] = field(default_factory=list)
+
+
+class SeccompProfile(Model, kw_only=True):
+    localhost_profile: str | None = None
+    type: str = field(default_factory=str)
+
+
+class SecretEnvSource(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    optional: bool | None = None
+
+
+class SecretKeySelector(Model, kw_only=True):
+    key: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+    optional: bool | None = None
+
+
+class SecretProjection(Model, kw_only=True):
+    items: list[KeyToPath] = field(default_factory=list)
+    name: str = field(default_factory=str)
+    optional: bool | None = None
+
+
+class SecretVolumeSource(Model, kw_only=True):
+    default_mode: int | None = None
+    default_user: int | None = None
+    items: list[KeyToPath] = field(default_factory=list)
+    optional: bool | None = None
+    secret_name: str | None = None
+
+
+class SecurityContext(Model, kw_only=True):
+    allow_privilege_escalation: bool | None = None
+    app_armor_profile: AppArmorProfile | None = None
+    capabilities: Capabilities | None = None
+    privileged: bool | None = None
+    proc_mount: str | None = None
+    read_only_root_filesystem: bool | None = None
+    run_as_group: int | None = None
+    run_as_non_root: bool | None = None
+    run_as_user: int | None = None
+    se_linux_options: SELinuxOptions | None = None
+    seccomp_profile: SeccompProfile | None = None
+    windows_options: WindowsSecurityContextOptions | None = None
+
+
+class ServiceAccountTokenProjection(Model, kw_only=True):
+    audience: str | None = None
+    expiration_seconds: int | None = None
+    path: str = field(default_factory=str)
+    user: int | None = None
+
+
+class ServicePort(Model, kw_only=True):
+    app_protocol: str | None = None
+    name: str | None = None
+    node_port: int | None = None
+    port: int = field(default_factory=int)
+    protocol: str | None = None
+    target_port: int | str | None = None
+
+
+class ServiceSpec(Model, kw_only=True):
+    allocate_load_balancer_node_ports: bool | None = None
+    cluster_ip: str | None = field(default=None, name="clusterIP")
+    cluster_ips: list[str] = field(default_factory=list, name="clusterIPs")
+    external_ips: list[str] = field(default_factory=list, name="externalIPs")
+    external_name: str | None = None
+    external_traffic_policy: str | None = None
+    health_check_node_port: int | None = None
+    internal_traffic_policy: str | None = None
+    ip_families: list[str] = field(default_factory=list)
+    ip_family_policy: str | None = None
+    load_balancer_class: str | None = None
+    load_balancer_ip: str | None = field(default=None, name="loadBalancerIP")
+    load_balancer_source_ranges: list[str] = field(default_factory=list)
+    ports: list[ServicePort] = field(default_factory=list)
+    publish_not_ready_addresses: bool | None = None
+    selector: dict[str, str] = field(default_factory=dict)
+    session_affinity: str | None = None
+    session_affinity_config: SessionAffinityConfig | None = None
+    traffic_distribution: str | None = None
+    type: str | None = None
+
+
+class ServiceStatus(Model, kw_only=True):
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+    load_balancer: LoadBalancerStatus = field(default_factory=LoadBalancerStatus)
+
+
+class SessionAffinityConfig(Model, kw_only=True):
+    client_ip: ClientIPConfig | None = field(default=None, name="clientIP")
+
+
+class SleepAction(Model, kw_only=True):
+    seconds: int = field(default_factory=int)
+
+
+class StorageOSPersistentVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    read_only: bool | None = None
+    secret_ref: ObjectReference | None = None
+    volume_name: str | None = None
+    volume_namespace: str | None = None
+
+
+class StorageOSVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    read_only: bool | None = None
+    secret_ref: LocalObjectReference | None = None
+    volume_name: str | None = None
+    volume_namespace: str | None = None
+
+
+class Sysctl(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    value: str = field(default_factory=str)
+
+
+class TCPSocketAction(Model, kw_only=True):
+    host: str | None = None
+    port: int | str = field(default_factory=int)
+
+
+class Taint(Model, kw_only=True):
+    effect: str = field(default_factory=str)
+    key: str = field(default_factory=str)
+    time_added: datetime | None = None
+    value: str | None = None
+
+
+class Toleration(Model, kw_only=True):
+    effect: str | None = None
+    key: str | None = None
+    operator: str | None = None
+    toleration_seconds: int | None = None
+    value: str | None = None
+
+
+class TopologySelectorLabelRequirement(Model, kw_only=True):
+    key: str = field(default_factory=str)
+    values: list[str] = field(default_factory=required_list)
+
+
+class TopologySelectorTerm(Model, kw_only=True):
+    match_label_expressions: list[TopologySelectorLabelRequirement] = field(default_factory=list)
+
+
+class TopologySpreadConstraint(Model, kw_only=True):
+    label_selector: meta_v1.LabelSelector | None = None
+    match_label_keys: list[str] = field(default_factory=list)
+    max_skew: int = field(default_factory=int)
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    topology_key: str = field(default_factory=str)
+    when_unsatisfiable: str = field(default_factory=str)
+
+
+class TypedLocalObjectReference(Model, kw_only=True):
+    api_group: str | None = None
+    kind: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class TypedObjectReference(Model, kw_only=True):
+    api_group: str | None = None
+    kind: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+    namespace: str | None = None
+
+
+class Volume(Model, kw_only=True):
+    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
+    azure_disk: AzureDiskVolumeSource | None = None
+    azure_file: AzureFileVolumeSource | None = None
+    cephfs: CephFSVolumeSource | None = None
+    cinder: CinderVolumeSource | None = None
+    config_map: ConfigMapVolumeSource | None = None
+    csi: CSIVolumeSource | None = None
+    downward_api: DownwardAPIVolumeSource | None = field(default=None, name="downwardAPI")
+    empty_dir: EmptyDirVolumeSource | None = None
+    ephemeral: EphemeralVolumeSource | None = None
+    fc: FCVolumeSource | None = None
+    flex_volume: FlexVolumeSource | None = None
+    flocker: FlockerVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
+    git_repo: GitRepoVolumeSource | None = None
+    glusterfs: GlusterfsVolumeSource | None = None
+    host_path: HostPathVolumeSource | None = None
+    image: ImageVolumeSource | None = None
+    iscsi: ISCSIVolumeSource | None = None
+    name: str = field(default_factory=str)
+    nfs: NFSVolumeSource | None = None
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
+    photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
+    portworx_volume: PortworxVolumeSource | None = None
+    projected: ProjectedVolumeSource | None = None
+    quobyte: QuobyteVolumeSource | None = None
+    rbd: RBDVolumeSource | None = None
+    scale_io: ScaleIOVolumeSource | None = field(default=None, name="scaleIO")
+    secret: SecretVolumeSource | None = None
+    storageos: StorageOSVolumeSource | None = None
+    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
+
+
+class VolumeDevice(Model, kw_only=True):
+    device_path: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class VolumeHealthCondition(Model, kw_only=True):
+    message: str | None = None
+    reason: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+
+
+class VolumeHealthStatus(Model, kw_only=True):
+    health_conditions: list[VolumeHealthCondition] = field(default_factory=list)
+    last_transition_time: datetime | None = None
+
+
+class VolumeMount(Model, kw_only=True):
+    bind_mount_options: list[str] = field(default_factory=list)
+    mount_path: str = field(default_factory=str)
+    mount_propagation: str | None = None
+    name: str = field(default_factory=str)
+    read_only: bool | None = None
+    recursive_read_only: str | None = None
+    sub_path: str | None = None
+    sub_path_expr: str | None = None
+
+
+class VolumeMountStatus(Model, kw_only=True):
+    mount_path: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+    read_only: bool | None = None
+    recursive_read_only: str | None = None
+    volume_status: VolumeStatus | None = None
+
+
+class VolumeNodeAffinity(Model, kw_only=True):
+    required: NodeSelector | None = None
+
+
+class VolumeProjection(Model, kw_only=True):
+    cluster_trust_bundle: ClusterTrustBundleProjection | None = None
+    config_map: ConfigMapProjection | None = None
+    downward_api: DownwardAPIProjection | None = field(default=None, name="downwardAPI")
+    pod_certificate: PodCertificateProjection | None = None
+    secret: SecretProjection | None = None
+    service_account_token: ServiceAccountTokenProjection | None = None
+
+
+class VolumeStatus(Model, kw_only=True):
+    image: ImageVolumeStatus | None = None
+
+
+class VsphereVirtualDiskVolumeSource(Model, kw_only=True):
+    fs_type: str | None = None
+    storage_policy_id: str | None = field(default=None, name="storagePolicyID")
+    storage_policy_name: str | None = None
+    volume_path: str = field(default_factory=str)
+
+
+class WeightedPodAffinityTerm(Model, kw_only=True):
+    pod_affinity_term: PodAffinityTerm = field(default_factory=PodAffinityTerm)
+    weight: int = field(default_factory=int)
+
+
+class WindowsSecurityContextOptions(Model, kw_only=True):
+    gmsa_credential_spec: str | None = None
+    gmsa_credential_spec_name: str | None = None
+    host_process: bool | None = None
+    run_as_user_name: str | None = None
+
+
+class Binding(
+    Object,
+    resource=Resource(
+        "", "v1", "Binding", "bindings", "binding",
+        namespaced=True,
+        verbs=("create",),
+    ),
+):
+    target: ObjectReference = lazy(ObjectReference)
+
+
+class ComponentStatus(
+    Object,
+    resource=Resource(
+        "", "v1", "ComponentStatus", "componentstatuses", "componentstatus",
+        namespaced=False,
+        verbs=("get", "list"),
+        short_names=("cs",),
+    ),
+):
+    conditions: list[ComponentCondition] = lazy(list[ComponentCondition])
+
+
+class ConfigMap(
+    Object,
+    resource=Resource(
+        "", "v1", "ConfigMap", "configmaps", "configmap",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("cm",),
+    ),
+):
+    binary_data: dict[str, bytes] = lazy(dict[str, bytes])
+    data: dict[str, str] = lazy(dict[str, str])
+    immutable: bool | None = lazy(bool | None)
+
+
+class Endpoints(
+    Object,
+    resource=Resource(
+        "", "v1", "Endpoints", "endpoints", "endpoints",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("ep",),
+    ),
+):
+    subsets: list[EndpointSubset] = lazy(list[EndpointSubset])
+
+
+class Event(
+    Object,
+    resource=Resource(
+        "", "v1", "Event", "events", "event",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("ev",),
+    ),
+):
+    action: str | None = lazy(str | None)
+    count: int | None = lazy(int | None)
+    event_time: MicroTime | None = lazy(MicroTime | None)
+    first_timestamp: datetime | None = lazy(datetime | None)
+    involved_object: ObjectReference = lazy(ObjectReference)
+    last_timestamp: datetime | None = lazy(datetime | None)
+    message: str | None = lazy(str | None)
+    reason: str | None = lazy(str | None)
+    related: ObjectReference | None = lazy(ObjectReference | None)
+    reporting_component: str = lazy(str)
+    reporting_instance: str = lazy(str)
+    series: EventSeries | None = lazy(EventSeries | None)
+    source: EventSource = lazy(EventSource)
+    type: str | None = lazy(str | None)
+
+
+class LimitRange(
+    Object,
+    resource=Resource(
+        "", "v1", "LimitRange", "limitranges", "limitrange",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("limits",),
+    ),
+):
+    spec: LimitRangeSpec = lazy(LimitRangeSpec)
+
+
+class Namespace(
+    Object,
+    resource=Resource(
+        "", "v1", "Namespace", "namespaces", "namespace",
+        namespaced=False,
+        verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
+        short_names=("ns",),
+        subresources=(
+            Subresource("finalize", "", "v1", "Namespace", ("update",)),
+            Subresource("status", "", "v1", "Namespace", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: NamespaceSpec = lazy(NamespaceSpec)
+    status: NamespaceStatus = lazy(NamespaceStatus)
+
+
+class Node(
+    Object,
+    resource=Resource(
+        "", "v1", "Node", "nodes", "node",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("no",),
+        subresources=(
+            Subresource("proxy", "", "v1", "NodeProxyOptions", ("create", "delete", "get", "patch", "update")),
+            Subresource("status", "", "v1", "Node", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: NodeSpec = lazy(NodeSpec)
+    status: NodeStatus = lazy(NodeStatus)
+
+
+class PersistentVolume(
+    Object,
+    resource=Resource(
+        "", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("pv",),
+        subresources=(
+            Subresource("status", "", "v1", "PersistentVolume", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: PersistentVolumeSpec = lazy(PersistentVolumeSpec)
+    status: PersistentVolumeStatus = lazy(PersistentVolumeStatus)
+
+
+class PersistentVolumeClaim(
+    Object,
+    resource=Resource(
+        "", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("pvc",),
+        subresources=(
+            Subresource("status", "", "v1", "PersistentVolumeClaim", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: PersistentVolumeClaimSpec = lazy(PersistentVolumeClaimSpec)
+    status: PersistentVolumeClaimStatus = lazy(PersistentVolumeClaimStatus)
+
+
+class Pod(
+    Object,
+    resource=Resource(
+        "", "v1", "Pod", "pods", "pod",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("po",),
+        categories=("all",),
+        subresources=(
+            Subresource("attach", "", "v1", "PodAttachOptions", ("create", "get")),
+            Subresource("binding", "", "v1", "Binding", ("create",)),
+            Subresource("ephemeralcontainers", "", "v1", "Pod", ("get", "patch", "update")),
+            Subresource("eviction", "policy", "v1", "Eviction", ("create",)),
+            Subresource("exec", "", "v1", "PodExecOptions", ("create", "get")),
+            Subresource("log", "", "v1", "Pod", ("get",)),
+            Subresource("portforward", "", "v1", "PodPortForwardOptions", ("create", "get")),
+            Subresource("proxy", "", "v1", "PodProxyOptions", ("create", "delete", "get", "patch", "update")),
+            Subresource("resize", "", "v1", "Pod", ("get", "patch", "update")),
+            Subresource("status", "", "v1", "Pod", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: PodSpec = lazy(PodSpec)
+    status: PodStatus = lazy(PodStatus)
+
+
+class PodTemplate(
+    Object,
+    resource=Resource(
+        "", "v1", "PodTemplate", "podtemplates", "podtemplate",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    template: PodTemplateSpec = lazy(PodTemplateSpec)
+
+
+class ReplicationController(
+    Object,
+    resource=Resource(
+        "", "v1", "ReplicationController", "replicationcontrollers", "replicationcontroller",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("rc",),
+        categories=("all",),
+        subresources=(
+            Subresource("scale", "autoscaling", "v1", "Scale", ("get", "patch", "update")),
+            Subresource("status", "", "v1", "ReplicationController", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: ReplicationControllerSpec = lazy(ReplicationControllerSpec)
+    status: ReplicationControllerStatus = lazy(ReplicationControllerStatus)
+
+
+class ResourceQuota(
+    Object,
+    resource=Resource(
+        "", "v1", "ResourceQuota", "resourcequotas", "resourcequota",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("quota",),
+        subresources=(
+            Subresource("status", "", "v1", "ResourceQuota", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: ResourceQuotaSpec = lazy(ResourceQuotaSpec)
+    status: ResourceQuotaStatus = lazy(ResourceQuotaStatus)
+
+
+class Secret(
+    Object,
+    resource=Resource(
+        "", "v1", "Secret", "secrets", "secret",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    data: dict[str, bytes] = lazy(dict[str, bytes])
+    immutable: bool | None = lazy(bool | None)
+    string_data: dict[str, str] = lazy(dict[str, str])
+    type: str | None = lazy(str | None)
+
+
+class Service(
+    Object,
+    resource=Resource(
+        "", "v1", "Service", "services", "service",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("svc",),
+        categories=("all",),
+        subresources=(
+            Subresource("proxy", "", "v1", "ServiceProxyOptions", ("create", "delete", "get", "patch", "update")),
+            Subresource("status", "", "v1", "Service", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: ServiceSpec = lazy(ServiceSpec)
+    status: ServiceStatus = lazy(ServiceStatus)
+
+
+class ServiceAccount(
+    Object,
+    resource=Resource(
+        "", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("sa",),
+        subresources=(
+            Subresource("token", "authentication.k8s.io", "v1", "TokenRequest", ("create",)),
+        ),
+    ),
+):
+    automount_service_account_token: bool | None = lazy(bool | None)
+    image_pull_secrets: list[LocalObjectReference] = lazy(list[LocalObjectReference])
+    secrets: list[ObjectReference] = lazy(list[ObjectReference])
+
+
+class ComponentStatusList(ObjectList[ComponentStatus], item=ComponentStatus):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ConfigMapList(ObjectList[ConfigMap], item=ConfigMap):
+    """Several of them, as one answer of the server holds them."""
+
+
+class EndpointsList(ObjectList[Endpoints], item=Endpoints):
+    """Several of them, as one answer of the server holds them."""
+
+
+class EventList(ObjectList[Event], item=Event):
+    """Several of them, as one answer of the server holds them."""
+
+
+class LimitRangeList(ObjectList[LimitRange], item=LimitRange):
+    """Several of them, as one answer of the server holds them."""
+
+
+class NamespaceList(ObjectList[Namespace], item=Namespace):
+    """Several of them, as one answer of the server holds them."""
+
+
+class NodeList(ObjectList[Node], item=Node):
+    """Several of them, as one answer of the server holds them."""
+
+
+class PersistentVolumeClaimList(ObjectList[PersistentVolumeClaim], item=PersistentVolumeClaim):
+    """Several of them, as one answer of the server holds them."""
+
+
+class PersistentVolumeList(ObjectList[PersistentVolume], item=PersistentVolume):
+    """Several of them, as one answer of the server holds them."""
+
+
+class PodList(ObjectList[Pod], item=Pod):
+    """Several of them, as one answer of the server holds them."""
+
+
+class PodTemplateList(ObjectList[PodTemplate], item=PodTemplate):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ReplicationControllerList(ObjectList[ReplicationController], item=ReplicationController):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ResourceQuotaList(ObjectList[ResourceQuota], item=ResourceQuota):
+    """Several of them, as one answer of the server holds them."""
+
+
+class SecretList(ObjectList[Secret], item=Secret):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ServiceAccountList(ObjectList[ServiceAccount], item=ServiceAccount):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ServiceList(ObjectList[Service], item=Service):
+    """Several of them, as one answer of the server holds them."""

@@ -1,0 +1,68 @@
+"""The kinds of `discovery.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from listwatch.meta import Resource
+from listwatch.models import core_v1
+from listwatch.objects.model import Model, required_list
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class EndpointConditions(Model, kw_only=True):
+    ready: bool | None = None
+    serving: bool | None = None
+    terminating: bool | None = None
+
+
+class Endpoint(Model, kw_only=True):
+    addresses: list[str] = field(default_factory=required_list)
+    conditions: EndpointConditions = field(default_factory=EndpointConditions)
+    deprecated_topology: dict[str, str] = field(default_factory=dict)
+    hints: EndpointHints | None = None
+    hostname: str | None = None
+    node_name: str | None = None
+    target_ref: core_v1.ObjectReference | None = None
+    zone: str | None = None
+
+
+class EndpointHints(Model, kw_only=True):
+    for_nodes: list[ForNode] = field(default_factory=list)
+    for_zones: list[ForZone] = field(default_factory=list)
+
+
+class EndpointPort(Model, kw_only=True):
+    app_protocol: str | None = None
+    name: str | None = None
+    port: int | None = None
+    protocol: str | None = None
+
+
+class ForNode(Model, kw_only=True):
+    name: str = field(default_factory=str)
+
+
+class ForZone(Model, kw_only=True):
+    name: str = field(default_factory=str)
+
+
+class EndpointSlice(
+    Object,
+    resource=Resource(
+        "discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "endpointslice",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    address_type: str = lazy(str)
+    endpoints: list[Endpoint] = lazy(list[Endpoint])
+    ports: list[EndpointPort] = lazy(list[EndpointPort])
+
+
+class EndpointSliceList(ObjectList[EndpointSlice], item=EndpointSlice):
+    """Several of them, as one answer of the server holds them."""

@@ -1,0 +1,115 @@
+"""The kinds of `lifecycle.k8s.io/v1alpha1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import meta_v1
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class EvictionPodReference(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    uid: str = field(default_factory=str)
+
+
+class EvictionRequestPodReference(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    uid: str = field(default_factory=str)
+
+
+class EvictionRequestTarget(Model, kw_only=True):
+    pod: EvictionRequestPodReference | None = None
+
+
+class EvictionRequestSpec(Model, kw_only=True):
+    intent: str = field(default_factory=str)
+    requester: str = field(default_factory=str)
+    target: EvictionRequestTarget = field(default_factory=EvictionRequestTarget)
+
+
+class EvictionRequestStatus(Model, kw_only=True):
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+    observed_generation: int | None = None
+
+
+class EvictionTarget(Model, kw_only=True):
+    pod: EvictionPodReference | None = None
+
+
+class EvictionSpec(Model, kw_only=True):
+    target: EvictionTarget = field(default_factory=EvictionTarget)
+
+
+class EvictionStatus(Model, kw_only=True):
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+    observed_generation: int | None = None
+    requesters: list[Requester] = field(default_factory=list)
+    responders: list[ResponderStatus] = field(default_factory=list)
+    target_responders: list[TargetResponder] = field(default_factory=list)
+
+
+class Requester(Model, kw_only=True):
+    intent: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class ResponderStatus(Model, kw_only=True):
+    completion_time: datetime | None = None
+    expected_completion_time: datetime | None = None
+    heartbeat_time: datetime | None = None
+    message: str | None = None
+    name: str = field(default_factory=str)
+    start_time: datetime | None = None
+
+
+class TargetResponder(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    priority: int = field(default_factory=int)
+    state: str = field(default_factory=str)
+
+
+class Eviction(
+    Object,
+    resource=Resource(
+        "lifecycle.k8s.io", "v1alpha1", "Eviction", "evictions", "eviction",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "lifecycle.k8s.io", "v1alpha1", "Eviction", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: EvictionSpec = lazy(EvictionSpec)
+    status: EvictionStatus = lazy(EvictionStatus)
+
+
+class EvictionRequest(
+    Object,
+    resource=Resource(
+        "lifecycle.k8s.io", "v1alpha1", "EvictionRequest", "evictionrequests", "evictionrequest",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "lifecycle.k8s.io", "v1alpha1", "EvictionRequest", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: EvictionRequestSpec = lazy(EvictionRequestSpec)
+    status: EvictionRequestStatus = lazy(EvictionRequestStatus)
+
+
+class EvictionList(ObjectList[Eviction], item=Eviction):
+    """Several of them, as one answer of the server holds them."""
+
+
+class EvictionRequestList(ObjectList[EvictionRequest], item=EvictionRequest):
+    """Several of them, as one answer of the server holds them."""

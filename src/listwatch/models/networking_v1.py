@@ -1,0 +1,228 @@
+"""The kinds of `networking.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import core_v1, meta_v1
+from listwatch.objects.model import Model, required_list
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class IngressBackend(Model, kw_only=True):
+    resource: core_v1.TypedLocalObjectReference | None = None
+    service: IngressServiceBackend | None = None
+
+
+class HTTPIngressPath(Model, kw_only=True):
+    backend: IngressBackend = field(default_factory=IngressBackend)
+    path: str | None = None
+    path_type: str = field(default_factory=str)
+
+
+class HTTPIngressRuleValue(Model, kw_only=True):
+    paths: list[HTTPIngressPath] = field(default_factory=required_list)
+
+
+class ParentReference(Model, kw_only=True):
+    group: str | None = None
+    name: str = field(default_factory=str)
+    namespace: str | None = None
+    resource: str = field(default_factory=str)
+
+
+class IPAddressSpec(Model, kw_only=True):
+    parent_ref: ParentReference = field(default_factory=ParentReference)
+
+
+class IPBlock(Model, kw_only=True):
+    cidr: str = field(default_factory=str)
+    except_: list[str] = field(default_factory=list)
+
+
+class IngressClassParametersReference(Model, kw_only=True):
+    api_group: str | None = None
+    kind: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+    namespace: str | None = None
+    scope: str | None = None
+
+
+class IngressClassSpec(Model, kw_only=True):
+    controller: str | None = None
+    parameters: IngressClassParametersReference | None = None
+
+
+class IngressLoadBalancerIngress(Model, kw_only=True):
+    hostname: str | None = None
+    ip: str | None = None
+    ports: list[IngressPortStatus] = field(default_factory=list)
+
+
+class IngressLoadBalancerStatus(Model, kw_only=True):
+    ingress: list[IngressLoadBalancerIngress] = field(default_factory=list)
+
+
+class IngressPortStatus(Model, kw_only=True):
+    error: str | None = None
+    port: int = field(default_factory=int)
+    protocol: str = field(default_factory=str)
+
+
+class IngressRule(Model, kw_only=True):
+    host: str | None = None
+    http: HTTPIngressRuleValue | None = None
+
+
+class ServiceBackendPort(Model, kw_only=True):
+    name: str | None = None
+    number: int | None = None
+
+
+class IngressServiceBackend(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    port: ServiceBackendPort = field(default_factory=ServiceBackendPort)
+
+
+class IngressSpec(Model, kw_only=True):
+    default_backend: IngressBackend | None = None
+    ingress_class_name: str | None = None
+    rules: list[IngressRule] = field(default_factory=list)
+    tls: list[IngressTLS] = field(default_factory=list)
+
+
+class IngressStatus(Model, kw_only=True):
+    load_balancer: IngressLoadBalancerStatus = field(default_factory=IngressLoadBalancerStatus)
+
+
+class IngressTLS(Model, kw_only=True):
+    hosts: list[str] = field(default_factory=list)
+    secret_name: str | None = None
+
+
+class NetworkPolicyEgressRule(Model, kw_only=True):
+    ports: list[NetworkPolicyPort] = field(default_factory=list)
+    to: list[NetworkPolicyPeer] = field(default_factory=list)
+
+
+class NetworkPolicyIngressRule(Model, kw_only=True):
+    from_: list[NetworkPolicyPeer] = field(default_factory=list)
+    ports: list[NetworkPolicyPort] = field(default_factory=list)
+
+
+class NetworkPolicyPeer(Model, kw_only=True):
+    ip_block: IPBlock | None = None
+    namespace_selector: meta_v1.LabelSelector | None = None
+    pod_selector: meta_v1.LabelSelector | None = None
+
+
+class NetworkPolicyPort(Model, kw_only=True):
+    end_port: int | None = None
+    port: int | str | None = None
+    protocol: str | None = None
+
+
+class NetworkPolicySpec(Model, kw_only=True):
+    egress: list[NetworkPolicyEgressRule] = field(default_factory=list)
+    ingress: list[NetworkPolicyIngressRule] = field(default_factory=list)
+    pod_selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
+    policy_types: list[str] = field(default_factory=list)
+
+
+class ServiceCIDRSpec(Model, kw_only=True):
+    cidrs: list[str] = field(default_factory=list)
+
+
+class ServiceCIDRStatus(Model, kw_only=True):
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+
+
+class IPAddress(
+    Object,
+    resource=Resource(
+        "networking.k8s.io", "v1", "IPAddress", "ipaddresses", "ipaddress",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("ip",),
+    ),
+):
+    spec: IPAddressSpec = lazy(IPAddressSpec)
+
+
+class Ingress(
+    Object,
+    resource=Resource(
+        "networking.k8s.io", "v1", "Ingress", "ingresses", "ingress",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("ing",),
+        subresources=(
+            Subresource("status", "networking.k8s.io", "v1", "Ingress", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: IngressSpec = lazy(IngressSpec)
+    status: IngressStatus = lazy(IngressStatus)
+
+
+class IngressClass(
+    Object,
+    resource=Resource(
+        "networking.k8s.io", "v1", "IngressClass", "ingressclasses", "ingressclass",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    spec: IngressClassSpec = lazy(IngressClassSpec)
+
+
+class NetworkPolicy(
+    Object,
+    resource=Resource(
+        "networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", "networkpolicy",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("netpol",),
+    ),
+):
+    spec: NetworkPolicySpec = lazy(NetworkPolicySpec)
+
+
+class ServiceCIDR(
+    Object,
+    resource=Resource(
+        "networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", "servicecidr",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "networking.k8s.io", "v1", "ServiceCIDR", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: ServiceCIDRSpec = lazy(ServiceCIDRSpec)
+    status: ServiceCIDRStatus = lazy(ServiceCIDRStatus)
+
+
+class IPAddressList(ObjectList[IPAddress], item=IPAddress):
+    """Several of them, as one answer of the server holds them."""
+
+
+class IngressClassList(ObjectList[IngressClass], item=IngressClass):
+    """Several of them, as one answer of the server holds them."""
+
+
+class IngressList(ObjectList[Ingress], item=Ingress):
+    """Several of them, as one answer of the server holds them."""
+
+
+class NetworkPolicyList(ObjectList[NetworkPolicy], item=NetworkPolicy):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ServiceCIDRList(ObjectList[ServiceCIDR], item=ServiceCIDR):
+    """Several of them, as one answer of the server holds them."""

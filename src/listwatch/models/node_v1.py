@@ -1,0 +1,40 @@
+"""The kinds of `node.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from listwatch.meta import Resource
+from listwatch.models import core_v1
+from listwatch.objects.model import Model, Quantity
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class Overhead(Model, kw_only=True):
+    pod_fixed: dict[str, Quantity] = field(default_factory=dict)
+
+
+class Scheduling(Model, kw_only=True):
+    node_selector: dict[str, str] = field(default_factory=dict)
+    tolerations: list[core_v1.Toleration] = field(default_factory=list)
+
+
+class RuntimeClass(
+    Object,
+    resource=Resource(
+        "node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    handler: str = lazy(str)
+    overhead: Overhead | None = lazy(Overhead | None)
+    scheduling: Scheduling | None = lazy(Scheduling | None)
+
+
+class RuntimeClassList(ObjectList[RuntimeClass], item=RuntimeClass):
+    """Several of them, as one answer of the server holds them."""

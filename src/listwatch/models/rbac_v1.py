@@ -1,0 +1,102 @@
+"""The kinds of `rbac.authorization.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from listwatch.meta import Resource
+from listwatch.models import meta_v1
+from listwatch.objects.model import Model, required_list
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class AggregationRule(Model, kw_only=True):
+    cluster_role_selectors: list[meta_v1.LabelSelector] = field(default_factory=list)
+
+
+class PolicyRule(Model, kw_only=True):
+    api_groups: list[str] = field(default_factory=list)
+    non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
+    resource_names: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    verbs: list[str] = field(default_factory=required_list)
+
+
+class RoleRef(Model, kw_only=True):
+    api_group: str = field(default_factory=str)
+    kind: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class Subject(Model, kw_only=True):
+    api_group: str | None = None
+    kind: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+    namespace: str | None = None
+
+
+class ClusterRole(
+    Object,
+    resource=Resource(
+        "rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", "clusterrole",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    aggregation_rule: AggregationRule | None = lazy(AggregationRule | None)
+    rules: list[PolicyRule] = lazy(list[PolicyRule])
+
+
+class ClusterRoleBinding(
+    Object,
+    resource=Resource(
+        "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", "clusterrolebinding",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    role_ref: RoleRef = lazy(RoleRef)
+    subjects: list[Subject] = lazy(list[Subject])
+
+
+class Role(
+    Object,
+    resource=Resource(
+        "rbac.authorization.k8s.io", "v1", "Role", "roles", "role",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    rules: list[PolicyRule] = lazy(list[PolicyRule])
+
+
+class RoleBinding(
+    Object,
+    resource=Resource(
+        "rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", "rolebinding",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    role_ref: RoleRef = lazy(RoleRef)
+    subjects: list[Subject] = lazy(list[Subject])
+
+
+class ClusterRoleBindingList(ObjectList[ClusterRoleBinding], item=ClusterRoleBinding):
+    """Several of them, as one answer of the server holds them."""
+
+
+class ClusterRoleList(ObjectList[ClusterRole], item=ClusterRole):
+    """Several of them, as one answer of the server holds them."""
+
+
+class RoleBindingList(ObjectList[RoleBinding], item=RoleBinding):
+    """Several of them, as one answer of the server holds them."""
+
+
+class RoleList(ObjectList[Role], item=Role):
+    """Several of them, as one answer of the server holds them."""

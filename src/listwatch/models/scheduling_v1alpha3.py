@@ -1,0 +1,250 @@
+"""The kinds of `scheduling.k8s.io/v1alpha3` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import meta_v1
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class AllCompositeDisruptionMode(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class AllDisruptionMode(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class BasicSchedulingPolicy(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class CompositeBasicSchedulingPolicy(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class CompositeDisruptionMode(Model, kw_only=True):
+    all: AllCompositeDisruptionMode | None = None
+    single: SingleCompositeDisruptionMode | None = None
+
+
+class CompositeGangSchedulingPolicy(Model, kw_only=True):
+    min_group_count: int = field(default_factory=int)
+
+
+class CompositePodGroupSchedulingConstraints(Model, kw_only=True):
+    topology: list[TopologyConstraint] = field(default_factory=list)
+
+
+class CompositePodGroupSchedulingPolicy(Model, kw_only=True):
+    basic: CompositeBasicSchedulingPolicy | None = None
+    gang: CompositeGangSchedulingPolicy | None = None
+
+
+class WorkloadReference(Model, kw_only=True):
+    template_name: str = field(default_factory=str)
+    workload_name: str = field(default_factory=str)
+
+
+class CompositePodGroupSpec(Model, kw_only=True):
+    disruption_mode: CompositeDisruptionMode | None = None
+    parent_composite_pod_group_name: str | None = None
+    preemption_policy: str | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    scheduling_constraints: CompositePodGroupSchedulingConstraints | None = None
+    scheduling_policy: CompositePodGroupSchedulingPolicy = field(default_factory=CompositePodGroupSchedulingPolicy)
+    workload_ref: WorkloadReference = field(default_factory=WorkloadReference)
+
+
+class CompositePodGroupStatus(Model, kw_only=True):
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+
+
+class CompositePodGroupTemplate(Model, kw_only=True):
+    composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
+    disruption_mode: CompositeDisruptionMode | None = None
+    name: str = field(default_factory=str)
+    pod_group_templates: list[PodGroupTemplate] = field(default_factory=list)
+    preemption_policy: str | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    scheduling_constraints: CompositePodGroupSchedulingConstraints | None = None
+    scheduling_policy: CompositePodGroupSchedulingPolicy = field(default_factory=CompositePodGroupSchedulingPolicy)
+
+
+class DisruptionMode(Model, kw_only=True):
+    all: AllDisruptionMode | None = None
+    single: SingleDisruptionMode | None = None
+
+
+class GangSchedulingPolicy(Model, kw_only=True):
+    min_count: int = field(default_factory=int)
+
+
+class PodGroupResourceClaim(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodGroupResourceClaimStatus(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    resource_claim_name: str | None = None
+
+
+class PodGroupSchedulingConstraints(Model, kw_only=True):
+    topology: list[TopologyConstraint] = field(default_factory=list)
+
+
+class PodGroupSchedulingPolicy(Model, kw_only=True):
+    basic: BasicSchedulingPolicy | None = None
+    gang: GangSchedulingPolicy | None = None
+
+
+class PodGroupSpec(Model, kw_only=True):
+    disruption_mode: DisruptionMode | None = None
+    parent_composite_pod_group_name: str | None = None
+    preemption_policy: str | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    resource_claims: list[PodGroupResourceClaim] = field(default_factory=list)
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    scheduling_policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
+    workload_ref: WorkloadReference | None = None
+
+
+class PodGroupStatus(Model, kw_only=True):
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
+    resource_claim_statuses: list[PodGroupResourceClaimStatus] = field(default_factory=list)
+
+
+class PodGroupTemplate(Model, kw_only=True):
+    disruption_mode: DisruptionMode | None = None
+    name: str = field(default_factory=str)
+    preemption_policy: str | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    resource_claims: list[PodGroupResourceClaim] = field(default_factory=list)
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    scheduling_policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
+
+
+class SingleCompositeDisruptionMode(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class SingleDisruptionMode(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class TopologyConstraint(Model, kw_only=True):
+    key: str = field(default_factory=str)
+
+
+class TypedLocalObjectReference(Model, kw_only=True):
+    api_group: str | None = None
+    kind: str = field(default_factory=str)
+    name: str = field(default_factory=str)
+
+
+class WorkloadPodGroupAllDisruptionMode(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class WorkloadPodGroupBasicSchedulingPolicy(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class WorkloadPodGroupDisruptionMode(Model, kw_only=True):
+    all: WorkloadPodGroupAllDisruptionMode | None = None
+    single: WorkloadPodGroupSingleDisruptionMode | None = None
+
+
+class WorkloadPodGroupGangSchedulingPolicy(Model, kw_only=True):
+    min_count: int | None = None
+
+
+class WorkloadPodGroupResourceClaim(Model, kw_only=True):
+    name: str = field(default_factory=str)
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class WorkloadPodGroupSchedulingConstraints(Model, kw_only=True):
+    topology: list[TopologyConstraint] = field(default_factory=list)
+
+
+class WorkloadPodGroupSchedulingPolicy(Model, kw_only=True):
+    basic: WorkloadPodGroupBasicSchedulingPolicy | None = None
+    gang: WorkloadPodGroupGangSchedulingPolicy | None = None
+
+
+class WorkloadPodGroupSingleDisruptionMode(Model, kw_only=True):
+    """It has no fields; being there is what it says."""
+
+
+class WorkloadSpec(Model, kw_only=True):
+    composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
+    controller_ref: TypedLocalObjectReference | None = None
+    pod_group_templates: list[PodGroupTemplate] = field(default_factory=list)
+
+
+class CompositePodGroup(
+    Object,
+    resource=Resource(
+        "scheduling.k8s.io", "v1alpha3", "CompositePodGroup", "compositepodgroups", "compositepodgroup",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "scheduling.k8s.io", "v1alpha3", "CompositePodGroup", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: CompositePodGroupSpec = lazy(CompositePodGroupSpec)
+    status: CompositePodGroupStatus = lazy(CompositePodGroupStatus)
+
+
+class PodGroup(
+    Object,
+    resource=Resource(
+        "scheduling.k8s.io", "v1alpha3", "PodGroup", "podgroups", "podgroup",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "scheduling.k8s.io", "v1alpha3", "PodGroup", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: PodGroupSpec = lazy(PodGroupSpec)
+    status: PodGroupStatus = lazy(PodGroupStatus)
+
+
+class Workload(
+    Object,
+    resource=Resource(
+        "scheduling.k8s.io", "v1alpha3", "Workload", "workloads", "workload",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    spec: WorkloadSpec = lazy(WorkloadSpec)
+
+
+class CompositePodGroupList(ObjectList[CompositePodGroup], item=CompositePodGroup):
+    """Several of them, as one answer of the server holds them."""
+
+
+class PodGroupList(ObjectList[PodGroup], item=PodGroup):
+    """Several of them, as one answer of the server holds them."""
+
+
+class WorkloadList(ObjectList[Workload], item=Workload):
+    """Several of them, as one answer of the server holds them."""

@@ -1,0 +1,202 @@
+"""The kinds of `storage.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+
+Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import field
+
+from listwatch.meta import Resource, Subresource
+from listwatch.models import core_v1, meta_v1
+from listwatch.objects.model import Model, Quantity, required_list
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.object_list import ObjectList
+
+
+class CSIDriverSpec(Model, kw_only=True):
+    attach_required: bool | None = None
+    fs_group_policy: str | None = None
+    node_allocatable_update_period_seconds: int | None = None
+    pod_info_on_mount: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
+    requires_republish: bool | None = None
+    se_linux_mount: bool | None = None
+    service_account_token_in_secrets: bool | None = None
+    storage_capacity: bool | None = None
+    token_requests: list[TokenRequest] = field(default_factory=list)
+    volume_lifecycle_modes: list[str] = field(default_factory=list)
+
+
+class CSINodeDriver(Model, kw_only=True):
+    allocatable: VolumeNodeResources | None = None
+    name: str = field(default_factory=str)
+    node_id: str = field(default_factory=str, name="nodeID")
+    topology_keys: list[str] = field(default_factory=list)
+
+
+class CSINodeSpec(Model, kw_only=True):
+    drivers: list[CSINodeDriver] = field(default_factory=required_list)
+
+
+class CSINodeStatus(Model, kw_only=True):
+    storage_health: list[StorageHealth] = field(default_factory=list)
+
+
+class StorageHealth(Model, kw_only=True):
+    health_conditions: list[StorageHealthCondition] = field(default_factory=list)
+    name: str = field(default_factory=str)
+
+
+class StorageHealthCondition(Model, kw_only=True):
+    access_mode: str | None = None
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    reason: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    volume_mode: str | None = None
+
+
+class TokenRequest(Model, kw_only=True):
+    audience: str = field(default_factory=str)
+    expiration_seconds: int | None = None
+
+
+class VolumeAttachmentSource(Model, kw_only=True):
+    inline_volume_spec: core_v1.PersistentVolumeSpec | None = None
+    persistent_volume_name: str | None = None
+
+
+class VolumeAttachmentSpec(Model, kw_only=True):
+    attacher: str = field(default_factory=str)
+    node_name: str = field(default_factory=str)
+    source: VolumeAttachmentSource = field(default_factory=VolumeAttachmentSource)
+
+
+class VolumeAttachmentStatus(Model, kw_only=True):
+    attach_error: VolumeError | None = None
+    attached: bool = field(default_factory=bool)
+    attachment_metadata: dict[str, str] = field(default_factory=dict)
+    detach_error: VolumeError | None = None
+
+
+class VolumeError(Model, kw_only=True):
+    error_code: int | None = None
+    message: str | None = None
+    time: datetime | None = None
+
+
+class VolumeNodeResources(Model, kw_only=True):
+    count: int | None = None
+
+
+class CSIDriver(
+    Object,
+    resource=Resource(
+        "storage.k8s.io", "v1", "CSIDriver", "csidrivers", "csidriver",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    spec: CSIDriverSpec = lazy(CSIDriverSpec)
+
+
+class CSINode(
+    Object,
+    resource=Resource(
+        "storage.k8s.io", "v1", "CSINode", "csinodes", "csinode",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "storage.k8s.io", "v1", "CSINode", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: CSINodeSpec = lazy(CSINodeSpec)
+    status: CSINodeStatus = lazy(CSINodeStatus)
+
+
+class CSIStorageCapacity(
+    Object,
+    resource=Resource(
+        "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity",
+        namespaced=True,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    ),
+):
+    capacity: Quantity | None = lazy(Quantity | None)
+    maximum_volume_size: Quantity | None = lazy(Quantity | None)
+    node_topology: meta_v1.LabelSelector | None = lazy(meta_v1.LabelSelector | None)
+    storage_class_name: str = lazy(str)
+
+
+class StorageClass(
+    Object,
+    resource=Resource(
+        "storage.k8s.io", "v1", "StorageClass", "storageclasses", "storageclass",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("sc",),
+    ),
+):
+    allow_volume_expansion: bool | None = lazy(bool | None)
+    allowed_topologies: list[core_v1.TopologySelectorTerm] = lazy(list[core_v1.TopologySelectorTerm])
+    mount_options: list[str] = lazy(list[str])
+    parameters: dict[str, str] = lazy(dict[str, str])
+    provisioner: str = lazy(str)
+    reclaim_policy: str | None = lazy(str | None)
+    volume_binding_mode: str | None = lazy(str | None)
+
+
+class VolumeAttachment(
+    Object,
+    resource=Resource(
+        "storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", "volumeattachment",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        subresources=(
+            Subresource("status", "storage.k8s.io", "v1", "VolumeAttachment", ("get", "patch", "update")),
+        ),
+    ),
+):
+    spec: VolumeAttachmentSpec = lazy(VolumeAttachmentSpec)
+    status: VolumeAttachmentStatus = lazy(VolumeAttachmentStatus)
+
+
+class VolumeAttributesClass(
+    Object,
+    resource=Resource(
+        "storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", "volumeattributesclass",
+        namespaced=False,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        short_names=("vac",),
+    ),
+):
+    driver_name: str = lazy(str)
+    parameters: dict[str, str] = lazy(dict[str, str])
+
+
+class CSIDriverList(ObjectList[CSIDriver], item=CSIDriver):
+    """Several of them, as one answer of the server holds them."""
+
+
+class CSINodeList(ObjectList[CSINode], item=CSINode):
+    """Several of them, as one answer of the server holds them."""
+
+
+class CSIStorageCapacityList(ObjectList[CSIStorageCapacity], item=CSIStorageCapacity):
+    """Several of them, as one answer of the server holds them."""
+
+
+class StorageClassList(ObjectList[StorageClass], item=StorageClass):
+    """Several of them, as one answer of the server holds them."""
+
+
+class VolumeAttachmentList(ObjectList[VolumeAttachment], item=VolumeAttachment):
+    """Several of them, as one answer of the server holds them."""
+
+
+class VolumeAttributesClassList(ObjectList[VolumeAttributesClass], item=VolumeAttributesClass):
+    """Several of them, as one answer of the server holds them."""

@@ -1,0 +1,349 @@
+"""One API object: its head is read when it arrives, every other part when it is touched.
+
+    bytes ──from_wire──▶ Object ──touch──▶ decoded parts ──to_json──▶ the bytes that came, and on top what was changed
+
+`fields.py` has the lazy part, `unstructured.py` the object of any kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+import msgspec
+
+from listwatch.errors import DecodeError, EncodeError
+from listwatch.meta import GroupVersionKind, ObjectKey, Resource
+from listwatch.objects.fields import LazyField, lazy
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.reasons import UNREADABLE, reason_of
+from listwatch.objects.wire import compact, refuse_repeated_keys
+from listwatch.objects.writing import clone, encode, finish, plain
+
+__all__ = ["Object", "lazy"]
+
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+class Head(msgspec.Struct, rename="camel", gc=False):
+    """The part of the metadata that a cache needs of each object."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] | None = None
+
+
+class _Headed(msgspec.Struct, gc=False):
+    metadata: Head
+
+
+_headed = msgspec.json.Decoder(_Headed)
+_parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+@dataclass_transform(kw_only_default=True)
+class _Kept:
+    """What an object is kept as. Apart from `Object`, because type checkers take no fields from a class marked so."""
+
+    __slots__ = ("__dict__", "__weakref__", "_head", "_parts", "_raw")
+
+    _raw: bytes
+    _head: Head
+    # Where the parts are in the bytes: unknown; or after a first touch, a struct with those of the other lazy fields;
+    # or a dict with all of them.
+    _parts: Any
+
+
+class Object(_Kept):
+    """Bytes that came from a server, read where they are touched; shared by readers, so `copy()` before a change."""
+
+    # Any thread may read. The bytes and the head never change; what a touch adds is made of them alone, and is stored
+    # by single steps that the interpreter makes atomic. Changing is for the owner of a copy.
+
+    __slots__ = ()
+
+    resource: ClassVar[Resource | None] = None
+    gvk: ClassVar[GroupVersionKind | None] = None
+
+    metadata: ObjectMeta = lazy(ObjectMeta)
+
+    lazy_fields: ClassVar[Mapping[str, LazyField]] = {"metadata": metadata}  # type: ignore[dict-item]  # lazy() says Any
+
+    def __init_subclass__(cls, *, resource: Resource | None = None, gvk: GroupVersionKind | None = None) -> None:
+        cls.resource = resource or cls.resource
+        cls.gvk = gvk or (resource.gvk if resource else cls.gvk)
+        own = {name: field for name, field in vars(cls).items() if isinstance(field, LazyField)}
+        cls.lazy_fields = {**cls.lazy_fields, **own}
+
+    def __init__(self, **parts: Any) -> None:
+        unknown = parts.keys() - self.lazy_fields.keys()
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}; it has {_names(self)}")
+        self._raw = b"{}"
+        self._head = Head()
+        self._parts = None
+        self.metadata = parts.pop("metadata", None) or ObjectMeta()
+        self.__dict__.update(parts)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_wire(cls, raw: bytes) -> Self:
+        """The object in these bytes, which it keeps. Only its head is read; `from_json` is the one that checks."""
+        self = cls.__new__(cls)
+        self._raw = raw
+        self._parts = None
+        try:
+            self._head = _headed.decode(raw).metadata
+        except UNREADABLE as error:
+            self._head = _salvage(raw, cls.__name__, error)
+        return self
+
+    @classmethod
+    def from_json(cls, text: bytes | str) -> Self:
+        """The object in a JSON document; its apiVersion and kind must be those of this class, or absent."""
+        raw = compact(text, cls.__name__)
+        self = cls.from_wire(raw)
+        refuse_repeated_keys(raw, self.describe())
+        return self._checked()
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[str, Any]) -> Self:
+        """The object in a dict of wire names, which is not kept."""
+        if not isinstance(tree, Mapping):
+            raise DecodeError(f"expected a mapping, got {type(tree).__name__}", object_name=cls.__name__)
+        name = cls.__name__
+        return cls.from_wire(encode(finish(plain(tree, what=name), Any, what=name), what=name))._checked()
+
+    @classmethod
+    def from_yaml(cls, text: str | bytes) -> Self:
+        """The object in a YAML text of one document."""
+        from listwatch.objects.manifests import read_one
+
+        return cls.from_dict(read_one(text))
+
+    @classmethod
+    def all_from_yaml(cls, text: str | bytes) -> list[Self]:
+        """The objects in a YAML text of any number of documents; empty ones are passed over."""
+        from listwatch.objects.manifests import read_all
+
+        return [cls.from_dict(tree) for tree in read_all(text)]
+
+    # --- the head ------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self._meta.name
+
+    @property
+    def namespace(self) -> str:
+        return self._meta.namespace
+
+    @property
+    def uid(self) -> str:
+        return self._meta.uid
+
+    @property
+    def resource_version(self) -> str:
+        return self._meta.resource_version
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels, to read; `metadata.labels` is where they are changed."""
+        labels = self._meta.labels
+        return MappingProxyType(labels) if labels else _NO_LABELS
+
+    @property
+    def key(self) -> ObjectKey:
+        meta = self._meta
+        return ObjectKey(meta.namespace, meta.name)
+
+    @property
+    def api_version(self) -> str:
+        return self.gvk.api_version if self.gvk else ""
+
+    @property
+    def kind(self) -> str:
+        return self.gvk.kind if self.gvk else type(self).__name__
+
+    @property
+    def _meta(self) -> Head | ObjectMeta:
+        # Once the whole metadata was touched it may have been changed: then it has the last word.
+        return self.__dict__.get("metadata") or self._head
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> bytes:
+        """The object as JSON: whatever nobody changed is the bytes that came."""
+        content = self._content()
+        return self._raw if content == self._parts else encode(content, what=self.describe())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object as a new dict of wire names: a valid manifest."""
+        try:
+            tree: dict[str, Any] = msgspec.json.decode(self.to_json())
+        except UNREADABLE as error:
+            raise DecodeError(reason_of(error), object_name=self.describe()) from None
+        return tree
+
+    def to_yaml(self) -> str:
+        """The object as a YAML document."""
+        from listwatch.objects.manifests import write
+
+        return write(self.to_dict())
+
+    def copy(self) -> Self:
+        """An independent copy: changing either never shows in the other."""
+        twin = type(self).__new__(type(self))
+        twin._raw, twin._head, twin._parts = self._raw, self._head, self._parts
+        # A snapshot of what is decoded, because another thread may be touching more of it.
+        for name, value in self.__dict__.copy().items():
+            if field := self.lazy_fields.get(name):
+                twin.__dict__[name] = clone(value, field.type)
+        return twin
+
+    def part(self, wire: str) -> msgspec.Raw | None:
+        """One top-level part as it came, None if it did not."""
+        return self._split().get(wire)
+
+    def describe(self) -> str:
+        """Kind and key, for messages."""
+        return f"{self.kind} {self.key}" if self.name else f"{self.kind} without a name"
+
+    def _touch(self, field: LazyField) -> Any:
+        """The value of a part that is not decoded yet."""
+        if type(self._parts) is dict:
+            return field.read(self._parts.get(field.wire), self)
+        if self._parts is not None and (part := getattr(self._parts, field.name)) is not msgspec.UNSET:
+            return field.read(part, self)
+        try:
+            found = field.opener(type(self)).decode(self._raw)
+        except UNREADABLE:
+            return field.read(self.part(field.wire), self)
+        value = getattr(found, field.name)
+        setattr(found, field.name, msgspec.UNSET)
+        self._parts = found
+        return field.zero() if value is None else value
+
+    def _split(self) -> dict[str, msgspec.Raw]:
+        parts = self._parts
+        if type(parts) is not dict:
+            try:
+                parts = self._parts = _parts.decode(self._raw)
+            except UNREADABLE as error:
+                raise DecodeError(reason_of(error), object_name=f"{type(self).__name__} {self.key}") from None
+        return parts
+
+    def _content(self) -> dict[str, Any]:
+        """All parts by wire name: raw JSON where nobody changed it, in the order that they came."""
+        self._refuse_strangers()
+        came = self._split()
+        content: dict[str, Any] = dict(came)
+        for name, field in self.lazy_fields.items():
+            if name in self.__dict__:
+                content[field.wire] = field.write(self.__dict__[name], came.get(field.wire), self)
+        if self.gvk:
+            unsaid = {wire: text for wire, text in self._said.items() if _text(came.get(wire)) == ""}
+            content = unsaid | content | unsaid
+        return {wire: value for wire, value in content.items() if value is not None}
+
+    def _refuse_strangers(self) -> None:
+        # Else a change under a misspelled name would be lost without a word.
+        for name in self.__dict__:
+            if not (name.startswith("_") or hasattr(type(self), name)):
+                raise EncodeError(f"it was given {name!r}, but has only {_names(self)}", object_name=self.describe())
+
+    @property
+    def _said(self) -> dict[str, str]:
+        return {"apiVersion": self.api_version, "kind": self.kind}
+
+    def _checked(self) -> Self:
+        for wire, expected in self._said.items() if self.gvk else ():
+            found = _text(self.part(wire))
+            if found not in ("", expected):
+                raise DecodeError(f"expected {expected!r}, got {found[:80]!r}", object_name=self.describe(), field=wire)
+        return self
+
+    # --- Python's own --------------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        """True if both are sent as the same JSON, but for the order of keys."""
+        if not isinstance(other, Object) or type(self) is not type(other):
+            return NotImplemented
+        if self._raw == other._raw and self._is_untouched() and other._is_untouched():
+            return True
+        ours, theirs = self._content(), other._content()
+        return ours.keys() == theirs.keys() and all(_meaning(ours[wire]) == _meaning(theirs[wire]) for wire in ours)
+
+    if TYPE_CHECKING:
+        __hash__ = None  # type: ignore[assignment]  # checkers tell those who try; the others are told why
+    else:
+
+        def __hash__(self):
+            raise TypeError(f"a {type(self).__name__} can be changed, so it has no hash; use its key or uid")
+
+    def __repr__(self) -> str:
+        version = self.resource_version
+        return f"<{self.describe()}{f' @{version}' if version else ''}>"
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_wire, (self.to_json(),)
+
+    def _is_untouched(self) -> bool:
+        return not self.__dict__
+
+
+def _salvage(raw: bytes, kind: str, error: Exception) -> Head:
+    """The head of an object whose metadata has something wrong in it: what can be read of it.
+
+    The object stays in its list or stream; the wrong field raises when it is touched.
+    """
+    try:
+        found = _tree(_parts.decode(raw).get("metadata"))
+    except UNREADABLE:
+        raise DecodeError(reason_of(error, raw), object_name=f"a {kind}") from None
+    fields = found if isinstance(found, dict) else {}
+    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    labels = fields.get("labels")
+    return Head(
+        name=texts.get("name", ""),
+        namespace=texts.get("namespace", ""),
+        uid=texts.get("uid", ""),
+        resource_version=texts.get("resourceVersion", ""),
+        labels={k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else None,
+    )
+
+
+def _tree(part: msgspec.Raw | None) -> Any:
+    """What a part says; None if it says nothing, or nothing that can be read."""
+    try:
+        return None if part is None else msgspec.json.decode(part)
+    except UNREADABLE:
+        return None
+
+
+def _text(part: msgspec.Raw | None) -> str:
+    tree = _tree(part)
+    return "" if tree is None else str(tree)
+
+
+def _meaning(part: Any) -> Any:
+    """What is equal where only bytes, the order of keys or the spelling of numbers differ."""
+    text = msgspec.json.encode(part)
+    try:
+        return msgspec.json.decode(text)
+    except UNREADABLE:
+        return text
+
+
+def _names(holder: Object) -> str:
+    return ", ".join(holder.lazy_fields)

@@ -1,0 +1,155 @@
+"""A list of objects, as one answer of the server held it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+
+import msgspec
+
+from listwatch.errors import DecodeError
+from listwatch.objects.metadata import ListMeta
+from listwatch.objects.object import Object
+from listwatch.objects.unstructured import Unstructured
+from listwatch.objects.wire import WireList, split_list
+from listwatch.objects.writing import encode, finish, plain
+
+__all__ = ["ObjectList"]
+
+T = TypeVar("T", bound=Object)
+
+
+class ObjectList(Generic[T]):
+    """The objects of one answer, the version they were read at, and what could not be read as an object."""
+
+    __slots__ = ("_api_version", "_kind", "broken", "items", "metadata")
+
+    item: ClassVar[type[Object]] = Unstructured
+
+    items: list[T]
+    metadata: ListMeta
+    broken: tuple[DecodeError, ...]
+
+    def __init_subclass__(cls, *, item: type[Object] | None = None) -> None:
+        cls.item = item or cls.item
+
+    def __init__(self, items: Iterable[T] = (), *, metadata: ListMeta | None = None) -> None:
+        self.items = list(items)
+        self.metadata = metadata or ListMeta()
+        self.broken = ()
+        self._api_version, self._kind = _names_of_lists(self.item)
+
+    @classmethod
+    def from_json(cls, body: bytes | str, item: type[T] | None = None) -> Self:
+        """The list in an answer of the server. Objects are copied out, so that none keeps the whole body alive."""
+        wire = split_list(body)
+        read_as = item or cls.item
+        self = cls(metadata=wire.metadata)
+        api_version, kind = _names_of_lists(read_as)
+        self._api_version, self._kind = wire.api_version or api_version, wire.kind or kind
+        self.broken = tuple(_read(wire, read_as, self.items))
+        return self
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[str, Any], item: type[T] | None = None) -> Self:
+        """The list in a dict of wire names, which is not kept."""
+        return cls.from_json(encode(finish(plain(tree, what="a list"), Any, what="a list"), what="a list"), item)
+
+    @property
+    def api_version(self) -> str:
+        return self._api_version
+
+    @property
+    def kind(self) -> str:
+        return self._kind
+
+    @property
+    def resource_version(self) -> str:
+        """The version to watch from, to miss nothing."""
+        return self.metadata.resource_version
+
+    @property
+    def continue_token(self) -> str:
+        """What to ask the next page with; empty on the last one."""
+        return self.metadata.continue_
+
+    @property
+    def remaining(self) -> int | None:
+        """How many objects are on later pages, where the server says so."""
+        return self.metadata.remaining_item_count
+
+    def to_json(self) -> bytes:
+        """The list as JSON; objects that nobody changed are the bytes that came."""
+        content = {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            "metadata": self.metadata.to_dict(),
+            "items": [msgspec.Raw(each.to_json()) for each in self.items],
+        }
+        return encode(content, what=self.kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The list as a new dict of wire names."""
+        return {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            "metadata": self.metadata.to_dict(),
+            "items": [each.to_dict() for each in self.items],
+        }
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        return self.items[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ObjectList):
+            return NotImplemented
+        return (self.kind, self.metadata, self.items) == (other.kind, other.metadata, other.items)
+
+    __hash__ = None  # type: ignore[assignment]  # a list can be changed
+
+    def __repr__(self) -> str:
+        version = self.resource_version
+        return f"<{self.kind} of {len(self.items)}{f' @{version}' if version else ''}>"
+
+
+def _read(wire: WireList, item: type[Any], into: list[Any]) -> Iterator[DecodeError]:
+    """Read each object; yield an error for each that is none, and go on."""
+    read = item.from_wire
+    name = _namer(wire) if issubclass(item, Unstructured) else bytes
+    for index, raw in enumerate(wire.items or ()):
+        try:
+            into.append(read(name(raw)))
+        except DecodeError as error:
+            yield DecodeError(str(error), object_name=wire.kind or "a list", field=f"items[{index}]")
+
+
+def _namer(wire: WireList) -> Any:
+    """Gives objects the kind that only their list says, as servers do it for built-in ones."""
+    kind = wire.kind.removesuffix("List")
+    if not (kind and wire.api_version) or kind == wire.kind:
+        return bytes
+    said = msgspec.json.encode({"apiVersion": wire.api_version, "kind": kind})[:-1] + b","
+
+    def named(raw: msgspec.Raw) -> bytes:
+        own = bytes(raw)
+        # What names itself does so before its metadata, or has the last word after it.
+        return said + own[1:] if own.startswith(b'{"metadata":') else own
+
+    return named
+
+
+def _names_of_lists(item: type[Object]) -> tuple[str, str]:
+    """The apiVersion and kind of a list of such objects."""
+    if item.gvk is None:
+        return "v1", "List"
+    return item.gvk.api_version, item.resource.list_kind if item.resource else f"{item.gvk.kind}List"

@@ -1,0 +1,138 @@
+"""From values to a tree that the API reads: wire names, times as text, nothing that JSON has no word for.
+
+`reading.py` is the way back.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from listwatch.errors import EncodeError, FieldError
+from listwatch.objects.reading import Tree, fields_of, read_nested, type_info
+
+__all__ = ["clone", "encode", "finish", "plain", "to_tree"]
+
+_encoder = msgspec.json.Encoder()
+
+# What is written as it stands.
+_WRITTEN = frozenset({str, int, bool, type(None), msgspec.Raw})
+
+
+def to_tree(value: Any, type_: Any, *, what: str, field: str = "") -> Tree:
+    """The wire form of a value, in plain dicts and lists that share nothing with it."""
+    tree = finish(plain(value, what=what, field=field), type_, what=what, field=field)
+    return msgspec.json.decode(encode(tree, what=what, field=field))
+
+
+def plain(value: Any, *, what: str, field: str = "") -> Tree:
+    """The value in dicts and lists of its own, under wire names; times and raw JSON in it are still what they were."""
+    try:
+        return msgspec.to_builtins(value, builtin_types=(datetime, msgspec.Raw), enc_hook=_write_nested, str_keys=True)
+    except RecursionError:
+        raise EncodeError("it is nested too deeply, or holds itself", object_name=what, field=field) from None
+    except (TypeError, ValueError, OverflowError, FieldError) as error:
+        raise EncodeError(str(error), object_name=what, field=field) from None
+
+
+def finish(tree: Tree, type_: Any, *, what: str, field: str = "") -> Tree:
+    """Make a plain tree what the API reads, in place: times as text; refuse what JSON has no word for."""
+    try:
+        return tree if _is_finished(tree) else _finish(tree, type_info(type_), "")
+    except RecursionError:
+        raise EncodeError("it is nested too deeply", object_name=what, field=field) from None
+    except EncodeError as error:
+        place = (field + error.field).removeprefix(".")
+        raise EncodeError(error.message, object_name=what, field=place) from None
+
+
+def encode(tree: Tree, *, what: str, field: str = "") -> bytes:
+    """A finished tree as JSON."""
+    try:
+        return _encoder.encode(tree)
+    except UnicodeEncodeError:
+        raise EncodeError("a text in it has half of a surrogate pair", object_name=what, field=field) from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise EncodeError(str(error), object_name=what, field=field) from None
+
+
+def clone(value: Any, type_: Any) -> Any:
+    """A copy that shares nothing with the value."""
+    try:
+        return msgspec.convert(plain(value, what=""), type_, dec_hook=read_nested)
+    except (FieldError, msgspec.ValidationError, RecursionError):
+        # Somebody put in what has no place there. To say so is for those who send it.
+        return copy.deepcopy(value)
+
+
+def _write_nested(value: Any) -> Tree:
+    to_dict: Callable[[], Tree] | None = getattr(value, "to_dict", None)
+    if to_dict:
+        return to_dict()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} has no place in an API object")
+
+
+def _is_finished(tree: Tree) -> bool:
+    # Nearly everything is, and to look costs a fraction of what it takes to keep track of types and places.
+    inside = tree.values() if type(tree) is dict else tree if type(tree) is list else None
+    if inside is None:
+        return type(tree) in _WRITTEN
+    return all(type(each) in _WRITTEN or _is_finished(each) for each in inside)
+
+
+def _finish(tree: Tree, info: inspect.Type | None, place: str) -> Tree:
+    match tree:
+        case dict():
+            for name, each in tree.items():
+                if type(each) not in _WRITTEN:
+                    tree[name] = _finish(each, _below(info, name), f"{place}.{name}")
+        case list():
+            for index, each in enumerate(tree):
+                if type(each) not in _WRITTEN:
+                    tree[index] = _finish(each, _below(info, ""), f"{place}[{index}]")
+        case datetime():
+            return _time_text(tree, info, place)
+        case float() if not math.isfinite(tree):
+            raise EncodeError(f"JSON has no number for {tree}", field=place)
+    return tree
+
+
+def _below(info: inspect.Type | None, name: str) -> inspect.Type | None:
+    """The type of a field, an entry or an element, where it is known."""
+    match info:
+        case inspect.StructType(cls=struct) if name in fields_of(struct):
+            return fields_of(struct)[name].type
+        case inspect.DictType(value_type=inner) | inspect.ListType(item_type=inner):
+            return inner
+        case inspect.UnionType(types=types):
+            return next((found for each in types if (found := _below(each, name))), None)
+        case _:
+            return None
+
+
+def _time_text(time: datetime, info: inspect.Type | None, place: str) -> str:
+    if time.tzinfo is None:
+        raise EncodeError("a time needs its zone, as in datetime(2026, 1, 2, tzinfo=UTC)", field=place)
+    precision = "microseconds" if _is_micro(info) else "auto"
+    try:
+        return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+    except OverflowError:
+        raise EncodeError("in UTC, this time lies outside of the years 1 to 9999", field=place) from None
+
+
+def _is_micro(info: inspect.Type | None) -> bool:
+    match info:
+        case inspect.Metadata(extra={"wire": "microtime"}):
+            return True
+        case inspect.UnionType(types=types):
+            return any(_is_micro(each) for each in types)
+        case _:
+            return False

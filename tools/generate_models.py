@@ -1,0 +1,61 @@
+"""Makes the models: `python -m tools.generate_models SOURCE`, or `make models`.
+
+SOURCE is a folder with `schemas.json`, `discovery-api-v1.json` and `discovery-apis.json`, or the URL of an API server.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.models.definitions import read_definitions
+from tools.models.python_code import ModuleWriter
+from tools.models.source import Source, read_source
+from tools.models.tables import schema_data_text, table_text
+
+PACKAGE = Path(__file__).parent.parent / "src" / "listwatch"
+
+
+def generate(source: Source) -> Iterator[tuple[str, str]]:
+    """The path of each file, within the package, and its text. The same source always gives the same."""
+    definitions = read_definitions(source.schemas)
+    resources = {each.gvk: each for each in source.resources}
+    for module in sorted({each.module for each in definitions.values()}):
+        yield f"models/{module}.py", ModuleWriter(module, definitions, resources, source.version).text()
+    yield "models/table.py", table_text(source, definitions)
+    yield "server/schema_data.py", schema_data_text(source, definitions)
+
+
+def write(source: Source, package: Path) -> int:
+    """Put the files in place of the old ones, and say how many there are."""
+    files = dict(generate(source))
+    for stale in package.glob("models/*_v*.py"):
+        if f"models/{stale.name}" not in files:
+            stale.unlink()
+    for name, text in files.items():
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return len(files)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run as a command."""
+    parser = argparse.ArgumentParser(description="Make listwatch's models from an API server's schemas and discovery.")
+    parser.add_argument("source", help="a folder, or the URL of an API server")
+    parser.add_argument("--token-file", type=Path, help="what the API server wants to see; not for folders")
+    parser.add_argument("--ca-file", help="the authority that signed the API server's certificate")
+    parser.add_argument("--output", type=Path, default=PACKAGE, help="the package to write to (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    try:
+        token = options.token_file.read_text().strip() if options.token_file else None
+        source = read_source(options.source, token=token, ca_file=options.ca_file)
+    except (OSError, ValueError) as error:
+        parser.error(f"cannot read {options.source}: {error}")
+    count = write(source, options.output)
+    print(f"{count} files from Kubernetes {source.version} in {options.output}")
+
+
+if __name__ == "__main__":
+    main()

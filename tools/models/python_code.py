@@ -1,0 +1,251 @@
+"""Writes one Python module per group-version. `definitions` says what is in it, `naming` how it is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from listwatch.meta import GroupVersionKind, Resource, Subresource
+from listwatch.objects import metadata
+from listwatch.objects.fields import wire_name as part_name
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object
+from tools.models.definitions import MACHINERY, META, Definition, Field, Shape
+from tools.models.naming import attribute_names, wire_name
+
+_APIEXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+
+# Definitions that are values rather than types, and how Python has them.
+_VALUES = {
+    f"{META}.Time": "datetime",
+    f"{META}.MicroTime": "MicroTime",
+    f"{META}.FieldsV1": "dict[str, Any]",
+    f"{META}.Patch": "dict[str, Any]",
+    f"{MACHINERY}api.resource.Quantity": "Quantity",
+    f"{MACHINERY}runtime.RawExtension": "dict[str, Any]",
+    f"{MACHINERY}util.intstr.IntOrString": "int | str",
+    f"{_APIEXTENSIONS}.JSON": "Any",
+    f"{_APIEXTENSIONS}.JSONSchemaPropsOrArray": "JSONSchemaProps | list[JSONSchemaProps]",
+    f"{_APIEXTENSIONS}.JSONSchemaPropsOrBool": "JSONSchemaProps | bool",
+    f"{_APIEXTENSIONS}.JSONSchemaPropsOrStringArray": "JSONSchemaProps | list[str]",
+}
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "int-or-string": "int | str"}
+
+# What the API writes where nothing was set. A factory, because what equals a plain default is not written.
+_ZEROS = {name: name for name in ("str", "int", "float", "bool", "bytes")}
+_ZEROS |= {"int | str": "int", "Quantity": 'lambda: "0"'}
+
+_BY_HAND = frozenset(f"{META}.{name}" for name in metadata.__all__)
+_OF_MODEL = frozenset(dir(Model))
+_OF_OBJECT = frozenset(dir(Object)) - {"metadata"}
+_IN_EVERY_KIND = frozenset({"apiVersion", "kind", "metadata"})
+_NEVER_NONE = frozenset({"spec", "status", "template"})
+
+_EMPTY = '"""It has no fields; being there is what it says."""'
+_SEVERAL = '"""Several of them, as one answer of the server holds them."""'
+
+# Every word but the names of attributes.
+_USED_WORD = re.compile(r"\b[A-Za-z_]\w*\b(?!:)")
+_IMPORTS: tuple[dict[str, tuple[str, ...]], ...] = (
+    {"datetime": ("datetime",), "typing": ("Any",)},
+    {"msgspec": ("field",)},
+    {
+        "listwatch.meta": ("GroupVersionKind", "Resource", "Subresource"),
+        "listwatch.models": (),
+        metadata.__name__: tuple(metadata.__all__),
+        "listwatch.objects.model": ("MicroTime", "Model", "Quantity", "required_dict", "required_list"),
+        "listwatch.objects.object": ("Object", "lazy"),
+        "listwatch.objects.object_list": ("ObjectList",),
+    },
+)
+
+_LINE_LENGTH = 120
+
+Resources = Mapping[GroupVersionKind, Resource]
+
+
+class ModuleWriter:
+    """Writes down the definitions of one module, and notes which other modules they speak of."""
+
+    def __init__(self, module: str, definitions: Mapping[str, Definition], resources: Resources, version: str) -> None:
+        self._module = module
+        self._all = definitions
+        own = [each for each in definitions.values() if each.module == module]
+        self._own = sorted(own, key=lambda each: each.name)
+        self._resources = resources
+        self._version = version
+        self._neighbours: set[str] = set()
+
+    def text(self) -> str:
+        """The whole module."""
+        blocks = [
+            *(self._struct(each) for each in self._structs()),
+            *(self._kind(each) for each in self._own if each.is_object),
+            *(self._list(each) for each in self._own if each.is_list),
+        ]
+        body = "\n\n\n".join(blocks)
+        return "\n".join([*self._head(), *self._imports(body), "", body, ""])
+
+    # --- the head ----------------------------------------------------------------------------------------------------
+
+    def _head(self) -> Iterator[str]:
+        versions = [each.gvk.api_version for each in self._own if each.is_object]
+        title = versions[0] if versions else self._module.replace("_", "/")
+        yield f'"""The kinds of `{title}` and what they are made of, in Kubernetes {self._version}.'
+        yield ""
+        yield "Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again."
+        yield '"""'
+        yield ""
+        yield "from __future__ import annotations"
+        yield ""
+
+    def _imports(self, body: str) -> Iterator[str]:
+        words = set(_USED_WORD.findall(body))
+        for group in _IMPORTS:
+            lines = [_import(home, self._imported(home, names, words)) for home, names in group.items()]
+            if any(lines):
+                yield from (*filter(None, lines), "")
+
+    def _imported(self, home: str, names: tuple[str, ...], words: set[str]) -> list[str]:
+        if home == "listwatch.models":
+            return sorted(self._neighbours)
+        if home == metadata.__name__:
+            return [f"{name} as {name}" for name in names] if self._module == "meta_v1" else []
+        return [name for name in names if name in words]
+
+    # --- nested types ------------------------------------------------------------------------------------------------
+
+    def _structs(self) -> Iterator[Definition]:
+        """By name, but after what their defaults are made of."""
+        written: set[str] = set()
+
+        def visit(definition: Definition) -> Iterator[Definition]:
+            if definition.full_name not in written:
+                written.add(definition.full_name)
+                for each in definition.fields:
+                    if self._is_value_struct(each) and each.shape.ref in structs:
+                        yield from visit(structs[each.shape.ref])
+                yield definition
+
+        structs = {each.full_name: each for each in self._own if _is_struct(each)}
+        for each in structs.values():
+            yield from visit(each)
+
+    def _struct(self, definition: Definition) -> str:
+        attributes = attribute_names([each.wire for each in definition.fields], _OF_MODEL)
+        lines = {attributes[each.wire]: self._field(attributes[each.wire], each) for each in definition.fields}
+        if "field" in lines:  # goes last, because it hides the function of that name from all that follow it
+            lines["field"] = lines.pop("field")
+        return _class(f"{definition.name}(Model, kw_only=True)", [*lines.values()] or [_EMPTY])
+
+    def _field(self, attribute: str, field: Field) -> str:
+        annotation, default = self._annotation(field.shape), self._default(field)
+        options = [] if wire_name(attribute) == field.wire else [f'name="{field.wire}"']
+        if default is None:
+            value = f"field(default=None, {options[0]})" if options else "None"
+            return f"{attribute}: {_optional(annotation)} = {value}"
+        return f"{attribute}: {annotation} = field({', '.join([f'default_factory={default}', *options])})"
+
+    def _default(self, field: Field) -> str | None:
+        """What makes the value that nobody set; None if that value is None."""
+        annotation = self._annotation(field.shape)
+        if annotation.startswith(("list[", "dict[")):
+            container = annotation[:4]
+            return f"required_{container}" if field.required else container
+        if self._is_value_struct(field):
+            return annotation
+        return _ZEROS.get(annotation) if field.is_value else None
+
+    def _is_value_struct(self, field: Field) -> bool:
+        return field.is_value and field.shape.type == "ref" and field.shape.ref not in _VALUES
+
+    # --- kinds -------------------------------------------------------------------------------------------------------
+
+    def _kind(self, definition: Definition) -> str:
+        parts = [each for each in definition.fields if each.wire not in _IN_EVERY_KIND]
+        attributes = attribute_names([each.wire for each in parts], _OF_OBJECT)
+        lines = [self._part(attributes[each.wire], each) for each in parts]
+        return _class(f"{definition.name}(\n    Object,\n    {self._description(definition)},\n)", lines or [_EMPTY])
+
+    def _part(self, attribute: str, field: Field) -> str:
+        annotation = self._annotation(field.shape)
+        if self._default(field) is None and field.wire not in _NEVER_NONE:
+            annotation = _optional(annotation)
+        wire = "" if part_name(attribute) == field.wire else f', wire="{field.wire}"'
+        return f"{attribute}: {annotation} = lazy({annotation}{wire})"
+
+    def _description(self, definition: Definition) -> str:
+        resource = self._resources.get(definition.gvk)
+        if resource is None:
+            return f"gvk=GroupVersionKind({_quoted(definition.gvk)})"
+        return f"resource={_resource(resource)}"
+
+    def _list(self, definition: Definition) -> str:
+        item = self._annotation(definition.item)
+        return _class(f"{definition.name}(ObjectList[{item}], item={item})", [_SEVERAL])
+
+    # --- types -------------------------------------------------------------------------------------------------------
+
+    def _annotation(self, shape: Shape) -> str:
+        match shape:
+            case Shape("list", items=Shape() as items):
+                return f"list[{self._annotation(items)}]"
+            case Shape("map", items=Shape() as items):
+                return f"dict[str, {self._annotation(items)}]"
+            case Shape("ref"):
+                return _VALUES.get(shape.ref) or self._class_name(self._all[shape.ref])
+            case Shape("string", format="byte"):
+                return "bytes"
+            case _:
+                return _SCALARS.get(shape.type, "Any")
+
+    def _class_name(self, definition: Definition) -> str:
+        if definition.module == self._module:
+            return definition.name
+        self._neighbours.add(definition.module)
+        return f"{definition.module}.{definition.name}"
+
+
+def _is_struct(definition: Definition) -> bool:
+    known = definition.full_name in _VALUES or definition.full_name in _BY_HAND
+    return not (known or definition.is_object or definition.is_list)
+
+
+def _class(header: str, body: list[str]) -> str:
+    return "\n    ".join([f"class {header}:", *body])
+
+
+def _optional(annotation: str) -> str:
+    return annotation if annotation == "Any" else f"{annotation} | None"
+
+
+def _import(home: str, names: list[str]) -> str:
+    line = f"from {home} import {', '.join(names)}"
+    if len(line) > _LINE_LENGTH:
+        line = "\n".join([f"from {home} import (", *(f"    {name}," for name in names), ")"])
+    return line if names else ""
+
+
+def _resource(resource: Resource) -> str:
+    names = (resource.group, resource.version, resource.kind, resource.plural, resource.singular)
+    lines = ["Resource(", f"    {_quoted(names)},", f"    namespaced={resource.namespaced},"]
+    for name in ("verbs", "short_names", "categories"):
+        if values := getattr(resource, name):
+            lines.append(f"    {name}={_tuple(values)},")
+    if resource.subresources:
+        below = [f"        {_subresource(each)}," for each in resource.subresources]
+        lines += ["    subresources=(", *below, "    ),"]
+    return "\n    ".join([*lines, ")"])
+
+
+def _subresource(subresource: Subresource) -> str:
+    names = (subresource.name, subresource.group, subresource.version, subresource.kind)
+    return f"Subresource({_quoted(names)}, {_tuple(subresource.verbs)})"
+
+
+def _tuple(names: tuple[str, ...]) -> str:
+    return f"({_quoted(names)}{',' if len(names) == 1 else ''})"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
