@@ -1,0 +1,171 @@
+"""Certificates for a server that speaks TLS, and for users who show theirs: signed by an authority of its own.
+
+The only module that needs the `cryptography` package, which comes with `listwatch[tls]`; `api_server` imports it if
+TLS is asked for.
+"""
+
+from __future__ import annotations
+
+import ssl
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Self
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePrivateKey, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from listwatch.errors import ConfigError
+
+__all__ = ["CertificateAuthority", "KeyPair"]
+
+# Wide enough that nobody has to ask for the time.
+_NOT_BEFORE, _NOT_AFTER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """A certificate and its private key, in PEM."""
+
+    certificate: bytes
+    key: bytes = field(repr=False)
+
+
+class CertificateAuthority:
+    """Signs certificates that this server, or clients who trust it, accept."""
+
+    def __init__(self, pem: bytes) -> None:
+        try:
+            self._certificate = x509.load_pem_x509_certificate(pem)
+            key = load_pem_private_key(pem, password=None)
+        except ValueError:
+            raise ConfigError("there is no certificate of an authority with its key in this") from None
+        if not isinstance(key, EllipticCurvePrivateKey):
+            raise ConfigError("the key of the certificate authority is no elliptic curve key")
+        self._key = key
+        self.pem = pem
+        """The certificate and the key, from which the same authority can be made again."""
+
+    @classmethod
+    def create(cls) -> Self:
+        """A new one."""
+        key = _new_key()
+        name = _name("listwatch-ca")
+        pair = _signed(name, name, key, key, _ca_extensions(key))
+        return cls(pair.certificate + pair.key)
+
+    @property
+    def certificate(self) -> bytes:
+        """What those have to know who are to trust the server, in PEM."""
+        return self._certificate.public_bytes(Encoding.PEM)
+
+    def issue(self, name: str, *, groups: Sequence[str] = (), hosts: Iterable[str] = ()) -> KeyPair:
+        """A certificate for a user in these groups, or for a server that is reached by these names and addresses."""
+        key = _new_key()
+        extensions = _leaf_extensions(key, self._key, list(hosts))
+        return _signed(_name(name, groups), self._certificate.subject, key, self._key, extensions)
+
+    def server_context(self, hosts: Iterable[str]) -> ssl.SSLContext:
+        """What a server at these hosts listens with; clients may show a certificate, and then it must be ours."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.verify_mode = ssl.CERT_OPTIONAL
+        context.load_verify_locations(cadata=self.certificate.decode())
+        pair = self.issue("listwatch-server", hosts=hosts)
+        # ssl reads files only; nobody else can look into this folder, which is gone right after.
+        with tempfile.TemporaryDirectory() as folder:
+            certificate, key = Path(folder, "certificate"), Path(folder, "key")
+            certificate.write_bytes(pair.certificate)
+            key.write_bytes(pair.key)
+            context.load_cert_chain(certificate, key)
+        return context
+
+
+# --- X.509 ------------------------------------------------------------------------------------------------------------
+
+
+def _new_key() -> EllipticCurvePrivateKey:
+    return generate_private_key(SECP256R1())
+
+
+def _name(common_name: str, groups: Sequence[str] = ()) -> x509.Name:
+    organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+    return x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def _ca_extensions(key: EllipticCurvePrivateKey) -> list[tuple[x509.ExtensionType, bool]]:
+    return [
+        (x509.BasicConstraints(ca=True, path_length=0), True),
+        (_usage(signs_certificates=True), True),
+        (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
+    ]
+
+
+def _leaf_extensions(
+    key: EllipticCurvePrivateKey, signer: EllipticCurvePrivateKey, hosts: list[str]
+) -> list[tuple[x509.ExtensionType, bool]]:
+    purpose = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
+    extensions: list[tuple[x509.ExtensionType, bool]] = [
+        (x509.BasicConstraints(ca=False, path_length=None), True),
+        (_usage(signs_certificates=False), True),
+        (x509.ExtendedKeyUsage([purpose]), False),
+        (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
+        (x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), False),
+    ]
+    if hosts:
+        extensions.append((x509.SubjectAlternativeName([_host(host) for host in hosts]), False))
+    return extensions
+
+
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not signs_certificates,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _host(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _signed(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: EllipticCurvePrivateKey,
+    signer: EllipticCurvePrivateKey,
+    extensions: list[tuple[x509.ExtensionType, bool]],
+) -> KeyPair:
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(_NOT_BEFORE)
+        .not_valid_after(_NOT_AFTER)
+    )
+    for extension, critical in extensions:
+        builder = builder.add_extension(extension, critical=critical)
+    certificate = builder.sign(signer, SHA256()).public_bytes(Encoding.PEM)
+    return KeyPair(certificate, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))

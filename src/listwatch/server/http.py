@@ -1,0 +1,247 @@
+"""Speaks HTTP: finds out who asks for what, and sends what the other parts of the server answer.
+
+    who ─▶ faults ─▶ may they ─▶ what ─▶ verbs, a watch, or no resource ─▶ settled ─▶ answer
+
+Every refusal is a Status. Whatever goes wrong with one request, the others do not notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from listwatch.api.statuses import status_from_error
+from listwatch.clock import Clock
+from listwatch.errors import APIError, ExpiredError, InternalServerError, RequestTimeoutError, UnauthorizedError
+from listwatch.server.access import Access, read_token_path
+from listwatch.server.commits import Commits
+from listwatch.server.faults import Expire, Fail, Faults, LoseAnswer, Plan, Refuse
+from listwatch.server.http_messages import Stream, accepts_gzip, error_headers, read_body, reset, respond
+from listwatch.server.list_options import read_watch_options
+from listwatch.server.negotiation import Representation, negotiate, negotiate_error, negotiate_watch, wants_pretty
+from listwatch.server.non_resources import NonResources
+from listwatch.server.registry import Registry
+from listwatch.server.representations import write_answer, write_tree
+from listwatch.server.request_log import LoggedRequest, RequestLog
+from listwatch.server.requests import Answer, APIRequest, NonResourceRequest, User
+from listwatch.server.routes import RequestInfo, read_target, route
+from listwatch.server.subresources import answer_subresource
+from listwatch.server.verbs import Verbs
+from listwatch.server.watching import Watch, Watches, error_line
+
+__all__ = ["Backend", "Exchange", "Listener"]
+
+_log = logging.getLogger(__name__)
+
+# As Go's server, which allows a request line and headers of a megabyte.
+_MAX_LINE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What answers are made from."""
+
+    registry: Registry
+    access: Access
+    verbs: Verbs
+    non_resources: NonResources
+    watches: Watches
+    commits: Commits
+    faults: Faults
+    requests: RequestLog
+    clock: Clock
+    new_id: Callable[[], str]
+    watch_errors_as_http: bool = False
+    """Refuse a watch that cannot begin with an HTTP status, and not with an event."""
+
+
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(self, backend: Backend, request: web.BaseRequest) -> None:
+        self._backend = backend
+        self._request = request
+        self._accept = request.headers.get("Accept", "")
+        self._user_agent = request.headers.get("User-Agent", "")
+        self._info = RequestInfo(request.method, request.path)
+        self._user: User | None = None
+        self._refusal = self._identify()
+        self._record = LoggedRequest.of(self._info, self._user, self._user_agent)
+        self._plan = Plan(self._record)
+
+    def _identify(self) -> APIError | None:
+        """Find out who is asking for what, or why that cannot be known."""
+        request, access = self._request, self._backend.access
+        certificate = request.transport.get_extra_info("peercert") if request.transport else None
+        token, target = read_token_path(request.raw_path)
+        authorization = f"Bearer {token}" if token else request.headers.get("Authorization", "")
+        try:
+            self._info = read_target(request.method, target)
+            self._user = access.authenticate(authorization, certificate)
+        except APIError as error:
+            return error
+        return None
+
+    async def run(self) -> web.StreamResponse:
+        """Answer, whatever it takes."""
+        backend = self._backend
+        backend.requests.add(self._record)
+        self._plan = backend.faults.begin(self._record)
+        try:
+            return await self._answer()
+        except APIError as error:
+            return await self._refuse(error)
+        except ConnectionError:
+            return reset(self._request)  # the client is gone
+        except Exception:
+            _log.exception("%s %s failed", self._info.method, self._info.path)
+            return await self._refuse(InternalServerError("Internal error occurred: see the log of the server"))
+        finally:
+            backend.faults.end(self._plan)
+            self._record.is_finished = True
+            backend.requests.changed()
+
+    async def _answer(self) -> web.StreamResponse:
+        if delay := self._plan.delay:
+            await self._backend.clock.sleep(delay)
+        if self._plan.find(Refuse):
+            return reset(self._request)
+        if fail := self._plan.find(Fail):
+            return await self._refuse(fail.error)
+        if self._plan.find(Expire) and self._info.verb != "watch":
+            raise ExpiredError("The resourceVersion for the provided list is too old.")
+        if self._refusal or not self._user:
+            raise self._refusal or UnauthorizedError("Unauthorized")
+        match self._route(self._user):
+            case NonResourceRequest() as request:
+                return await self._send(self._backend.non_resources.answer(request))
+            case APIRequest(verb="watch") as request:
+                return await self._watch(request)
+            case request:
+                return await self._do(request)
+
+    def _route(self, user: User) -> APIRequest | NonResourceRequest:
+        access, headers = self._backend.access, self._request.headers
+        user = access.impersonate(user, headers.items())
+        self._record.user = user.name
+        access.authorize(user, self._info)
+        return route(self._info, self._backend.registry, headers=headers, user=user)
+
+    # --- What is asked once
+
+    async def _do(self, request: APIRequest) -> web.StreamResponse:
+        representation = negotiate(request.accept, pretty=wants_pretty(request.query, self._user_agent))
+        if request.method not in ("GET", "HEAD"):
+            request.body = await read_body(self._request)
+        try:
+            answer = self._perform(request)
+        finally:
+            # A refusal too may tell of something that is not safe yet.
+            await self._backend.commits.settled()
+        if self._plan.find(LoseAnswer):
+            return reset(self._request)
+        if "Content-Type" not in answer.headers:
+            answer.body = write_answer(answer, representation)
+            answer.headers["Content-Type"] = representation.media_type
+        return await self._send(answer)
+
+    def _perform(self, request: APIRequest) -> Answer:
+        verbs = self._backend.verbs
+        return answer_subresource(verbs, request) if request.subresource else verbs.answer(request)
+
+    async def _refuse(self, error: APIError) -> web.StreamResponse:
+        pretty = wants_pretty(self._info.query, self._user_agent)
+        representation = negotiate_error(self._accept, pretty=pretty)
+        headers = {"Content-Type": representation.media_type, **error_headers(error)}
+        return await self._send(
+            Answer(write_tree(status_from_error(error), representation), error.status_code, headers)
+        )
+
+    async def _send(self, answer: Answer) -> web.StreamResponse:
+        assert isinstance(answer.body, bytes)
+        self._record.status = answer.code
+        headers = {**self._headers(), **answer.headers}
+        return await respond(self._request, answer.code, answer.body, headers, answer.warnings)
+
+    def _headers(self) -> dict[str, str]:
+        audit_id = self._request.headers.get("Audit-Id") or self._backend.new_id()
+        return {"Audit-Id": audit_id, "Cache-Control": "no-cache, private"}
+
+    # --- What goes on
+
+    async def _watch(self, request: APIRequest) -> web.StreamResponse:
+        backend = self._backend
+        representation = negotiate_watch(request.accept)
+        options = read_watch_options(request, backend.registry)
+        storage_id = backend.registry.storage_id(request.resource)
+        compressed = options.marks_end_of_initial_events and accepts_gzip(self._request)
+        headers = {**self._headers(), "Content-Type": representation.media_type}
+        stream = Stream(self._request, headers, compressed=compressed)
+        watch = backend.watches.new(request.resource, storage_id, options, representation, self._plan)
+        try:
+            refusal = await self._begin(watch, representation)
+            self._record.status = 200
+            await stream.open()
+            backend.requests.changed()
+            await (stream.send(refusal) if refusal else watch.run(stream))
+        finally:
+            watch.close()
+        return stream.response
+
+    async def _begin(self, watch: Watch, representation: Representation) -> bytes:
+        """Begin, or return the event that says why not."""
+        try:
+            await watch.begin()
+        except (ExpiredError, RequestTimeoutError) as error:
+            if self._backend.watch_errors_as_http:
+                raise
+            return error_line(error, representation)
+        return b""
+
+
+class Listener:
+    """Takes connections at one address, and answers their requests."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._handlers: set[asyncio.Task[None]] = set()
+        self._protocols: web.Server | None = None
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int, tls: ssl.SSLContext | None) -> int:
+        """Listen, and return the port."""
+        self._protocols = web.Server(
+            self._handle,
+            handler_cancellation=True,  # a watch ends when its client has gone
+            access_log=None,
+            auto_decompress=False,
+            max_line_size=_MAX_LINE,
+            max_field_size=_MAX_LINE,
+            logger=_log,
+        )
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._protocols, host, port, ssl=tls, backlog=1024)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def connections(self) -> int:
+        return len(self._protocols.connections) if self._protocols else 0
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        return await Exchange(self._backend, request).run()
+
+    async def stop(self) -> None:
+        """Take no more connections, and end those that are there."""
+        if self._server is None or self._protocols is None:
+            return
+        self._server.close()
+        for protocol in self._protocols.connections:
+            if protocol.transport is not None:
+                protocol.transport.abort()
+        await self._protocols.shutdown(1.0)
+        await self._server.wait_closed()

@@ -1,0 +1,181 @@
+"""Which resources are served, how each of them behaves, and how it is stored. `schema` knows what their fields are.
+
+How built-in resources behave differs from one to the next for no reason but history. It is all in the tables below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from listwatch.meta import Resource, version_priority
+from listwatch.server.schema import builtin_schema
+
+NameRule = Literal["dns_subdomain", "dns_label", "path_segment", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """How one resource behaves, in all of its versions."""
+
+    stored: bool = True
+    """False for what is only asked, and forgotten when it was answered."""
+    graceful: bool = False
+    """Deletion waits until somebody has stopped what runs."""
+    create_on_update: bool = False
+    """PUT makes an object that is not there."""
+    unconditional_update: bool = True
+    """An update without a resource version overwrites whatever is there."""
+    has_generation: bool = False
+    """`metadata.generation` counts the changes of what is wanted."""
+    name_rule: NameRule = "dns_subdomain"
+
+
+CUSTOM_RESOURCE = Traits(unconditional_update=False, has_generation=True)
+
+# One resource by two names, kept under the older one.
+_STORED_AS = {("events.k8s.io", "events"): ("", "events")}
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ANSWERED = _names("""
+    bindings componentstatuses tokenreviews.authentication.k8s.io selfsubjectreviews.authentication.k8s.io
+    subjectaccessreviews.authorization.k8s.io localsubjectaccessreviews.authorization.k8s.io
+    selfsubjectaccessreviews.authorization.k8s.io selfsubjectrulesreviews.authorization.k8s.io
+""")
+_CREATED_ON_UPDATE = _names("""
+    endpoints events events.events.k8s.io limitranges services leases.coordination.k8s.io
+    leasecandidates.coordination.k8s.io runtimeclasses.node.k8s.io roles.rbac.authorization.k8s.io
+    rolebindings.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io
+    clusterrolebindings.rbac.authorization.k8s.io
+""")
+_NEVER_UPDATED_BLINDLY = _names("""
+    apiservices.apiregistration.k8s.io clustertrustbundles.certificates.k8s.io
+    podcertificaterequests.certificates.k8s.io csidrivers.storage.k8s.io csinodes.storage.k8s.io
+    csistoragecapacities.storage.k8s.io volumeattachments.storage.k8s.io
+    customresourcedefinitions.apiextensions.k8s.io leases.coordination.k8s.io leasecandidates.coordination.k8s.io
+    mutatingadmissionpolicies.admissionregistration.k8s.io
+    mutatingadmissionpolicybindings.admissionregistration.k8s.io
+    mutatingwebhookconfigurations.admissionregistration.k8s.io
+    validatingadmissionpolicies.admissionregistration.k8s.io
+    validatingadmissionpolicybindings.admissionregistration.k8s.io
+    validatingwebhookconfigurations.admissionregistration.k8s.io poddisruptionbudgets.policy
+    resourcepoolstatusrequests.resource.k8s.io runtimeclasses.node.k8s.io storageversions.internal.apiserver.k8s.io
+    storageversionmigrations.storagemigration.k8s.io
+""")
+_WITH_GENERATION = _names("""
+    pods podtemplates replicationcontrollers cronjobs.batch customresourcedefinitions.apiextensions.k8s.io
+    daemonsets.apps deployments.apps deviceclasses.resource.k8s.io devicetaintrules.resource.k8s.io
+    endpointslices.discovery.k8s.io flowschemas.flowcontrol.apiserver.k8s.io ingressclasses.networking.k8s.io
+    ingresses.networking.k8s.io jobs.batch mutatingadmissionpolicies.admissionregistration.k8s.io
+    mutatingadmissionpolicybindings.admissionregistration.k8s.io
+    mutatingwebhookconfigurations.admissionregistration.k8s.io networkpolicies.networking.k8s.io
+    poddisruptionbudgets.policy priorityclasses.scheduling.k8s.io
+    prioritylevelconfigurations.flowcontrol.apiserver.k8s.io replicasets.apps resourceslices.resource.k8s.io
+    statefulsets.apps validatingadmissionpolicies.admissionregistration.k8s.io
+    validatingadmissionpolicybindings.admissionregistration.k8s.io
+    validatingwebhookconfigurations.admissionregistration.k8s.io
+""")
+_NAMED: dict[NameRule, frozenset[str]] = {
+    "dns_label": _names("namespaces services statefulsets.apps"),
+    "path_segment": _names("""
+        roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io
+        clusterrolebindings.rbac.authorization.k8s.io poddisruptionbudgets.policy apiservices.apiregistration.k8s.io
+    """),
+    "any": _names("certificatesigningrequests.certificates.k8s.io"),
+}
+
+
+def builtin_traits(resource: Resource) -> Traits:
+    """How a built-in resource behaves."""
+    name = str(resource.group_resource)
+    return Traits(
+        stored=name not in _ANSWERED,
+        graceful=name == "pods",
+        create_on_update=name in _CREATED_ON_UPDATE,
+        unconditional_update=name not in _NEVER_UPDATED_BLINDLY,
+        has_generation=name in _WITH_GENERATION,
+        name_rule=next((rule for rule, names in _NAMED.items() if name in names), "dns_subdomain"),
+    )
+
+
+class Registry:
+    """Every resource that is served now; each group has its preferred version first, whatever was added when."""
+
+    def __init__(self, resources: Iterable[Resource] = ()) -> None:
+        self._served: dict[str, dict[str, dict[str, Resource]]] = {}
+        self._traits: dict[tuple[str, str], Traits] = {}
+        self._generation = 0
+        for resource in resources:
+            self.add(resource, builtin_traits(resource))
+
+    @classmethod
+    def builtin(cls) -> Self:
+        """With all that Kubernetes has by itself."""
+        return cls(builtin_schema().resources)
+
+    @property
+    def generation(self) -> int:
+        """Grows with every change, so that what was made from this registry can be kept until then."""
+        return self._generation
+
+    def add(self, resource: Resource, traits: Traits = CUSTOM_RESOURCE) -> None:
+        """Serve a resource, or serve it otherwise from now on."""
+        versions = self._served.setdefault(resource.group, {})
+        versions.setdefault(resource.version, {})[resource.plural] = resource
+        self._served[resource.group] = dict(sorted(versions.items(), key=lambda each: version_priority(each[0])))
+        self._traits[resource.group_resource] = traits
+        self._generation += 1
+
+    def remove(self, resource: Resource) -> None:
+        """Serve a resource no longer, in this one version; a group without resources is not served either."""
+        versions = self._served[resource.group]
+        del versions[resource.version][resource.plural]
+        if not versions[resource.version]:
+            del versions[resource.version]
+        if not versions:
+            del self._served[resource.group]
+        self._generation += 1
+
+    # Looking up
+
+    def lookup(self, group: str, version: str, plural: str) -> Resource | None:
+        return self._served.get(group, {}).get(version, {}).get(plural)
+
+    def of_kind(self, group: str, kind: str) -> Resource | None:
+        """The resource whose objects are of that kind, in the version that is preferred."""
+        served = self._served.get(group, {}).values()
+        return next((each for resources in served for each in resources.values() if each.kind == kind), None)
+
+    def groups(self) -> tuple[str, ...]:
+        return tuple(self._served)
+
+    def versions(self, group: str) -> tuple[str, ...]:
+        """The preferred one first; none for a group that is not served."""
+        return tuple(self._served.get(group, ()))
+
+    def resources(self, group: str, version: str) -> tuple[Resource, ...]:
+        return tuple(self._served.get(group, {}).get(version, {}).values())
+
+    def traits(self, resource: Resource) -> Traits:
+        return self._traits[resource.group_resource]
+
+    # Storing
+
+    def storage_form(self, resource: Resource) -> Resource:
+        """What its objects are stored as: the preferred version of those that have it."""
+        return self.stored_under(self.storage_id(resource))
+
+    def storage_id(self, resource: Resource) -> str:
+        """What the storage calls it, the same in all versions."""
+        group, plural = _STORED_AS.get((resource.group, resource.plural), (resource.group, resource.plural))
+        return f"{group}/{plural}"
+
+    def stored_under(self, storage_id: str) -> Resource:
+        """The reverse of `storage_id`, in the form that is stored."""
+        group, _, plural = storage_id.rpartition("/")
+        return next(found for version in self.versions(group) if (found := self.lookup(group, version, plural)))

@@ -1,0 +1,170 @@
+"""The rules for traffic: Ingress, IngressClass and NetworkPolicy."""
+
+from __future__ import annotations
+
+from listwatch.server.causes import forbidden, invalid, not_supported, required
+from listwatch.server.rules.checks import (
+    Causes,
+    all_of,
+    at,
+    between,
+    each,
+    formatted,
+    immutable,
+    needs,
+    one_of,
+    port_or_name,
+)
+from listwatch.server.rules.formats import (
+    cidr,
+    dns_1035_label,
+    dns_subdomain,
+    domain_prefixed_path,
+    parsed_cidr,
+    parsed_ip,
+    port_name,
+    wildcard_subdomain,
+)
+from listwatch.server.rules.metadata import selector
+from listwatch.server.trees import Tree
+
+__all__ = ["INGRESS", "INGRESS_CLASS", "NETWORK_POLICY", "ingress_class_change"]
+
+_PORT = between(1, 65535)
+
+
+# --- ingress ---------------------------------------------------------------------------------------------------------
+
+
+def _host(host: Tree, path: str) -> Causes:
+    if not host:
+        return
+    if parsed_ip(host):
+        yield invalid(path, host, "must be a DNS name, not an IP address")
+    yield from formatted(wildcard_subdomain if "*" in host else dns_subdomain)(host, path)
+
+
+def _backend(backend: Tree, path: str) -> Causes:
+    service, resource = backend.get("service"), backend.get("resource")
+    if service and resource:
+        yield invalid(path, "", "cannot set both resource and service backends")
+    elif resource is not None:
+        yield from needs("kind", "name")(resource, f"{path}.resource")
+    elif service is None:
+        yield required(f"{path}.service.name")
+        yield required(path, "port name or number is required")
+    else:
+        yield from _backend_service(service, f"{path}.service")
+
+
+def _backend_service(service: Tree, path: str) -> Causes:
+    if name := service.get("name"):
+        yield from formatted(dns_1035_label)(name, f"{path}.name")
+    else:
+        yield required(f"{path}.name")
+    port, backend = service.get("port", {}), path.rpartition(".")[0]
+    if port.get("name") and port.get("number"):
+        yield invalid(backend, "", "cannot set both port name & port number")
+    elif port.get("name"):
+        yield from formatted(port_name)(port["name"], f"{path}.port.name")
+    elif port.get("number"):
+        yield from _PORT(port["number"], f"{path}.port.number")
+    else:
+        yield required(backend, "port name or number is required")
+
+
+def _path(value: Tree, path: str) -> Causes:
+    kind, route = value.get("pathType"), value.get("path", "")
+    if not kind:
+        # Without it the real server looks no further.
+        yield required(f"{path}.pathType", "pathType must be specified")
+        return
+    if kind not in ("Exact", "ImplementationSpecific", "Prefix"):
+        yield not_supported(f"{path}.pathType", kind, ("Exact", "ImplementationSpecific", "Prefix"))
+    elif (kind != "ImplementationSpecific" or route) and not route.startswith("/"):
+        yield invalid(f"{path}.path", route, "must be an absolute path")
+    yield from _backend(value.get("backend", {}), f"{path}.backend")
+
+
+def _something_to_serve(spec: Tree, path: str) -> Causes:
+    if not spec.get("rules") and not spec.get("defaultBackend"):
+        yield invalid(path, None, "either `defaultBackend` or `rules` must be specified")
+
+
+INGRESS = at(
+    "spec",
+    _something_to_serve,
+    at("defaultBackend", _backend),
+    each("rules", at("host", _host), at("http", needs("paths")), each("http.paths", _path)),
+    each("tls", each("hosts", _host)),
+    at("ingressClassName", formatted(dns_subdomain)),
+)
+INGRESS_CLASS = at(
+    "spec",
+    at("controller", formatted(domain_prefixed_path)),
+    at("parameters", needs("kind", "name"), at("scope", one_of("Cluster", "Namespace"))),
+)
+ingress_class_change = immutable("spec.controller")
+
+
+# --- network policies ------------------------------------------------------------------------------------------------
+
+
+def _end_port(port: Tree, path: str) -> Causes:
+    first, last = port.get("port"), port.get("endPort")
+    if last is None:
+        return
+    if isinstance(first, int) and last < first:
+        yield invalid(f"{path}.endPort", first, "must be greater than or equal to `port`")
+    elif isinstance(first, str):
+        yield invalid(f"{path}.endPort", last, "may not be specified when `port` is non-numeric")
+    elif first is None:
+        yield invalid(f"{path}.endPort", last, "may not be specified when `port` is not specified")
+
+
+def _ip_block(block: Tree, path: str) -> Causes:
+    text = block.get("cidr", "")
+    if not text:
+        yield required(f"{path}.cidr")
+        return
+    yield from formatted(cidr)(text, f"{path}.cidr")
+    whole = parsed_cidr(text)
+    for index, exception in enumerate(block.get("except") or ()):
+        where, part = f"{path}.except[{index}]", parsed_cidr(exception)
+        yield from formatted(cidr)(exception, where)
+        if whole and part and not (part.version == whole.version and part != whole and part.subnet_of(whole)):  # type: ignore[arg-type]  # the versions are the same
+            yield invalid(where, exception, "must be a strict subset of `cidr`")
+
+
+def _peer(peer: Tree, path: str) -> Causes:
+    yield from _PEER(peer, path)
+    if not peer:
+        yield required(path, "must specify a peer")
+    elif "ipBlock" in peer and len(peer) > 1:
+        yield forbidden(path, "may not specify both ipBlock and another peer")
+
+
+_PEER = all_of(at("podSelector", selector), at("namespaceSelector", selector), at("ipBlock", _ip_block))
+_POLICY_PORT = all_of(
+    at("protocol", one_of("TCP", "UDP", "SCTP")),
+    at("port", port_or_name(port_name)),
+    _end_port,
+)
+
+
+def _policy_types(spec: Tree, path: str) -> Causes:
+    types = spec.get("policyTypes") or []
+    if len(types) > 2:
+        yield invalid(f"{path}.policyTypes", types, "may not specify more than two policyTypes")
+        return
+    for index, kind in enumerate(types):
+        yield from one_of("Ingress", "Egress")(kind, f"{path}.policyTypes[{index}]")
+
+
+NETWORK_POLICY = at(
+    "spec",
+    at("podSelector", selector),
+    each("ingress", each("ports", _POLICY_PORT), each("from", _peer)),
+    each("egress", each("ports", _POLICY_PORT), each("to", _peer)),
+    _policy_types,
+)

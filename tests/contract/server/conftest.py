@@ -1,0 +1,15 @@
+"""Gives every contract test of the server somebody to ask it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.contract.server.api import API
+from tests.contract.target import Target
+
+
+@pytest.fixture
+def api(target: Target, namespace: str) -> Iterator[API]:
+    asking = API(target, namespace)
+    yield asking
+    asking.close()

@@ -1,0 +1,127 @@
+"""The API server that the contract is tried on: the embedded one, or any other that runs already.
+
+    LISTWATCH_CONTRACT_URL        where it is; without it the embedded server is started
+    LISTWATCH_CONTRACT_TOKEN      a bearer token of somebody in system:masters
+    LISTWATCH_CONTRACT_CA         a file with the certificate that signed the server's, or
+    LISTWATCH_CONTRACT_INSECURE   anything, to take whatever certificate it shows
+    LISTWATCH_CONTRACT_ETCD       where its etcd listens for clients, so that history can be forgotten
+
+No test asks which of them it is.
+"""
+
+import asyncio
+import http.client
+import json
+import os
+import ssl
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from listwatch.server import APIServer
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the server is, how to be an administrator there, and how to make it forget what happened until now."""
+
+    url: str
+    token: str = field(repr=False)
+    forget_history: Callable[[], None]
+    wait_until_idle: Callable[[], None]
+    """Returns when the server has no open connection that it knows of."""
+    ca_file: str = ""
+    insecure: bool = False
+
+    def connect(self, *, timeout: float = 30.0) -> http.client.HTTPConnection:
+        """A connection that opens with its first request, and waits that many seconds for each piece of an answer."""
+        scheme, _, address = self.url.partition("://")
+        if scheme == "http":
+            return http.client.HTTPConnection(address, timeout=timeout)
+        return http.client.HTTPSConnection(address, timeout=timeout, context=self._tls())
+
+    def _tls(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=self.ca_file or None)
+        if self.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+@contextmanager
+def chosen_target() -> Iterator[Target]:
+    """The server that the environment names, or else an embedded one."""
+    if url := os.environ.get("LISTWATCH_CONTRACT_URL"):
+        yield _running(url)
+    else:
+        with _embedded() as target:
+            yield target
+
+
+# --- a server that runs already ---------------------------------------------------------------------------------------
+
+
+def _running(url: str) -> Target:
+    etcd = os.environ.get("LISTWATCH_CONTRACT_ETCD", "")
+    return Target(
+        url=url.rstrip("/"),
+        token=os.environ.get("LISTWATCH_CONTRACT_TOKEN", ""),
+        forget_history=lambda: _compact(etcd),
+        wait_until_idle=lambda: None,
+        ca_file=os.environ.get("LISTWATCH_CONTRACT_CA", ""),
+        insecure="LISTWATCH_CONTRACT_INSECURE" in os.environ,
+    )
+
+
+def _compact(etcd: str) -> None:
+    if not etcd:
+        pytest.skip("nothing can make this server forget its history: LISTWATCH_CONTRACT_ETCD does not name its etcd")
+    revision = _ask_etcd(etcd, "range", {"key": "AA=="})["header"]["revision"]
+    _ask_etcd(etcd, "compaction", {"revision": revision, "physical": True})
+
+
+def _ask_etcd(etcd: str, what: str, question: dict[str, object]) -> dict[str, dict[str, str]]:
+    with urllib.request.urlopen(f"{etcd}/v3/kv/{what}", json.dumps(question).encode(), timeout=10) as answer:
+        return json.load(answer)
+
+
+# --- the embedded server ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _embedded() -> Iterator[Target]:
+    """In a thread of its own, so that it serves while a test waits."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="the embedded API server", daemon=True)
+    thread.start()
+
+    def do(coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout=10)
+
+    server = APIServer()
+    do(server.start())
+    try:
+        yield Target(
+            url=server.url,
+            token=server.token,
+            forget_history=lambda: do(_forget(server)),
+            wait_until_idle=lambda: do(_idle(server)),
+        )
+    finally:
+        do(server.stop())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _forget(server: APIServer) -> None:
+    server.storage.compact(server.revision)
+
+
+async def _idle(server: APIServer) -> None:
+    while server.statistics().connections:
+        await asyncio.sleep(0)
