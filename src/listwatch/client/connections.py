@@ -1,0 +1,197 @@
+"""The connections that `transport` uses: pools of them, how they are opened, and what their errors mean.
+
+    requests ─▶ Pool      short exchanges share a bounded number of connections
+    streams ──▶ Pool      so that watches, however many, never take one of those away
+
+Besides `transport`, this is the only module that knows the HTTP library; its errors end here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import platform
+import ssl
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+
+from listwatch import __version__
+from listwatch.clock import Clock, time_limit
+from listwatch.errors import ConnectError, ConnectionLostError, ProtocolError, TransportError, TransportTimeoutError
+
+from .network_errors import error_of_system
+from .sockets import SocksProxy, open_socket
+
+__all__ = ["Pool", "Pools", "about"]
+
+_CONNECT_TIMEOUT = 30.0  # for name, connection, proxy and TLS together
+_KEPT_IDLE = 30.0  # less than servers and load balancers keep a connection that nobody uses
+_MOST_CONNECTIONS = 100
+_READ_SIZE = 2**19
+_LONGEST_HEADER = 2**16
+
+_FOREIGN = (aiohttp.ClientError, OSError, zlib.error, EOFError)
+
+
+# --- Errors -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def about(doing: str, host: str) -> Iterator[None]:
+    """Let nothing but our errors out, and let them say what was being done."""
+    try:
+        yield
+    except _FOREIGN as error:
+        ours = _our_error(error)
+        ours.doing, ours.host = doing, host
+        raise ours from error
+    except TransportError as error:
+        error.doing, error.host = doing, host
+        raise
+
+
+async def _with_our_errors(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    # In here, and not only around the call: the library repeats requests after errors that it knows, even a DELETE.
+    try:
+        return await handler(request)
+    except _FOREIGN as error:
+        raise _our_error(error) from error
+
+
+def _our_error(error: Exception) -> TransportError:
+    match error:
+        case aiohttp.ClientHttpProxyError(status=status):
+            return ConnectError(f"the proxy refuses to connect us (status {status})")
+        case aiohttp.ClientProxyConnectionError():
+            return ConnectError(f"the proxy cannot be reached ({error.strerror}); check proxy_url or the environment")
+        case aiohttp.ConnectionTimeoutError():
+            return TransportTimeoutError(f"no connection within {_CONNECT_TIMEOUT:g} s; check host, port and network")
+        case aiohttp.ClientPayloadError():
+            return ConnectionLostError("the connection ended in the middle of the answer")
+        case aiohttp.ServerDisconnectedError():
+            return ConnectionLostError("the server closed the connection without an answer")
+        case aiohttp.ClientResponseError(message=message):
+            return ProtocolError(f"what came back is not proper HTTP: {' '.join(message.split())[:200]}")
+        case zlib.error():
+            return ProtocolError("the answer is said to be gzip, and is not")
+        case EOFError():
+            return ConnectionLostError("the compressed answer ends in the middle")
+        case _:
+            return error_of_system(error) or ConnectionLostError(f"the connection failed ({type(error).__name__})")
+
+
+# --- Pools ------------------------------------------------------------------------------------------------------------
+
+
+class _Connection(ResponseHandler):
+    """Closes at once, without the farewell of TLS, for which a dead peer would be waited for."""
+
+    def close(self) -> None:
+        self.abort()
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Opens connections that notice a dead peer, in limited time, and by way of a SOCKS proxy if there is one."""
+
+    def __init__(self, *, clock: Clock, socks: SocksProxy | None, limit: int) -> None:
+        super().__init__(limit=limit, keepalive_timeout=_KEPT_IDLE, socket_factory=open_socket)
+        self._factory = functools.partial(_Connection, loop=self._loop)
+        self._clock = clock
+        self._socks = socks
+
+    async def _create_connection(self, req: aiohttp.ClientRequest, *args: Any, **kwargs: Any) -> Any:
+        async with time_limit(self._clock, _CONNECT_TIMEOUT):
+            if self._socks is None:
+                return await super()._create_connection(req, *args, **kwargs)
+            return await self._through(self._socks, req)
+
+    async def _through(self, socks: SocksProxy, req: aiohttp.ClientRequest) -> Any:
+        host = req.url.raw_host or ""
+        opened = await socks.connect(host, req.url.port or 0)
+        tls = {"ssl": req.ssl, "server_hostname": req.server_hostname or host} if req.is_ssl() else {}
+        _, protocol = await self._loop.create_connection(self._factory, sock=opened, **tls)
+        return protocol
+
+
+class Pool:
+    """The connections for one purpose, made with one SSL context, and how many exchanges use them now."""
+
+    def __init__(
+        self, *, clock: Clock, socks: SocksProxy | None, user_agent: str, encoding: str = "identity", limit: int = 0
+    ) -> None:
+        self.session = aiohttp.ClientSession(
+            connector=_Connector(clock=clock, socks=socks, limit=limit),
+            headers={"User-Agent": user_agent or _our_user_agent(), "Accept-Encoding": encoding},
+            skip_auto_headers=("Accept", "Content-Type"),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # Time is limited by our own clock.
+            timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None),
+            # The library stops after the first of several gzip members.
+            auto_decompress=False,
+            middlewares=(_with_our_errors,),
+            read_bufsize=_READ_SIZE,
+            max_line_size=_LONGEST_HEADER,
+            max_field_size=_LONGEST_HEADER,
+        )
+        self._users = 0
+        self._unused: asyncio.Event | None = None
+
+    def enter(self) -> None:
+        self._users += 1
+
+    def leave(self) -> None:
+        self._users -= 1
+        if self._unused and not self._users:
+            self._unused.set()
+
+    async def retire(self) -> None:
+        """Close it as soon as nobody uses it, or when this is cancelled."""
+        self._unused = asyncio.Event()
+        try:
+            if self._users:
+                await self._unused.wait()
+        finally:
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        await self.session.close()
+
+
+class Pools:
+    """One pool for requests and one for streams, good for as long as the SSL context stays the same."""
+
+    def __init__(
+        self,
+        tls: ssl.SSLContext | None,
+        *,
+        clock: Clock,
+        socks: SocksProxy | None,
+        user_agent: str,
+        disable_compression: bool,
+    ) -> None:
+        self.tls = tls
+        encoding = "identity" if disable_compression else "gzip"
+        self.requests = Pool(
+            clock=clock, socks=socks, user_agent=user_agent, encoding=encoding, limit=_MOST_CONNECTIONS
+        )
+        self.streams = Pool(clock=clock, socks=socks, user_agent=user_agent)
+
+    async def retire(self) -> None:
+        """Close what nobody uses, and the rest when that is done."""
+        await asyncio.gather(self.requests.retire(), self.streams.retire())
+
+    async def aclose(self) -> None:
+        await asyncio.gather(self.requests.aclose(), self.streams.aclose())
+
+
+def _our_user_agent() -> str:
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return f"listwatch/{__version__} ({platform.system().lower()}/{platform.machine()}) python/{python}"
