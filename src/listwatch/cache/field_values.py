@@ -1,0 +1,146 @@
+"""What field selectors compare: the text of one field of an object, by its wire path as in `spec.nodeName`.
+
+Only that field is read, of whatever the object is at the moment, and nothing is kept of it. `lister.py` selects by it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from listwatch.errors import SelectorError
+from listwatch.objects.object import Object
+from listwatch.objects.reading import fields_of, type_info
+from listwatch.objects.reasons import UNREADABLE
+from listwatch.objects.unstructured import Unstructured
+from listwatch.objects.writing import to_tree
+
+__all__ = ["field_text"]
+
+
+def field_text(item: Object, path: str) -> str:
+    """The text of a field; an absent one reads as a server has it: `false`, `0` or nothing, after its type.
+
+    Raises SelectorError for a field that no object of this kind has.
+    """
+    match path:
+        case "metadata.name":
+            return item.name
+        case "metadata.namespace":
+            return item.namespace
+        case _:
+            kind: Any = type(item)  # which type checkers take for unhashable, as its objects are
+            return _reader(kind, path).read(item)
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: type[Object], path: str) -> _Reader:
+    return _Reader(kind, path)
+
+
+class _Reader:
+    """Reads one field of the objects of one kind."""
+
+    def __init__(self, kind: type[Object], path: str) -> None:
+        self._part, *self._inside = path.split(".")
+        self._decoder = msgspec.json.Decoder(_only(self._inside))
+        self._absent = _absent(_type_at(kind, path))
+
+    def read(self, item: Object) -> str:
+        value = item.peek(self._part)
+        value = self._decoded(value) if type(value) is msgspec.Raw else _at(value, self._inside)
+        return self._absent if value is None else _text(value)
+
+    def _decoded(self, part: msgspec.Raw) -> Any:
+        try:
+            value = self._decoder.decode(part)
+        except UNREADABLE:
+            return None  # there is something else where the field should be
+        for _ in self._inside:
+            value = None if value is None else value.inner
+        return value
+
+
+def _only(path: list[str]) -> Any:
+    """A type that has but this one field, so that all else is skipped when bytes are read as that type."""
+    if not path:
+        return Any
+    name, *rest = path
+    return msgspec.defstruct("Part", [("inner", _only(rest) | None, msgspec.field(default=None, name=name))]) | None
+
+
+def _at(value: Any, path: list[str]) -> Any:
+    """The same of something that is decoded."""
+    for name in path:
+        match value:
+            case msgspec.Struct():
+                field = fields_of(type(value)).get(name)
+                value = None if field is None else getattr(value, field.name)
+            case dict():
+                value = value.get(name)
+            case _:
+                return None
+    return value
+
+
+def _text(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str() | int() | float():
+            return str(value)
+        case dict() | list() | msgspec.Struct():
+            return ""
+        case _:
+            return str(to_tree(value, Any, what="a field"))
+
+
+# --- What the kind says of a field ----------------------------------------------------------------------------------
+
+
+def _type_at(kind: type[Object], path: str) -> inspect.Type:
+    part, *inside = path.split(".")
+    of_part = {field.wire: field.type for field in kind.lazy_fields.values()}
+    if part not in of_part and issubclass(kind, Unstructured):
+        return inspect.AnyType()
+    found = type_info(of_part[part]) if part in of_part else None
+    for name in inside:
+        found = None if found is None else _below(found, name)
+    if found is None:
+        raise SelectorError(f"{kind.__name__} has no field {path!r} to select by", text=path)
+    return found
+
+
+def _below(info: inspect.Type, name: str) -> inspect.Type | None:
+    match info:
+        case inspect.StructType(cls=struct):
+            field = fields_of(struct).get(name)
+            return None if field is None else field.type
+        case inspect.DictType(value_type=inner):
+            return inner
+        case inspect.Metadata(type=inner):
+            return _below(inner, name)
+        case inspect.UnionType(types=types):
+            return next((found for each in types if (found := _below(each, name))), None)
+        case inspect.AnyType() | inspect.RawType():
+            return inspect.AnyType()
+        case _:
+            return None
+
+
+def _absent(info: inspect.Type) -> str:
+    match info:
+        case inspect.BoolType():
+            return "false"
+        case inspect.IntType() | inspect.FloatType():
+            return "0"
+        case inspect.Metadata(type=inner):
+            return _absent(inner)
+        case inspect.UnionType(types=types):
+            real = [each for each in types if not isinstance(each, inspect.NoneType)]
+            return _absent(real[0]) if len(real) == 1 else ""
+        case _:
+            return ""

@@ -1,0 +1,232 @@
+"""One informer for each resource, shared by all in a program who want it.
+
+async with SharedInformerFactory(client, resync=60.0) as factory:
+    pods = factory.core_v1.pods
+    pods.informer.add_handler(on_add=...)
+    await factory.wait_for_sync(timeout=30)
+    pods.lister.namespace("default").list("app=web")
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+
+from listwatch.cache.lister import Lister
+from listwatch.clock import Clock, SystemClock, time_limit
+from listwatch.errors import SyncTimeoutError, UsageError
+from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.reflector import Problem
+from listwatch.informer.shared_informer import InformerStatistics, SharedIndexInformer
+from listwatch.meta import GroupVersionResource, Resource
+from listwatch.objects.object import Object
+from listwatch.selectors import (
+    FieldSelectorLike,
+    LabelSelectorLike,
+    parse_field_selector,
+    parse_label_selector,
+)
+
+__all__ = ["InformerHandle", "SharedInformerFactory", "SourceMaker"]
+
+T = TypeVar("T", bound=Object)
+
+Transform = Callable[[Any], Any]
+
+
+class SourceMaker(Protocol):
+    """Finds sources: a client of any kind."""
+
+    def source(
+        self, of: Any, *, namespace: str, label_selector: str, field_selector: str
+    ) -> tuple[type[Object], Resource, ListerWatcher[Any]]:
+        """The kind to read objects as, the resource, and where to list and watch it."""
+
+
+class _Key(NamedTuple):
+    resource: GroupVersionResource
+    kind: type[Object]
+    namespaces: tuple[str, ...]
+    labels: str
+    fields: str
+    transform: Transform | None
+
+
+class InformerHandle(Generic[T]):
+    """One user's hold on a shared informer, which stops when nobody holds it any more."""
+
+    def __init__(self, factory: SharedInformerFactory, key: _Key, informer: SharedIndexInformer[T]) -> None:
+        self._factory = factory
+        self._key = key
+        self._is_released = False
+        self.informer = informer
+
+    @property
+    def lister(self) -> Lister[T]:
+        return self.informer.lister
+
+    async def release(self) -> None:
+        """Let go; the last one to do so stops the informer."""
+        if not self._is_released:
+            self._is_released = True
+            await self._factory._release(self._key)
+
+
+class _Shared:
+    def __init__(self, informer: SharedIndexInformer[Any]) -> None:
+        self.informer = informer
+        self.users = 0
+
+
+class SharedInformerFactory:
+    """Makes informers on demand, one for each resource, place, selection and transform, and runs them together.
+
+    Inside `async with` an informer runs as soon as it is asked for. `namespace` is one to look at, `namespaces` are
+    several behind one store; neither means all. `resync_for` overrides `resync` by kind.
+    """
+
+    def __init__(
+        self,
+        client: SourceMaker,
+        *,
+        resync: float = 0.0,
+        resync_for: Mapping[type[Object], float] | None = None,
+        namespace: str = "",
+        namespaces: Sequence[str] = (),
+        transform: Transform | None = None,
+        on_problem: Callable[[Problem], None] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        if namespace and namespaces:
+            raise UsageError("give either one namespace or several namespaces, not both")
+        self._client = client
+        self._resync = resync
+        self._resync_for = dict(resync_for or {})
+        self._namespaces = tuple(namespaces) or (namespace,)
+        self._transform = transform
+        self._on_problem = on_problem
+        self._clock = clock or SystemClock()
+        self._shared: dict[_Key, _Shared] = {}
+        self._handles: dict[str, InformerHandle[Any]] = {}
+        self._is_running = False
+
+    def informer(
+        self,
+        of: Any,
+        *,
+        namespace: str | None = None,
+        namespaces: Sequence[str] = (),
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        transform: Transform | None = None,
+        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> InformerHandle[Any]:
+        """The informer of a kind, as `factory.informer(Pod)`, or of whatever else the client can find.
+
+        Indexers are added to the shared store, unless an index of that name is there.
+        """
+        places = tuple(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
+        labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
+        sources = {
+            place: self._client.source(of, namespace=place, label_selector=labels, field_selector=fields)
+            for place in places
+        }
+        kind, resource, _ = next(iter(sources.values()))
+        key = _Key(resource.gvr, kind, places, labels, fields, transform or self._transform)
+        shared = self._shared.get(key)
+        if shared is None:
+            shared = self._shared[key] = _Shared(self._make(key, {place: each[2] for place, each in sources.items()}))
+        missing = {n: f for n, f in (indexers or {}).items() if n not in shared.informer.indexer.indexers}
+        shared.informer.indexer.add_indexers(missing)
+        shared.users += 1
+        return InformerHandle(self, key, shared.informer)
+
+    def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> SharedIndexInformer[Any]:
+        informer = SharedIndexInformer(
+            next(iter(sources.values())) if len(sources) == 1 else sources,
+            key.kind,
+            resync=self._resync_for.get(key.kind, self._resync),
+            transform=key.transform,
+            name=str(GroupVersionResource(*key.resource).group_resource),
+            on_problem=self._on_problem,
+            clock=self._clock,
+        )
+        if self._is_running:
+            informer.start()
+        return informer
+
+    # --- running -------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Run all informers asked for so far, and from now on each that is asked for. Starting twice does nothing."""
+        self._is_running = True
+        for shared in self._shared.values():
+            shared.informer.start()
+
+    async def wait_for_sync(self, timeout: float | None = None) -> None:
+        """Wait for all informers and handlers; raises SyncTimeoutError that names those not done, and why."""
+        waits = [asyncio.ensure_future(shared.informer.wait_for_sync()) for shared in self._shared.values()]
+        try:
+            async with time_limit(self._clock, timeout):
+                await asyncio.gather(*waits)
+        except TimeoutError:
+            raise self._sync_timeout(timeout) from None
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:
+        reasons = sorted(
+            reason for shared in self._shared.values() if (reason := shared.informer.why_not_synced()) is not None
+        )
+        errors = [each for shared in self._shared.values() if (each := shared.informer.last_error) is not None]
+        message = f"not in step within {timeout} s: " + "; ".join(reasons)
+        return SyncTimeoutError(message, attempts=len(errors), last_error=errors[0] if errors else None)
+
+    async def stop(self) -> None:
+        """Stop all informers and wait for that."""
+        self._is_running = False
+        await asyncio.gather(*(shared.informer.stop() for shared in self._shared.values()))
+
+    def statistics(self) -> tuple[InformerStatistics, ...]:
+        return tuple(shared.informer.statistics() for shared in self._shared.values())
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _release(self, key: _Key) -> None:
+        shared = self._shared[key]
+        shared.users -= 1
+        if shared.users == 0:
+            del self._shared[key]
+            await shared.informer.stop()
+
+    def _named(self, name: str) -> InformerHandle[Any]:
+        # A name is one user, however often it is said.
+        if name not in self._handles:
+            self._handles[name] = self.informer(name)
+        return self._handles[name]
+
+    def __getattr__(self, name: str) -> _Group:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _Group(self, name)
+
+
+class _Group:
+    """The resources of one group-version, as `factory.core_v1`."""
+
+    def __init__(self, factory: SharedInformerFactory, name: str) -> None:
+        self._factory = factory
+        self._name = name
+
+    def __getattr__(self, plural: str) -> InformerHandle[Any]:
+        if plural.startswith("_"):
+            raise AttributeError(plural)
+        return self._factory._named(f"{self._name}.{plural}")

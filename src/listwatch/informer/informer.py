@@ -1,0 +1,137 @@
+"""The plain informer: one source, one store, one handler, which is called inline.
+
+Nothing lies between a change and the handler: while it runs, the store waits. `shared_informer.py` is for the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from random import Random
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from listwatch.cache.delta_fifo import DeltaFIFO
+from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.clock import Clock, SystemClock, time_limit
+from listwatch.errors import InformerStoppedError, SyncTimeoutError
+from listwatch.informer.handlers import Change, Handler, HandlerFunctions
+from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.processing import Processor
+from listwatch.informer.reflector import Problem, Reflector, log_problem
+from listwatch.objects.object import Object
+
+__all__ = ["Informer"]
+
+T = TypeVar("T", bound=Object)
+
+
+class Informer(Generic[T]):
+    """Keeps an indexed store equal to what a source holds, and calls one handler for each change, in order.
+
+    What the handler raises goes to `on_problem`, and the next change is handled.
+    """
+
+    def __init__(
+        self,
+        source: ListerWatcher[T],
+        kind: type[T],
+        handler: Handler[T] | HandlerFunctions[T],
+        *,
+        resync: float = 0.0,
+        indexers: Mapping[str, IndexFunction[T]] | None = None,
+        transform: Callable[[T], T] | None = None,
+        on_problem: Callable[[Problem], None] | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+        **reflector_options: Any,
+    ) -> None:
+        self.name = kind.__name__
+        self.indexer: Indexer[T] = Indexer(indexers=indexers)
+        self._handler = handler if isinstance(handler, HandlerFunctions) else HandlerFunctions.of(handler)
+        self._on_problem = on_problem or log_problem
+        self._clock = clock or SystemClock()
+        self._resync = resync
+        self._ready = asyncio.Event()
+        self._synced = asyncio.Event()
+        self._fifo: DeltaFIFO[T] = DeltaFIFO(
+            transform=transform, on_ready=self._ready.set, on_dropped=lambda _, error: self._report(error)
+        )
+        self._reflector = Reflector(
+            source, kind, self._fifo, on_problem=on_problem, clock=clock, random=random, **reflector_options
+        )
+        self._processor = Processor(self.indexer)
+        self._main: asyncio.Task[None] | None = None
+        self._has_started = False
+
+    @property
+    def has_synced(self) -> bool:
+        """True once everything that was there at first has been handled."""
+        return self._synced.is_set()
+
+    @property
+    def last_sync_resource_version(self) -> str:
+        return self._reflector.last_sync_resource_version
+
+    async def wait_for_sync(self, timeout: float | None = None) -> None:
+        """Wait until `has_synced`; raises SyncTimeoutError."""
+        try:
+            async with time_limit(self._clock, timeout):
+                await self._synced.wait()
+        except TimeoutError:
+            failed = self._reflector.statistics()
+            message = (
+                f"the informer of {self.name} did not sync within {timeout} s: {failed.last_error or 'no answer yet'}"
+            )
+            raise SyncTimeoutError(message, attempts=failed.failures_in_a_row, last_error=failed.last_error) from None
+
+    async def run(self) -> None:
+        """Keep the store in step until cancelled."""
+        if self._has_started:
+            raise InformerStoppedError(f"the informer of {self.name} runs once: it was started before; make a new one")
+        self._has_started = True
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._reflector.run(), name=f"reflector of {self.name}")
+            group.create_task(self._process(), name=f"informer of {self.name}")
+            if self._resync > 0:
+                group.create_task(self._tell_again(), name=f"resync of {self.name}")
+
+    async def __aenter__(self) -> Self:
+        self._main = asyncio.create_task(self.run(), name=f"informer {self.name}")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._main is not None:
+            self._main.cancel()
+            await asyncio.gather(self._main, return_exceptions=True)
+
+    async def _process(self) -> None:
+        while True:
+            await self._ready.wait()
+            self._ready.clear()
+            while batch := self._fifo.pop_batch():
+                for changes in self._processor.process(batch):
+                    for change in changes:
+                        await self._handle(change)
+                self._fifo.processed(batch)
+                if self._fifo.has_synced:
+                    self._synced.set()
+
+    async def _handle(self, change: Change[T]) -> None:
+        try:
+            awaitable = self._handler(change)
+            if awaitable is not None:
+                await awaitable
+        except Exception as error:  # noqa: BLE001  # it is the user's function, and other changes are still to come
+            self._report(error)
+
+    async def _tell_again(self) -> None:
+        await self._synced.wait()
+        while True:
+            await self._clock.sleep(self._resync)
+            self._fifo.resync()
+
+    def _report(self, error: Exception) -> None:
+        self._on_problem(Problem(self.name, error, 0, 0.0))

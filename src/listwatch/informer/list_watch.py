@@ -1,0 +1,220 @@
+"""Where an informer gets its objects from: anything that can be listed, and watched from there.
+
+A client's resource is such a source as it is; `ListWatch` makes one of two functions, or of a REST client.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.objects.object import Object
+from listwatch.objects.object_list import ObjectList
+from listwatch.objects.unstructured import Unstructured
+
+__all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of"]
+
+T = TypeVar("T", bound=Object)
+
+Event = WatchEvent[T] | Failed
+
+
+class WatchSource(Protocol[T]):
+    """An open watch, to be entered, read to its end, and left."""
+
+    async def __aenter__(self) -> AsyncIterator[Event[T]]: ...
+    async def __aexit__(self, *exc: object) -> bool | None: ...
+
+
+class ListerWatcher(Protocol[T]):
+    """Can be listed, and watched from what the list said."""
+
+    async def list(
+        self,
+        *,
+        resource_version: str = "",
+        resource_version_match: str = "",
+        limit: int | None = None,
+        continue_token: str = "",
+    ) -> ObjectList[T]:
+        """One answer of the server: with a limit, a page; with limit 0, everything at once."""
+
+    def watch(
+        self,
+        *,
+        resource_version: str = "",
+        resource_version_match: str = "",
+        send_initial_events: bool | None = None,
+        allow_bookmarks: bool = True,
+        timeout_seconds: int | None = None,
+    ) -> WatchSource[T]:
+        """What happens after that version."""
+
+
+class ListWatch(Generic[T]):
+    """A source made of two functions, which take the options of `ListerWatcher` that they name, or all as `**options`.
+
+    `list` returns objects, or an ObjectList, or awaits one; `watch` returns an asynchronous iterator of events.
+    `chunking=False` asks for everything at once, whatever the reflector would like.
+    """
+
+    def __init__(
+        self,
+        *,
+        list: Callable[..., Any],  # it is what the function does
+        watch: Callable[..., Any],
+        chunking: bool = True,
+    ) -> None:
+        self._list = _Tolerant(list)
+        self._watch = _Tolerant(watch)
+        self._chunking = chunking
+
+    @classmethod
+    def from_client(
+        cls,
+        rest: Any,
+        resource: str,
+        namespace: str = "",
+        *,
+        field_selector: str = "",
+        label_selector: str = "",
+        kind: type[T] | None = None,
+        chunking: bool = True,
+    ) -> Self:
+        """The objects of a resource that a REST client can see; of all namespaces where none is named."""
+        source = _ClientSource(rest, resource, namespace, kind or Unstructured, field_selector, label_selector)
+        made = cls(list=source.list, watch=source.watch, chunking=chunking)
+        made._client_source = source
+        return made
+
+    _client_source: _ClientSource | None = None
+
+    def of_kind(self, kind: type[T]) -> Self:
+        """The same source, reading objects as this kind; a source made of functions reads what it reads."""
+        if self._client_source is None or self._client_source.kind is kind:
+            return self
+        return self._client_source.listed_by(type(self), kind, chunking=self._chunking)  # type: ignore[return-value]
+
+    async def list(self, **options: Any) -> ObjectList[T]:
+        """One answer, as `ListerWatcher.list`."""
+        if not self._chunking:
+            options["limit"] = 0
+        answer = self._list(**options)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        return answer if isinstance(answer, ObjectList) else ObjectList(answer)
+
+    def watch(self, **options: Any) -> WatchSource[T]:
+        """An open watch, as `ListerWatcher.watch`."""
+        opened: WatchSource[T] = _entered(self._watch(**options))
+        return opened
+
+
+class _ClientSource:
+    """Builds the requests of one resource with a REST client."""
+
+    def __init__(self, rest: Any, resource: str, namespace: str, kind: type[Any], fields: str, labels: str) -> None:
+        self.rest = rest
+        self.resource = resource
+        self.namespace = namespace
+        self.kind = kind
+        self.selectors = {"fieldSelector": fields, "labelSelector": labels}
+
+    def listed_by(self, maker: type[ListWatch[Any]], kind: type[Any], *, chunking: bool) -> ListWatch[Any]:
+        fields, labels = self.selectors["fieldSelector"], self.selectors["labelSelector"]
+        return maker.from_client(
+            self.rest,
+            self.resource,
+            self.namespace,
+            field_selector=fields,
+            label_selector=labels,
+            kind=kind,
+            chunking=chunking,
+        )
+
+    async def list(
+        self, resource_version: str, resource_version_match: str, limit: int | None, continue_token: str
+    ) -> ObjectList[Any]:
+        request = self._request(
+            resourceVersion=resource_version,
+            resourceVersionMatch=resource_version_match,
+            limit=limit or "",
+            **{"continue": continue_token},
+        )
+        return ObjectList.from_json((await request.do()).raw, self.kind)
+
+    def watch(
+        self,
+        resource_version: str,
+        resource_version_match: str,
+        send_initial_events: bool | None,  # noqa: FBT001  # named by the caller
+        allow_bookmarks: bool,  # noqa: FBT001  # named by the caller
+        timeout_seconds: int | None,
+    ) -> Any:
+        request = self._request(
+            watch="true",
+            resourceVersion=resource_version,
+            resourceVersionMatch=resource_version_match,
+            sendInitialEvents="" if send_initial_events is None else str(send_initial_events).lower(),
+            allowWatchBookmarks="true" if allow_bookmarks else "",
+            timeoutSeconds=timeout_seconds or "",
+        )
+        return request.watch(self.kind)
+
+    def _request(self, **parameters: object) -> Any:
+        request = self.rest.get().resource(self.resource)
+        if self.namespace:
+            request = request.namespace(self.namespace)
+        for name, value in {**self.selectors, **parameters}.items():
+            if value != "":
+                request = request.param(name, str(value))
+        return request
+
+
+class _Tolerant:
+    """Calls a function with those of the options that it takes."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        parameters = inspect.signature(function).parameters.values()
+        takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters)
+        self._names = None if takes_all else {each.name for each in parameters}
+
+    def __call__(self, **options: Any) -> Any:
+        if self._names is not None:
+            options = {name: value for name, value in options.items() if name in self._names}
+        return self._function(**options)
+
+
+def _entered(opened: Any) -> Any:
+    if isinstance(opened, AbstractAsyncContextManager):
+        return opened
+    return _as_context(opened)
+
+
+@asynccontextmanager
+async def _as_context(opened: Any) -> AsyncIterator[Any]:
+    if inspect.isawaitable(opened):
+        opened = await opened
+    if isinstance(opened, AbstractAsyncContextManager):
+        async with opened as events:
+            yield events
+    elif hasattr(opened, "aclose"):
+        async with aclosing(opened) as events:
+            yield events
+    else:
+        yield opened
+
+
+async def batches_of(stream: Any) -> AsyncIterator[Iterable[Event[Any]]]:
+    """The events of an open watch as they come in: all of one network read at once, where the source can tell."""
+    batches: Callable[[], AsyncIterator[Iterable[Event[Any]]]] | None = getattr(stream, "batches", None)
+    if batches is not None:
+        async for batch in batches():
+            yield batch
+    else:
+        async for event in stream:
+            yield (event,)

@@ -1,0 +1,55 @@
+"""Finds those who change cached objects, which are everybody's: for tests, with LISTWATCH_MUTATION_DETECTOR set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Generic, Self, TypeVar
+
+from listwatch.clock import Clock
+from listwatch.errors import UsageError
+from listwatch.informer.handlers import Change, Deleted
+from listwatch.objects.object import Object
+
+__all__ = ["MutationDetector"]
+
+T = TypeVar("T", bound=Object)
+
+_VARIABLE = "LISTWATCH_MUTATION_DETECTOR"
+_PERIOD = 1.0
+
+
+class MutationDetector(Generic[T]):
+    """Remembers what cached objects were when they came, and says which are something else now."""
+
+    def __init__(self, report: Callable[[Exception], None]) -> None:
+        self._report = report
+        self._remembered: dict[str, tuple[T, T]] = {}
+
+    @classmethod
+    def from_environment(cls, report: Callable[[Exception], None]) -> Self | None:
+        """A detector if the environment asks for one."""
+        return cls(report) if os.environ.get(_VARIABLE, "") not in ("", "0", "false") else None
+
+    def remember(self, changes: Iterable[Change[T]]) -> None:
+        for change in changes:
+            key = str(change.object.key)
+            if isinstance(change, Deleted):
+                self._remembered.pop(key, None)
+            else:
+                self._remembered[key] = (change.object, change.object.copy())
+
+    def check(self) -> None:
+        """Report each object that was changed, once."""
+        for key, (item, copy) in list(self._remembered.items()):
+            if item != copy:
+                del self._remembered[key]
+                self._report(
+                    UsageError(f"the cached {item.describe()} was changed in place: copy() it before a change")
+                )
+
+    async def run(self, clock: Clock) -> None:
+        """Check now and then, until cancelled."""
+        while True:
+            await clock.sleep(_PERIOD)
+            self.check()

@@ -1,0 +1,60 @@
+"""An informer on a scripted source and a clock that the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+from listwatch.informer.reflector import Problem
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.models.core_v1 import Pod
+from listwatch.testing.clocks import VirtualClock
+from listwatch.testing.scripted_source import ScriptedSource, ScriptedWatch
+
+
+def pod(name: str, version: str = "1", *, namespace: str = "default", node: str = "", **labels: str) -> Pod:
+    metadata = {"name": name, "namespace": namespace, "resourceVersion": version, "labels": labels}
+    return Pod.from_dict({"metadata": metadata, "spec": {"nodeName": node} if node else {}})
+
+
+class Diary:
+    """A handler that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def on_add(self, item: Pod, *, is_initial: bool) -> None:
+        self.told.append(("add", item.name, is_initial))
+
+    def on_update(self, old: Pod, new: Pod) -> None:
+        self.told.append(("update", new.name, old.resource_version, new.resource_version))
+
+    def on_delete(self, item: Pod, *, final_state_known: bool) -> None:
+        self.told.append(("delete", item.name, final_state_known))
+
+
+class Setting:
+    """One informer of pods; `watch` is the stream that it reads once it has synced."""
+
+    def __init__(self, *pods: Pod, version: str = "10", **options: Any) -> None:
+        self.clock = VirtualClock()
+        self.source = ScriptedSource(Pod)
+        self.problems: list[Problem] = []
+        self.informer = SharedIndexInformer(
+            self.source, Pod, clock=self.clock, random=Random(1), on_problem=self.problems.append, **options
+        )
+        if version:
+            self.source.will_list(pods, resource_version=version)
+        self.watch: ScriptedWatch[Pod] = self.source.will_watch()
+
+    async def settle(self) -> None:
+        """Let everything happen that can, without time passing."""
+        await self.clock.advance(0)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[SharedIndexInformer[Pod]]:
+        async with self.informer:
+            await self.settle()
+            yield self.informer

@@ -1,0 +1,302 @@
+"""The reflector does what its state decides, at the pace of its clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from listwatch.cache.delta_fifo import DeltaFIFO
+from listwatch.errors import (
+    ConnectRefusedError,
+    ExpiredError,
+    ForbiddenError,
+    InternalServerError,
+    StreamIdleError,
+    WatchClosedError,
+)
+from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.reflector import Problem, Reflector
+from listwatch.models.core_v1 import Pod
+from listwatch.objects.object_list import ObjectList
+from listwatch.testing.clocks import VirtualClock
+from listwatch.testing.scripted_source import ScriptedSource
+
+
+def pod(name: str, version: str = "1") -> Pod:
+    return Pod.from_dict({"metadata": {"name": name, "namespace": "default", "resourceVersion": version}})
+
+
+class Setting:
+    """A reflector on a scripted source and a clock that the test moves."""
+
+    def __init__(self, *, streaming: bool = False, **options: Any) -> None:
+        self.clock = VirtualClock()
+        self.source = ScriptedSource(Pod, supports_streaming=streaming)
+        self.fifo: DeltaFIFO[Pod] = DeltaFIFO()
+        self.problems: list[Problem] = []
+        self.reflector = Reflector(
+            self.source,
+            Pod,
+            self.fifo,
+            clock=self.clock,
+            random=Random(1),
+            on_problem=self.problems.append,
+            **options,
+        )
+
+    def asked(self) -> list[tuple[str, str]]:
+        return [(what, options["resource_version"]) for what, options in self.source.requests]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.reflector.run())
+        try:
+            await self.clock.advance(0)
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def told(self) -> list[str]:
+        told = []
+        while batch := self.fifo.pop_batch():
+            told += [type(delta).__name__ for delta in batch]
+            self.fifo.processed(batch)
+        return told
+
+
+async def test_a_list_and_a_watch_reach_the_queue_in_order() -> None:
+    setting = Setting()
+    setting.source.will_list([pod("a")], resource_version="10")
+    watch = setting.source.will_watch()
+    watch.add(pod("b", "11")).modify(pod("a", "12")).delete(pod("b", "13")).bookmark("20")
+
+    async with setting.running():
+        assert setting.told() == ["Replaced", "Added", "Updated", "Deleted", "Bookmark"]
+        assert setting.reflector.last_sync_resource_version == "20"
+        assert setting.asked() == [("list", "0"), ("watch", "10")]
+
+    assert watch.closed.is_set()
+
+
+async def test_a_failing_list_is_retried_with_growing_delays() -> None:
+    setting = Setting()
+    for _ in range(4):
+        setting.source.will_fail_list(InternalServerError("oops"))
+    setting.source.will_list(resource_version="10")
+
+    async with setting.running():
+        await setting.clock.advance(60)
+
+    delays = [problem.delay for problem in setting.problems]
+    assert [problem.attempt for problem in setting.problems] == [1, 2, 3, 4]
+    assert all(low <= delay <= 2 * low for delay, low in zip(delays, (0.8, 1.6, 3.2, 6.4), strict=True))
+    assert setting.reflector.statistics().failures_in_a_row == 0
+
+
+async def test_delays_begin_again_after_two_quiet_minutes() -> None:
+    setting = Setting()
+    setting.source.will_fail_list(InternalServerError("oops"))
+    setting.source.will_fail_list(InternalServerError("oops"))
+    setting.source.will_list(resource_version="10")
+    watch = setting.source.will_watch()
+    setting.source.will_list(resource_version="11")
+
+    async with setting.running():
+        await setting.clock.advance(200)
+        watch.break_with(InternalServerError("oops"))
+        await setting.clock.advance(10)
+
+    assert setting.problems[-1].delay <= 1.6
+
+
+async def test_a_forbidden_resource_is_asked_for_seldom_and_every_refusal_is_told() -> None:
+    setting = Setting()
+    for _ in range(100):
+        setting.source.will_fail_list(ForbiddenError("pods is forbidden"))
+
+    async with setting.running():
+        await setting.clock.advance(600)
+
+    assert 5 <= len(setting.source.requests) <= 12
+    assert len(setting.problems) == len(setting.source.requests)
+
+
+async def test_a_refused_watch_is_opened_again_without_a_list() -> None:
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    setting.source.will_fail_watch(ConnectRefusedError("refused"))
+    setting.source.will_fail_watch(ConnectRefusedError("refused"))
+
+    async with setting.running():
+        await setting.clock.advance(10)
+
+    assert setting.asked() == [("list", "0"), ("watch", "10"), ("watch", "10"), ("watch", "10")]
+
+
+async def test_an_error_in_the_stream_is_told_of_and_leads_to_a_relist() -> None:
+    setting = Setting()
+    setting.source.will_list([pod("a")], resource_version="10")
+    watch = setting.source.will_watch().add(pod("b", "11")).fail(ExpiredError("too old resource version"))
+    setting.source.will_list([pod("b", "11")], resource_version="15")
+
+    async with setting.running():
+        await setting.clock.advance(5)
+        assert setting.told() == ["Replaced", "Added", "Replaced"]
+
+    assert watch.closed.is_set()
+    assert isinstance(setting.problems[0].error, ExpiredError)
+    assert setting.asked() == [("list", "0"), ("watch", "10"), ("list", "11"), ("watch", "15")]
+
+
+async def test_watches_are_asked_for_five_to_ten_minutes() -> None:
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    for _ in range(20):
+        setting.source.will_watch().bookmark("10").end()
+
+    async with setting.running():
+        await setting.clock.advance(1)
+
+    asked = [options["timeout_seconds"] for what, options in setting.source.requests if what == "watch"]
+    assert len(set(asked)) > 10
+    assert all(isinstance(each, int) and 300 <= each <= 600 for each in asked)
+
+
+@pytest.mark.parametrize(("least", "low", "high"), [(1.0, 300, 600), (1800.0, 1800, 3600)])
+async def test_a_longer_watch_can_be_asked_for_but_no_shorter_one(least: float, low: int, high: int) -> None:
+    setting = Setting(min_watch=least)
+    setting.source.will_list(resource_version="10")
+
+    async with setting.running():
+        pass
+
+    assert low <= setting.source.requests[1][1]["timeout_seconds"] <= high
+
+
+async def test_a_watch_that_ends_at_once_without_an_event_never_spins() -> None:
+    setting = Setting()
+    for _ in range(50):
+        setting.source.will_list(resource_version="10")
+        setting.source.will_watch().end()
+
+    async with setting.running():
+        await setting.clock.advance(60)
+
+    assert len(setting.source.requests) < 20
+    assert isinstance(setting.problems[0].error, WatchClosedError)
+
+
+async def test_a_stream_gives_all_there_is_at_its_mark_and_then_what_happens() -> None:
+    setting = Setting(streaming=True)
+    watch = setting.source.will_watch().add(pod("a", "5"))
+
+    async with setting.running():
+        assert setting.told() == []
+        watch.bookmark("20", ends_initial_events=True).add(pod("b", "21"))
+        await setting.clock.advance(0)
+        assert setting.told() == ["Replaced", "Added"]
+
+    assert setting.source.requests[0][1]["send_initial_events"] is True
+    assert setting.source.requests[0][1]["resource_version_match"] == "NotOlderThan"
+    assert len(setting.source.requests) == 1
+
+
+async def test_a_server_that_never_marks_the_end_is_listed_instead_and_never_streamed_again() -> None:
+    setting = Setting(streaming=True)
+    silent = setting.source.will_watch().add(pod("a", "5"))
+    setting.source.will_list([pod("a", "5")], resource_version="20")
+    watch = setting.source.will_watch()
+    setting.source.will_list([pod("a", "5")], resource_version="30")
+
+    async with setting.running():
+        await setting.clock.advance(9)
+        assert setting.asked() == [("watch", "")]
+        await setting.clock.advance(2)
+        assert setting.told() == ["Replaced"]
+        assert silent.closed.is_set()
+        watch.fail(ExpiredError("too old"))
+        await setting.clock.advance(5)
+
+    assert setting.asked() == [("watch", ""), ("list", "0"), ("watch", "20"), ("list", "20"), ("watch", "30")]
+
+
+async def test_a_peer_that_died_without_a_word_is_noticed() -> None:
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    silent = setting.source.will_watch()
+
+    async with setting.running():
+        await setting.clock.advance(700)
+
+    assert silent.closed.is_set()
+    assert isinstance(setting.problems[0].error, StreamIdleError)
+    assert setting.asked()[:3] == [("list", "0"), ("watch", "10"), ("watch", "10")]
+
+
+async def test_cancelling_closes_the_stream_at_once() -> None:
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    watch = setting.source.will_watch()
+
+    async with setting.running():
+        assert watch.opened.is_set()
+        assert not watch.closed.is_set()
+
+    assert watch.closed.is_set()
+
+
+async def test_whatever_a_source_raises_it_is_asked_again() -> None:
+    setting = Setting()
+    setting.source.will_fail_list(ZeroDivisionError("a mistake in somebody's source"))
+    setting.source.will_list(resource_version="10")
+
+    async with setting.running():
+        await setting.clock.advance(5)
+        assert setting.told() == ["Replaced"]
+
+    assert isinstance(setting.problems[0].error, ZeroDivisionError)
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    async def watch(resource_version: str) -> AsyncIterator[Any]:
+        yield pod_added(resource_version)
+        await asyncio.Event().wait()
+
+    return {"list": lambda: [pod("a")], "watch": watch}
+
+
+def pod_added(version: str) -> Any:
+    from listwatch.api.watch_events import Added
+
+    return Added(pod("b", version or "7"))
+
+
+async def test_any_two_functions_make_a_source() -> None:
+    fifo: DeltaFIFO[Pod] = DeltaFIFO()
+    reflector = Reflector(ListWatch[Pod](**functions()), Pod, fifo, clock=(clock := VirtualClock()), streaming=False)
+    task = asyncio.create_task(reflector.run())
+    await clock.advance(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+    names = [type(delta).__name__ for delta in [*fifo.pop_batch(), *fifo.pop_batch()]]
+    assert names == ["Replaced", "Added"]
+
+
+async def test_a_source_that_refuses_pages_is_asked_for_everything_at_once() -> None:
+    asked: list[int | None] = []
+
+    async def everything(limit: int | None) -> ObjectList[Pod]:
+        asked.append(limit)
+        return ObjectList([pod("a")])
+
+    source = ListWatch[Pod](list=everything, watch=functions()["watch"], chunking=False)
+    await source.list(limit=500, resource_version="0")
+
+    assert asked == [0]

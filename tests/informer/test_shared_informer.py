@@ -1,0 +1,523 @@
+"""One store, many handlers: what they see, and that none of them can harm the others."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from listwatch.errors import (
+    ExpiredError,
+    ForbiddenError,
+    IndexConflictError,
+    InformerStoppedError,
+    InternalServerError,
+    SyncTimeoutError,
+    WaitTimeoutError,
+)
+from listwatch.informer.handlers import Added, Deleted, Updated
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.models.core_v1 import Pod
+from listwatch.testing.scripted_source import ScriptedSource
+from tests.informer.settings import Diary, Setting, pod
+
+
+async def test_a_handler_hears_of_what_is_there_and_of_every_change() -> None:
+    setting, diary = Setting(pod("a")), Diary()
+    setting.informer.add_handler(diary)
+
+    async with setting.running():
+        setting.watch.add(pod("b", "11")).modify(pod("a", "12")).delete(pod("b", "13"))
+        await setting.settle()
+
+    assert diary.told == [
+        ("add", "a", True),
+        ("add", "b", False),
+        ("update", "a", "1", "12"),
+        ("delete", "b", True),
+    ]
+
+
+async def test_the_store_is_in_the_state_that_a_handler_is_told_of() -> None:
+    setting = Setting(pod("a"))
+    seen: list[Any] = []
+    setting.informer.add_handler(
+        on_add=lambda item: seen.append(setting.informer.indexer.get("default/" + item.name) is item),
+        on_delete=lambda item: seen.append(setting.informer.indexer.get("default/" + item.name)),
+    )
+
+    async with setting.running():
+        setting.watch.delete(pod("a", "11"))
+        await setting.settle()
+
+    assert seen == [True, None]
+
+
+async def test_a_relist_reports_what_vanished_meanwhile_with_the_store_already_final() -> None:
+    setting, diary = Setting(pod("a"), pod("b"), pod("c")), Diary()
+    sizes: list[int] = []
+    setting.informer.add_handler(diary)
+    setting.informer.add_handler(on_delete=lambda _: sizes.append(len(setting.informer.indexer)))
+    setting.watch.fail(ExpiredError("too old"))
+    setting.source.will_list([pod("c", "20"), pod("d", "21")], resource_version="30")
+
+    async with setting.running():
+        await setting.clock.advance(5)
+
+    assert diary.told[3:] == [
+        ("delete", "a", False),
+        ("delete", "b", False),
+        ("update", "c", "1", "20"),
+        ("add", "d", False),
+    ]
+    assert sizes == [2, 2]
+
+
+async def test_a_relist_tells_nothing_of_what_did_not_change() -> None:
+    setting, diary = Setting(pod("a")), Diary()
+    setting.informer.add_handler(diary)
+    setting.watch.fail(ExpiredError("too old"))
+    setting.source.will_list([pod("a")], resource_version="30")
+
+    async with setting.running():
+        await setting.clock.advance(5)
+
+    assert diary.told == [("add", "a", True)]
+
+
+async def test_a_late_handler_gets_the_present_state_first() -> None:
+    setting, diary = Setting(pod("a")), Diary()
+
+    async with setting.running() as informer:
+        registration = informer.add_handler(diary)
+        assert not registration.has_synced
+        setting.watch.add(pod("b", "11"))
+        await registration.wait_for_sync()
+        await setting.settle()
+
+    assert diary.told == [("add", "a", True), ("add", "b", False)]
+
+
+async def test_a_slow_handler_holds_up_nobody() -> None:
+    setting, diary = Setting(pod("a")), Diary()
+    gate = asyncio.Event()
+
+    async def slow(_: Pod) -> None:
+        await gate.wait()
+
+    registration = setting.informer.add_handler(on_add=slow)
+    setting.informer.add_handler(diary)
+
+    async with setting.running():
+        setting.watch.add(pod("b", "11"))
+        await setting.settle()
+        assert len(diary.told) == 2
+        assert registration.statistics().pending == 1
+        gate.set()
+        await setting.settle()
+        assert registration.statistics().pending == 0
+
+
+async def test_what_a_handler_raises_harms_nobody_and_counts_as_handled() -> None:
+    setting, diary = Setting(pod("a"), pod("b")), Diary()
+    failures: list[tuple[str, Exception]] = []
+
+    def broken(_: Pod) -> None:
+        raise ValueError("a mistake in a handler")
+
+    registration = setting.informer.add_handler(
+        on_add=broken, on_failure=lambda name, _, error: failures.append((name, error))
+    )
+    setting.informer.add_handler(diary)
+
+    async with setting.running() as informer:
+        await informer.wait_for_sync(timeout=1)
+        assert registration.has_synced
+
+    assert [type(error) for _, error in failures] == [ValueError, ValueError]
+    assert "broken" in failures[0][0]
+    assert len(diary.told) == 2
+    assert registration.statistics().failed == 2
+
+
+async def test_waiting_for_sync_waits_for_handlers_too() -> None:
+    setting = Setting(pod("a"))
+    gate = asyncio.Event()
+
+    async def slow(_: Pod) -> None:
+        await gate.wait()
+
+    setting.informer.add_handler(on_add=slow)
+
+    async with setting.running() as informer:
+        waiting = asyncio.create_task(informer.wait_for_sync())
+        await setting.settle()
+        assert informer.has_synced
+        assert not waiting.done()
+        gate.set()
+        await setting.settle()
+        assert waiting.done()
+
+
+async def test_an_empty_list_syncs_too() -> None:
+    setting = Setting()
+    setting.informer.add_handler(Diary())
+
+    async with setting.running() as informer:
+        await informer.wait_for_sync(timeout=1)
+        assert len(informer.indexer) == 0
+
+
+async def test_a_wait_for_sync_that_gives_up_says_what_went_wrong() -> None:
+    setting = Setting(version="")
+    for _ in range(10):
+        setting.source.will_fail_list(ForbiddenError("pods is forbidden: no rule allows it"))
+
+    async with setting.running() as informer:
+        waiting = asyncio.create_task(informer.wait_for_sync(timeout=20))
+        await setting.clock.advance(25)
+        with pytest.raises(SyncTimeoutError, match=r"pods: \d failed tries.*no rule allows it") as caught:
+            await waiting
+
+    assert isinstance(caught.value.last_error, ForbiddenError)
+    assert caught.value.attempts >= 2
+
+
+async def test_a_wait_for_sync_of_an_informer_that_nobody_started_says_so() -> None:
+    setting = Setting()
+    waiting = asyncio.create_task(setting.informer.wait_for_sync(timeout=5))
+    await setting.clock.advance(6)
+
+    with pytest.raises(SyncTimeoutError, match="not started"):
+        await waiting
+
+
+async def test_a_program_reads_its_own_writes() -> None:
+    setting = Setting(pod("a"))
+
+    async with setting.running() as informer:
+        waiting = asyncio.create_task(informer.wait_until("12", timeout=5))
+        setting.watch.add(pod("b", "11"))
+        await setting.settle()
+        assert not waiting.done()
+        setting.watch.modify(pod("a", "12"))
+        await setting.settle()
+        assert waiting.done()
+        await informer.wait_until("12")
+
+
+async def test_a_bookmark_is_as_good_as_a_change_to_those_who_wait_for_a_version() -> None:
+    setting = Setting(pod("a"))
+
+    async with setting.running() as informer:
+        waiting = asyncio.create_task(informer.wait_until("50"))
+        setting.watch.bookmark("60")
+        await setting.settle()
+        assert waiting.done()
+
+
+async def test_a_wait_for_a_version_that_gives_up_says_where_the_cache_is() -> None:
+    setting = Setting(pod("a"))
+
+    async with setting.running() as informer:
+        waiting = asyncio.create_task(informer.wait_until("99", timeout=5))
+        await setting.clock.advance(6)
+        with pytest.raises(WaitTimeoutError, match="is at 10 and did not reach 99"):
+            await waiting
+
+
+async def test_each_handler_is_told_again_at_its_own_period() -> None:
+    setting = Setting(pod("a"))
+    never, two, three = Diary(), Diary(), Diary()
+    setting.informer.add_handler(never)
+    setting.informer.add_handler(two, resync=2.0)
+    setting.informer.add_handler(three, resync=3.0)
+
+    async with setting.running():
+        await setting.clock.advance(6.5)
+
+    assert len(never.told) == 1
+    assert len(two.told) == 1 + 3
+    assert len(three.told) == 1 + 2
+    assert two.told[1] == ("update", "a", "1", "1")
+
+
+async def test_no_handler_is_told_again_more_often_than_once_a_second() -> None:
+    setting, diary = Setting(pod("a"), resync=0.01), Diary()
+    setting.informer.add_handler(diary)
+
+    async with setting.running():
+        await setting.clock.advance(3.5)
+
+    assert len(diary.told) == 1 + 3
+
+
+async def test_a_removed_handler_hears_nothing_more() -> None:
+    setting, diary, other = Setting(pod("a")), Diary(), Diary()
+    registration = setting.informer.add_handler(diary)
+    setting.informer.add_handler(other)
+
+    async with setting.running():
+        registration.remove()
+        registration.remove()
+        setting.watch.add(pod("b", "11"))
+        await setting.settle()
+        await registration.wait_removed()
+
+    assert len(diary.told) == 1
+    assert len(other.told) == 2
+
+
+async def test_a_removal_can_wait_for_the_call_under_way() -> None:
+    setting = Setting(pod("a"))
+    gate, finished = asyncio.Event(), []
+
+    async def slow(_: Pod) -> None:
+        await gate.wait()
+        finished.append(True)
+
+    registration = setting.informer.add_handler(on_add=slow)
+
+    async with setting.running():
+        waiting = asyncio.create_task(registration.wait_removed())
+        await setting.settle()
+        assert not waiting.done()
+        gate.set()
+        await waiting
+
+    assert finished == [True]
+
+
+async def test_one_handler_can_be_registered_twice() -> None:
+    setting, diary = Setting(pod("a")), Diary()
+    first = setting.informer.add_handler(diary)
+    setting.informer.add_handler(diary)
+
+    async with setting.running():
+        first.remove()
+        setting.watch.add(pod("b", "11"))
+        await setting.settle()
+
+    assert diary.told == [("add", "a", True), ("add", "a", True), ("add", "b", False)]
+
+
+async def test_a_handler_added_by_a_handler_misses_nothing_and_hears_nothing_twice() -> None:
+    setting, late = Setting(*(pod(f"p{n}") for n in range(2500))), Diary()
+    added: list[Any] = []
+
+    def add_once(_: Pod) -> None:
+        if not added:
+            added.append(setting.informer.add_handler(late))
+
+    setting.informer.add_handler(on_add=add_once)
+
+    async with setting.running() as informer:
+        await informer.wait_for_sync(timeout=5)
+        await setting.settle()
+
+    assert sorted(name for _, name, _ in late.told) == sorted(f"p{n}" for n in range(2500))
+
+
+async def test_a_filter_makes_updates_the_coming_and_going_of_objects() -> None:
+    setting, diary = Setting(pod("a", app="web"), pod("b", app="db")), Diary()
+    setting.informer.add_handler(diary, filter=lambda item: item.labels.get("app") == "web")
+
+    async with setting.running():
+        setting.watch.modify(pod("b", "11", app="web")).modify(pod("b", "12", app="web"))
+        setting.watch.modify(pod("a", "13", app="db")).delete(pod("a", "14", app="db")).delete(
+            pod("b", "15", app="web")
+        )
+        await setting.settle()
+
+    assert diary.told == [
+        ("add", "a", True),
+        ("add", "b", False),
+        ("update", "b", "11", "12"),
+        ("delete", "a", True),
+        ("delete", "b", True),
+    ]
+
+
+async def test_a_full_backlog_is_folded_into_one_change_for_each_object() -> None:
+    setting, diary = Setting(), Diary()
+    gate = asyncio.Event()
+    setting.informer.add_handler(diary)
+
+    async def slow(item: Pod) -> None:
+        await gate.wait()
+
+    told: list[Any] = []
+    registration = setting.informer.add_handler(
+        on_add=slow, on_update=lambda old, new: told.append((old.resource_version, new.resource_version)), max_pending=3
+    )
+
+    async with setting.running():
+        setting.watch.add(pod("a", "11"))
+        await setting.settle()
+        for version in range(12, 30):
+            setting.watch.modify(pod("a", str(version)))
+        await setting.settle()
+        assert registration.statistics().pending <= 3
+        gate.set()
+        await setting.settle()
+
+    assert told[0][0] == "11"
+    assert told[-1][1] == "29"
+    assert registration.statistics().coalesced > 10
+    assert len(diary.told) == 19
+
+
+async def test_functions_can_be_decorated() -> None:
+    setting = Setting(pod("a"))
+    told: list[str] = []
+
+    @setting.informer.on_add
+    def came(item: Pod) -> None:
+        told.append("+" + item.name)
+
+    @setting.informer.on_update
+    async def changed(old: Pod, new: Pod) -> None:
+        told.append("~" + new.name)
+
+    @setting.informer.on_delete
+    def went(item: Pod) -> None:
+        told.append("-" + item.name)
+
+    async with setting.running():
+        setting.watch.modify(pod("a", "11")).delete(pod("a", "12"))
+        await setting.settle()
+
+    assert told == ["+a", "~a", "-a"]
+
+
+async def test_changes_can_be_read_in_a_loop() -> None:
+    setting = Setting(pod("a"))
+    seen: list[Any] = []
+
+    async with setting.running() as informer:
+        setting.watch.modify(pod("a", "11")).delete(pod("a", "12"))
+        async with aclosing(informer.changes()) as changes:
+            async for change in changes:
+                seen.append(change)
+                if isinstance(change, Deleted):
+                    break
+        assert informer.statistics().handlers == ()
+
+    assert [type(each) for each in seen] == [Added, Updated, Deleted]
+
+
+async def test_a_transform_is_applied_once_to_each_object() -> None:
+    calls: list[str] = []
+
+    def shorten(item: Pod) -> Pod:
+        calls.append(item.name)
+        copy = item.copy()
+        copy.metadata.annotations["seen"] = "yes"
+        return copy
+
+    setting = Setting(pod("a"), transform=shorten)
+    async with setting.running() as informer:
+        setting.watch.add(pod("b", "11"))
+        await setting.settle()
+        found = informer.indexer.get("default/b")
+        assert found is not None
+        assert found.metadata.annotations == {"seen": "yes"}
+
+    assert calls == ["a", "b"]
+
+
+async def test_indexes_can_be_added_while_it_runs_and_their_mistakes_are_told() -> None:
+    setting = Setting(pod("a", node="n1"), pod("b", node="n2"), indexers={"bad": lambda item: 1 / 0})
+
+    async with setting.running() as informer:
+        informer.indexer.add_indexers({"node": lambda item: [item.spec.node_name or ""]})
+        assert [item.name for item in informer.indexer.by_index("node", "n1")] == ["a"]
+        assert informer.indexer.by_index("bad", "x") == []
+        assert [item.name for item in informer.lister.namespace("default").list()] == ["a", "b"]
+        with pytest.raises(IndexConflictError):
+            informer.indexer.add_indexers({"node": lambda item: []})
+
+    assert any("bad" in str(problem.error) for problem in setting.problems)
+
+
+async def test_it_runs_once() -> None:
+    setting = Setting()
+    async with setting.running():
+        pass
+
+    assert setting.informer.is_stopped
+    with pytest.raises(InformerStoppedError, match="make a new one"):
+        await setting.informer.run()
+    with pytest.raises(InformerStoppedError, match="stopped already"):
+        setting.informer.add_handler(Diary())
+
+
+async def test_those_who_wait_are_told_when_it_stops() -> None:
+    setting = Setting(version="")
+    async with setting.running() as informer:
+        sync = asyncio.create_task(informer.wait_for_sync())
+        version = asyncio.create_task(informer.wait_until("5"))
+        await setting.settle()
+
+    for waiting in (sync, version):
+        with pytest.raises(InformerStoppedError):
+            await waiting
+
+
+async def test_a_store_can_be_read_after_the_end() -> None:
+    setting = Setting(pod("a"))
+    async with setting.running():
+        pass
+
+    assert setting.informer.lister.get("default/a").name == "a"
+
+
+async def test_several_namespaces_fill_one_store_and_a_relist_of_one_leaves_the_others_alone() -> None:
+    setting = Setting()
+    sources = {name: ScriptedSource(Pod) for name in ("red", "blue")}
+    for name, source in sources.items():
+        source.will_list([pod("a", namespace=name), pod("b", namespace=name)], resource_version="10")
+    informer = SharedIndexInformer(sources, Pod, clock=setting.clock)
+    diary = Diary()
+    informer.add_handler(on_delete=lambda item: diary.told.append(str(item.key)))
+    red = sources["red"].will_watch()
+    sources["red"].will_list([pod("b", namespace="red")], resource_version="20")
+
+    async with informer:
+        await setting.settle()
+        assert informer.has_synced
+        assert len(informer.indexer) == 4
+        red.break_with(InternalServerError("oops"))
+        await setting.clock.advance(5)
+        assert sorted(informer.indexer.keys()) == ["blue/a", "blue/b", "red/b"]
+
+    assert diary.told == ["red/a"]
+
+
+async def test_it_has_not_synced_before_every_namespace_has() -> None:
+    setting = Setting()
+    sources = {name: ScriptedSource(Pod) for name in ("red", "blue")}
+    sources["red"].will_list([], resource_version="10")
+    informer = SharedIndexInformer(sources, Pod, clock=setting.clock)
+
+    async with informer:
+        await setting.settle()
+        assert not informer.has_synced
+
+
+async def test_who_changes_a_cached_object_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LISTWATCH_MUTATION_DETECTOR", "1")
+    setting = Setting(pod("a"), pod("b"))
+
+    async with setting.running() as informer:
+        await setting.clock.advance(2)
+        assert setting.problems == []
+        found = informer.indexer.get("default/a")
+        assert found is not None
+        found.metadata.labels["mine"] = "yes"
+        await setting.clock.advance(2)
+
+    assert "Pod default/a was changed in place" in str(setting.problems[0].error)
+    assert len(setting.problems) == 1
