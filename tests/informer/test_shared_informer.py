@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
+from tests.informer.settings import Diary, Setting, pod
 
 from listwatch.errors import (
     ExpiredError,
@@ -21,7 +22,6 @@ from listwatch.informer.handlers import Added, Deleted, Updated
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 from listwatch.testing.scripted_source import ScriptedSource
-from tests.informer.settings import Diary, Setting, pod
 
 
 async def test_a_handler_hears_of_what_is_there_and_of_every_change() -> None:

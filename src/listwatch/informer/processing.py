@@ -46,7 +46,8 @@ class Processor(Generic[T]):
             case _:
                 # Everything that is about one object; the rest always comes alone.
                 objects_only: Any = batch
-                yield [_news(change, is_initial=False) for change in self._indexer.apply(objects_only).changes]
+                changes = self._indexer.apply(objects_only).changes
+                yield [_news(change, is_initial=False) for change in changes if not _is_of_a_stranger(change)]
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         replacement = self._indexer.prepare_replace(self._with_others(objects), version)
@@ -76,6 +77,12 @@ def _took_its_own_place(change: CacheChange[T]) -> bool:
     """True for an object of another namespace, which was not listed and did not change."""
     delta, old = change
     return not isinstance(delta, deltas.Deleted) and delta.object is old
+
+
+def _is_of_a_stranger(change: CacheChange[T]) -> bool:
+    """True for the end of an object that was not there, as when a server says it twice: nobody knew it."""
+    delta, old = change
+    return old is None and isinstance(delta, deltas.Deleted)
 
 
 def _sliced(changes: Iterable[Change[T]]) -> Iterator[list[Change[T]]]:

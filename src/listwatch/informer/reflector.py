@@ -239,7 +239,8 @@ class _Guard:
             if self._state.reads_initial_events:
                 due = min(due, self._last + _QUIET)
             await self._clock.sleep(max(due - self._clock.monotonic(), 0.0))
-            self._judge(self._clock.monotonic())
+            # A clock may wake a sleeper a rounding error early.
+            self._judge(self._clock.monotonic() + 1e-6)
         scope.reschedule(asyncio.get_running_loop().time())
 
     def _judge(self, now: float) -> None:

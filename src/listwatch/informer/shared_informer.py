@@ -470,7 +470,8 @@ class SharedIndexInformer(Generic[T]):
                 await self._resync_changed.wait()
                 continue
             await self._clock.sleep(max(min(due) - self._clock.monotonic(), 0.0))
-            now = self._clock.monotonic()
+            # A clock may wake a sleeper a rounding error early.
+            now = self._clock.monotonic() + 1e-6
             marked = [each for each in self._listeners if each.resync_period and each.next_resync <= now]
             for listener in marked:
                 listener.is_syncing = True
