@@ -58,8 +58,8 @@ bench: $(BENCH_READY) ## measure listwatch beside its peers
 	@test -f bench/__main__.py || { echo "make bench: there is no bench/__main__.py yet" >&2; exit 1; }
 	@$(RUN) -m bench
 
-demo: setup
-	@echo "make demo: the demo is not there yet; it needs the embedded API server and the informers" >&2; exit 1
+demo: setup ## show what an informer sees, on an API server in this process
+	@$(RUN) -m listwatch.cli demo
 
 real: setup
 	@echo "make real: not there yet; it will run the contract tests against a real kube-apiserver and etcd" >&2; exit 1

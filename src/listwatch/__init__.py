@@ -10,15 +10,34 @@ __version__ = "0.1.0"
 
 # Where each public name lives, relative to this package; a module's own name stands for the module.
 _HOMES = {
+    "ClientConfig": "client.config",
+    "ClientSet": "client.client_set",
+    "DeltaFIFO": "cache.delta_fifo",
+    "DiscoveryClient": "client.discovery_client",
+    "DynamicClient": "client.dynamic_client",
     "FieldSelector": "selectors",
     "GroupVersionKind": "meta",
     "GroupVersionResource": "meta",
+    "Indexer": "cache.indexer",
+    "Informer": "informer.informer",
     "LabelSelector": "selectors",
+    "ListWatch": "informer.list_watch",
+    "Lister": "cache.lister",
+    "ListerWatcher": "informer.list_watch",
+    "MetadataClient": "client.metadata_client",
     "Object": "objects.object",
     "ObjectKey": "meta",
+    "PatchType": "api.patches",
     "Quantity": "quantity",
+    "RESTClient": "client.rest_client",
+    "RESTMapper": "client.rest_mapper",
+    "Reflector": "informer.reflector",
+    "ResourceClient": "client.resource_client",
+    "SharedIndexInformer": "informer.shared_informer",
+    "SharedInformerFactory": "informer.factory",
     "Unstructured": "objects.unstructured",
     "errors": "errors",
+    "load_config": "client.kubeconfig",
 }
 
 __all__ = ["__version__", *_HOMES]
@@ -26,6 +45,25 @@ __all__ = ["__version__", *_HOMES]
 # Type checkers read the imports, which say the same as _HOMES; programs get the two functions.
 if TYPE_CHECKING:
     from listwatch import errors as errors
+    from listwatch.api.patches import PatchType as PatchType
+    from listwatch.cache.delta_fifo import DeltaFIFO as DeltaFIFO
+    from listwatch.cache.indexer import Indexer as Indexer
+    from listwatch.cache.lister import Lister as Lister
+    from listwatch.client.client_set import ClientSet as ClientSet
+    from listwatch.client.config import ClientConfig as ClientConfig
+    from listwatch.client.discovery_client import DiscoveryClient as DiscoveryClient
+    from listwatch.client.dynamic_client import DynamicClient as DynamicClient
+    from listwatch.client.kubeconfig import load_config as load_config
+    from listwatch.client.metadata_client import MetadataClient as MetadataClient
+    from listwatch.client.resource_client import ResourceClient as ResourceClient
+    from listwatch.client.rest_client import RESTClient as RESTClient
+    from listwatch.client.rest_mapper import RESTMapper as RESTMapper
+    from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.informer.informer import Informer as Informer
+    from listwatch.informer.list_watch import ListerWatcher as ListerWatcher
+    from listwatch.informer.list_watch import ListWatch as ListWatch
+    from listwatch.informer.reflector import Reflector as Reflector
+    from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
     from listwatch.meta import GroupVersionKind as GroupVersionKind
     from listwatch.meta import GroupVersionResource as GroupVersionResource
     from listwatch.meta import ObjectKey as ObjectKey

@@ -1,0 +1,31 @@
+"""List, watch and cache a custom resource, without a model of it: objects are mappings with typed metadata."""
+
+import asyncio
+
+import listwatch as lw
+
+
+async def main() -> None:
+    async with lw.DynamicClient(lw.load_config()) as dynamic:
+        crontabs = dynamic.resource("stable.example.com/v1", "CronTab")
+        listed = await crontabs.list()
+        for crontab in listed:
+            print(f"{crontab.namespace}/{crontab.name} runs at {crontab['spec']['cronSpec']}")
+
+        async with lw.SharedInformerFactory(dynamic, resync=60.0) as factory:
+            handle = factory.informer(("stable.example.com/v1", "CronTab"))
+            handle.informer.add_handler(
+                on_add=lambda item: print(f"ADDED : {item.name}", flush=True),
+                on_update=lambda old, new: print(f"MODIFIED : {new.name}", flush=True),
+                on_delete=lambda item: print(f"DELETED : {item.name}", flush=True),
+            )
+            await factory.wait_for_sync(timeout=30)
+            print(f"in step, with {len(handle.lister.list())} crontabs", flush=True)
+            await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except KeyboardInterrupt:
+        print("bye")

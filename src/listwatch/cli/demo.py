@@ -1,0 +1,52 @@
+"""`listwatch demo`: what an informer sees while pods come, change and go, on an API server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+
+import listwatch as lw
+from listwatch.models.core_v1 import Container, Pod, PodSpec
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.server import APIServer
+
+__all__ = ["demo"]
+
+
+async def demo() -> None:
+    """Run it to its end, which comes by itself."""
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
+        print(f"an API server listens on {server.url}")
+        pods = client.core_v1.pods("default")
+        await pods.create(_pod("old-pod"))
+        informer = lw.SharedIndexInformer(pods, Pod, indexers={"node": lambda pod: [pod.spec.node_name or ""]})
+        informer.add_handler(
+            on_add=lambda pod: print(f"ADDED : {pod.name}"),
+            on_update=lambda old, new: print(f"MODIFIED : {new.name}"),
+            on_delete=lambda pod: print(f"DELETED : {pod.name}"),
+        )
+        async with informer:
+            await informer.wait_for_sync(timeout=10)
+            print(f"the cache is in step: {len(informer.indexer)} pod")
+            await _live(pods, informer)
+
+
+async def _live(pods: lw.ResourceClient[Pod], informer: lw.SharedIndexInformer[Pod]) -> None:
+    """A pod's life, in which each step is waited for in the cache: a program can read its own writes."""
+    pod = await pods.create(_pod("test-pod"))
+    await informer.wait_until(pod.resource_version, timeout=10)
+    pod = pod.copy()
+    pod.metadata.labels["tier"] = "front"
+    pod = await pods.update(pod)
+    await informer.wait_until(pod.resource_version, timeout=10)
+    print(f"on node-1, from the cache: {[each.name for each in informer.indexer.by_index('node', 'node-1')]}")
+    async with asyncio.timeout(10):
+        async for change in informer.changes():
+            if change.type == "ADDED" and change.object.name == "test-pod":
+                await pods.delete("test-pod", grace_period_seconds=0)
+            if change.type == "DELETED":
+                break
+
+
+def _pod(name: str) -> Pod:
+    container = Container(name="web", image="nginx:1.29")
+    return Pod(metadata=ObjectMeta(name=name), spec=PodSpec(node_name="node-1", containers=[container]))
