@@ -124,9 +124,21 @@ async def test_a_jump_wakes_late_whoever_should_have_been_woken():
         for delay in (3, 1, 2):
             tasks.create_task(sleep_and_note(clock, delay, woken))
         await clock.wait_asleep(3)
-        clock.jump(2.5)
+        clock.jump(2)
+        await clock.advance(0)
+        assert woken == [(1, 2), (2, 2)]
         await clock.advance(1)
-    assert woken == [(1, 2.5), (2, 2.5), (3, 3)]
+    assert woken == [(1, 2), (2, 2), (3, 3)]
+
+
+async def test_waking_the_next_says_whether_there_was_one():
+    clock, woken = VirtualClock(), []
+    assert clock.wake_next() is False
+    task = asyncio.create_task(sleep_and_note(clock, 5, woken))
+    await clock.wait_asleep()
+    assert clock.wake_next() is True
+    await task
+    assert woken == [(5, 5)]
 
 
 async def test_a_cancelled_sleeper_is_forgotten():

@@ -53,6 +53,8 @@ ATTRIBUTES = {
     "object_name": "Pod default/web-0",
     "text": "a in (",
     "failures": {"metrics/v1": ValueError("down")},
+    "found": ("apps/v1",),
+    "last": "Running",
     "attempts": 3,
     "last_error": OSError("refused"),
 }

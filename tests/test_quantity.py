@@ -101,6 +101,7 @@ def test_a_quantity_remembers_the_kind_of_its_suffix(text: str, format: Quantity
         (1024, None, "1024"),
         (1024, BINARY_SI, "1Ki"),
         (1023, BINARY_SI, "1023"),
+        (1000, BINARY_SI, "1k"),
         (Decimal("0.5"), None, "500m"),
         (Decimal("1024.5"), BINARY_SI, "1024500m"),
         (3000, DECIMAL_EXPONENT, "3e3"),

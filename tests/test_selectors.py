@@ -296,6 +296,8 @@ def test_in_the_api_form_none_selects_nothing_and_an_empty_one_everything():
 @pytest.mark.parametrize(
     ("selector", "reason"),
     [
+        (["a"], "label selector: it cannot be ['a']"),
+        ({"app": "web"}, "expected matchLabels and matchExpressions, not {'app'}"),
         ({"matchLabels": ["a"]}, "matchLabels cannot be ['a']"),
         ({"matchLabels": {"a": 1}}, "label 'a': the value must be text, not 1"),
         ({"matchExpressions": {"key": "a"}}, "matchExpressions cannot be {'key': 'a'}"),

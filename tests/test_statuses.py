@@ -253,6 +253,11 @@ def test_a_servers_error_becomes_the_status_that_kubernetes_sends():
     }
 
 
+def test_details_are_sent_if_they_are_there_though_they_say_nothing():
+    assert status_from_error(NotFoundError("gone", details=StatusDetails()))["details"] == {}
+    assert "details" not in status_from_error(NotFoundError("gone"))
+
+
 def test_a_part_of_a_second_is_rounded_up_on_the_wire():
     status = status_from_error(TooManyRequestsError("slow down", retry_after=1.2))
     assert status["details"] == {"retryAfterSeconds": 2}

@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from tools.models.client_groups import client_groups_text
 from tools.models.definitions import read_definitions
 from tools.models.python_code import ModuleWriter
 from tools.models.source import Source, read_source
@@ -25,6 +26,7 @@ def generate(source: Source) -> Iterator[tuple[str, str]]:
         yield f"models/{module}.py", ModuleWriter(module, definitions, resources, source.version).text()
     yield "models/table.py", table_text(source, definitions)
     yield "server/schema_data.py", schema_data_text(source, definitions)
+    yield "client/typed_groups.py", client_groups_text(source, definitions)
 
 
 def write(source: Source, package: Path) -> int:

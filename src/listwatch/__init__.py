@@ -33,11 +33,15 @@ _HOMES = {
     "RESTMapper": "client.rest_mapper",
     "Reflector": "informer.reflector",
     "ResourceClient": "client.resource_client",
+    "RetryWatcher": "client.retry_watcher",
     "SharedIndexInformer": "informer.shared_informer",
     "SharedInformerFactory": "informer.factory",
     "Unstructured": "objects.unstructured",
+    "apply_files": "client.apply_files",
     "errors": "errors",
     "load_config": "client.kubeconfig",
+    "retry_on_conflict": "client.retry_on_conflict",
+    "wait_for": "client.waiting",
 }
 
 __all__ = ["__version__", *_HOMES]
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
     from listwatch.cache.delta_fifo import DeltaFIFO as DeltaFIFO
     from listwatch.cache.indexer import Indexer as Indexer
     from listwatch.cache.lister import Lister as Lister
+    from listwatch.client.apply_files import apply_files as apply_files
     from listwatch.client.client_set import ClientSet as ClientSet
     from listwatch.client.config import ClientConfig as ClientConfig
     from listwatch.client.discovery_client import DiscoveryClient as DiscoveryClient
@@ -58,6 +63,9 @@ if TYPE_CHECKING:
     from listwatch.client.resource_client import ResourceClient as ResourceClient
     from listwatch.client.rest_client import RESTClient as RESTClient
     from listwatch.client.rest_mapper import RESTMapper as RESTMapper
+    from listwatch.client.retry_on_conflict import retry_on_conflict as retry_on_conflict
+    from listwatch.client.retry_watcher import RetryWatcher as RetryWatcher
+    from listwatch.client.waiting import wait_for as wait_for
     from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
     from listwatch.informer.informer import Informer as Informer
     from listwatch.informer.list_watch import ListerWatcher as ListerWatcher

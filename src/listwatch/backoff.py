@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from .errors import UsageError
+from listwatch.errors import UsageError
 
 if TYPE_CHECKING:
     from random import Random

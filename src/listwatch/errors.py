@@ -45,8 +45,11 @@
     │   ├── RequestError                                                                   (also ValueError)
     │   ├── InformerStoppedError
     │   ├── IndexConflictError
-    │   └── IndexNotFoundError                                                             (also LookupError)
+    │   ├── IndexNotFoundError                                                             (also LookupError)
+    │   ├── IndexFunctionError
+    │   └── TransformError
     ├── DiscoveryError                 some group-versions could not be discovered
+    ├── StaleDiscoveryError            the server behind a group-version does not answer
     ├── NoMatchError                   no served resource has that name or kind
     ├── SyncTimeoutError               a cache did not fill in time                        (also TimeoutError)
     ├── WaitTimeoutError               a condition did not come true in time               (also TimeoutError)
@@ -453,19 +456,34 @@ class IndexNotFoundError(UsageError, LookupError):
     """No index has that name."""
 
 
+class IndexFunctionError(UsageError):
+    """An index function raised, or gave something else than texts; its `__cause__` is what it raised."""
+
+
+class TransformError(UsageError):
+    """A transform raised, or gave back another object; its `__cause__` is what it raised."""
+
+
 # --- What did not come to pass ----------------------------------------------------------------------------------------
 
 
 class DiscoveryError(ListWatchError):
-    """Some group-versions could not be discovered; `failures` says why, and the others are still good."""
+    """Some group-versions could not be discovered; `failures` says why, and `found` has the others."""
 
-    def __init__(self, message: str = "", *, failures: Mapping[str, Exception] | None = None) -> None:
+    def __init__(
+        self, message: str = "", *, failures: Mapping[str, Exception] | None = None, found: object = None
+    ) -> None:
         super().__init__(message)
         self.failures = dict(failures or {})
+        self.found = found
 
     def __str__(self) -> str:
         each = "; ".join(f"{group_version}: {error}" for group_version, error in sorted(self.failures.items()))
         return _one_line(_joined(self.message, each))
+
+
+class StaleDiscoveryError(ListWatchError):
+    """The server behind a group-version does not answer, so that what is known of it is out of date."""
 
 
 class NoMatchError(ListWatchError):
@@ -487,7 +505,11 @@ class SyncTimeoutError(ListWatchError, TimeoutError):
 
 
 class WaitTimeoutError(ListWatchError, TimeoutError):
-    """What was waited for did not happen in time."""
+    """What was waited for did not happen in time; `last` is the last state or event that was seen."""
+
+    def __init__(self, message: str = "", *, last: object = None) -> None:
+        super().__init__(message)
+        self.last = last
 
 
 class WatchClosedError(ListWatchError):

@@ -325,4 +325,7 @@ def path_segment(text: str, what: str) -> str:
         raise RequestError(f"the {what} is empty")
     if text in (".", "..") or "/" in text or "%" in text:
         raise RequestError(f"{text!r} cannot be a {what}: it may not be '.' or '..' nor contain '/' or '%'")
-    return quote(text, safe=":@!$&'()*+,;=~")
+    try:
+        return quote(text, safe=":@!$&'()*+,;=~")
+    except UnicodeEncodeError:
+        raise RequestError(f"{text!r} cannot be a {what}: it has half of a surrogate pair") from None

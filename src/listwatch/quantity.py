@@ -15,7 +15,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal
 from enum import StrEnum
 from functools import total_ordering
 
-from .errors import QuantityError
+from listwatch.errors import QuantityError
 
 
 class QuantityFormat(StrEnum):

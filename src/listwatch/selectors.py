@@ -16,9 +16,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Self
 
-from .errors import SelectorError
-
-Labels = Mapping[str, str]
+from listwatch.errors import SelectorError
 
 _shortened = reprlib.Repr()
 _shortened.maxstring = _shortened.maxother = 120
@@ -187,7 +185,7 @@ class LabelSelector:
         """True if this is `nothing()`; other contradictions are not looked for."""
         return self.requirements == _NOTHING
 
-    def matches(self, labels: Labels | None) -> bool:
+    def matches(self, labels: Mapping[str, str] | None) -> bool:
         """True if an object with these labels is selected; None stands for an object without labels."""
         if labels is None:
             labels = {}
@@ -247,6 +245,9 @@ _API_OPERATORS = {
 
 
 def _requirements_from_api(selector: Mapping[str, Any]) -> Iterator[LabelRequirement]:
+    # What is not understood may not be left out: the selector would then select more than was meant.
+    if unknown := set(_typed(selector, Mapping, "it")) - {"matchLabels", "matchExpressions"}:
+        raise SelectorError(f"label selector: expected matchLabels and matchExpressions, not {_show(unknown)}")
     for key, value in _typed(selector.get("matchLabels") or {}, Mapping, "matchLabels").items():
         yield LabelRequirement(key, Operator.EQUALS, (value,))
     for index, each in enumerate(_typed(selector.get("matchExpressions") or (), (list, tuple), "matchExpressions")):

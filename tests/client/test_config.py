@@ -85,6 +85,7 @@ def test_what_is_no_secret_is_shown_if_it_was_set():
         ({"host": 6443}, "host: must be a str, is a int"),
         ({"namespace": "Web"}, "namespace: 'Web' is no namespace"),
         ({"namespace": ""}, "namespace: '' is no namespace"),
+        ({"password": "\ud800"}, "password: holds half a character, which cannot be sent"),
         ({"token": None}, "token: must be a str, is a NoneType"),
         ({"ca_file": "/ca.crt", "ca_data": b"x"}, "ca_data: the certificate authority is given both"),
         ({"ca_file": "/ca.crt", "insecure_skip_tls_verify": True}, "insecure_skip_tls_verify: excludes"),
@@ -137,7 +138,11 @@ def test_all_mistakes_are_reported_together():
         ({"env": {"": "x"}}, "env: has a variable without a name"),
         ({"env": [("A", "b")]}, "env: must be a mapping of texts, is a list"),
         ({"args": "--one"}, "args: must be a list of texts, is a str"),
-        ({"args": ["a\0b"]}, "args or env: must be texts without NUL"),
+        ({"args": ["a\0b"]}, "args: must be texts that can be arguments"),
+        ({"args": ["\ud800"]}, "args: must be texts that can be arguments"),
+        ({"env": {"A=B": "c"}}, "env: must be texts that can be environment variables"),
+        ({"env": {"A": 1}}, "env: must be texts that can be environment variables"),
+        ({"env": {"A": "\0"}}, "env: must be texts that can be environment variables"),
     ],
 )
 def test_an_exec_plugin_must_be_described_well(fields: dict[str, Any], complaint: str):
@@ -245,6 +250,9 @@ def test_the_key_of_an_extra_is_escaped_for_a_header(key: str, escaped: str):
         ({"groups": "ops"}, "groups: must be a list of texts, is a str"),
         ({"extra": {"k": "v"}}, "extra: must be a mapping of lists"),
         ({"extra": {"k": ["a\0"]}}, "extra: must be text without line breaks"),
+        ({"extra": {"k\ud800": ["a"]}}, "extra: must be text without line breaks"),
+        ({"extra": {1: ["a"]}}, "extra: must be text without line breaks"),
+        ({"extra": {"": ["a"]}}, "extra: has a key that is empty"),
     ],
 )
 def test_an_impersonation_that_cannot_be_sent_is_refused(fields: dict[str, Any], complaint: str):

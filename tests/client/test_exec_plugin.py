@@ -336,14 +336,27 @@ async def test_a_plugin_runs_once_for_all_and_the_loop_goes_on_meanwhile(script:
     assert set(await asyncio.gather(*waiting)) == {Credential("Bearer 1!")}
 
 
-async def test_closing_ends_a_plugin_that_still_runs(script: Script, tmp_path: Path):
+LINGERING = """
+line = open(folder / "fifo", "w")
+child = os.fork() if "child" in sys.argv[1] else 0
+if "only" in sys.argv[1] and child:
+    sys.exit()
+line.write("started\\n")
+line.flush()
+time.sleep(20)
+line.write("survived\\n")
+"""
+
+
+@pytest.mark.parametrize("who", ["alone", "with a child", "only its child"])
+async def test_closing_ends_a_plugin_that_still_runs_and_what_it_has_started(script: Script, tmp_path: Path, who: str):
     os.mkfifo(tmp_path / "fifo")
-    code = '(folder / "fifo").write_text(str(os.getpid()))\nwhile True: time.sleep(1000)'
-    found = credentials(script(code), VirtualClock())
+    found = credentials(script(LINGERING), VirtualClock(), args=[who])
     waiting = asyncio.create_task(found.current())
-    pid = int(await asyncio.to_thread((tmp_path / "fifo").read_text))
-    await found.aclose()
-    with pytest.raises(CredentialError, match="the client was closed"):
-        await waiting
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    with await asyncio.to_thread(open, tmp_path / "fifo") as line:
+        assert await asyncio.to_thread(line.readline) == "started\n"
+        await found.aclose()
+        with pytest.raises(CredentialError, match="the client was closed"):
+            await waiting
+        # The line is closed when nobody holds it any more.
+        assert "survived" not in await asyncio.to_thread(line.read)

@@ -85,6 +85,13 @@ def test_a_server_of_another_authority_is_not_trusted(fields: dict[str, Any]):
         handshake(TLSContexts(config(**fields)).current())
 
 
+def test_without_an_authority_those_of_the_system_are_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "ca.crt").write_bytes(CA_PEM)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.crt"))
+    assert handshake(TLSContexts(config(ca_data=b"")).current()) == "nobody"
+    assert handshake(trusting()) == "nobody"
+
+
 def test_a_server_of_another_name_is_not_trusted():
     context = TLSContexts(config()).current()
     assert handshake(context, name="10.0.0.1") == "nobody"

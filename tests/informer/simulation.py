@@ -1,4 +1,4 @@
-"""A server and a network made of chance: everything that can go wrong does, and the same seed goes wrong the same way."""
+"""A server and a network made of chance: everything can go wrong, and with the same seed goes wrong the same way."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexI
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing.clocks import VirtualClock
 
-RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "150"))
+RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "100"))
 QUIET = 1500.0
 """Seconds of good weather in which every informer must come into step: longer than two watches, and any delay."""
 

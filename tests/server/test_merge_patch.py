@@ -30,7 +30,7 @@ def has_null_in_a_list(tree):
 
 def contains_null(tree):
     inside = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return any(item is None and isinstance(tree, dict) or contains_null(item) for item in inside)
+    return any((item is None and isinstance(tree, dict)) or contains_null(item) for item in inside)
 
 
 def model(target, patch):

@@ -100,14 +100,12 @@ def status_from_error(error: APIError) -> dict[str, Any]:
     """The Status object that a server sends for this error."""
     metadata = {"continue": error.continue_token} if isinstance(error, ExpiredError) else {}
     status: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": _without_empty(metadata)}
-    status["status"] = "Failure"
-    said = {
-        "message": error.message,
-        "reason": error.reason,
-        "details": _details_to_dict(error.details or StatusDetails(), error.retry_after),
-        "code": error.status_code,
-    }
-    return status | _without_empty(said)
+    status |= {"status": "Failure"} | _without_empty({"message": error.message, "reason": error.reason})
+    details = _details_to_dict(error.details or StatusDetails(), error.retry_after)
+    # Details that say nothing are still sent if they are there, as the real server does for paths it does not know.
+    if details or error.details is not None:
+        status["details"] = details
+    return status | _without_empty({"code": error.status_code})
 
 
 def suggests_delay(error: BaseException) -> float | None:

@@ -66,18 +66,12 @@ class Index(Generic[T]):
                 bucket[key] = item
         before = self._filed.get(key, ())
         if before != values:
-            self._remember(key, values)
+            self._filed[key] = values
             self._leave(key, [value for value in before if value not in values])
 
     def remove(self, key: str) -> None:
         """Find the object no more."""
         self._leave(key, self._filed.pop(key, ()))
-
-    def _remember(self, key: str, values: tuple[str, ...]) -> None:
-        if values:
-            self._filed[key] = values
-        else:
-            del self._filed[key]
 
     def _leave(self, key: str, values: Iterable[str]) -> None:
         for value in values:

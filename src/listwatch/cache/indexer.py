@@ -83,12 +83,12 @@ class Indexer(Generic[T]):
         if not wanted:
             return self.list()
         index, value = min(wanted, key=lambda each: len(each[0].buckets.get(each[1], ())))
-        found = index.buckets.get(value, {}).copy()
+        found = list(index.buckets.get(value, {}).values())
         # The other indexes may be a change ahead by now, so the objects that were found are asked themselves.
         for other, value in wanted:
             if other is not index:
-                found = {key: item for key, item in found.items() if other.accepts(item, value)}
-        return list(found.values())
+                found = [item for item in found if other.accepts(item, value)]
+        return found
 
     def index_keys(self, name: str, value: str) -> list[str]:
         """The keys of the objects under one value of an index, sorted."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-import listwatch as lw
+from listwatch.client.client_set import ClientSet
+from listwatch.client.resource_client import ResourceClient
+from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Container, Pod, PodSpec
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
@@ -14,11 +16,11 @@ __all__ = ["demo"]
 
 async def demo() -> None:
     """Run it to its end, which comes by itself."""
-    async with APIServer() as server, lw.ClientSet(server.config) as client:
+    async with APIServer() as server, ClientSet(server.config) as client:
         print(f"an API server listens on {server.url}")
         pods = client.core_v1.pods("default")
         await pods.create(_pod("old-pod"))
-        informer = lw.SharedIndexInformer(pods, Pod, indexers={"node": lambda pod: [pod.spec.node_name or ""]})
+        informer = SharedIndexInformer(pods, Pod, indexers={"node": lambda pod: [pod.spec.node_name or ""]})
         informer.add_handler(
             on_add=lambda pod: print(f"ADDED : {pod.name}"),
             on_update=lambda old, new: print(f"MODIFIED : {new.name}"),
@@ -30,7 +32,7 @@ async def demo() -> None:
             await _live(pods, informer)
 
 
-async def _live(pods: lw.ResourceClient[Pod], informer: lw.SharedIndexInformer[Pod]) -> None:
+async def _live(pods: ResourceClient[Pod], informer: SharedIndexInformer[Pod]) -> None:
     """A pod's life, in which each step is waited for in the cache: a program can read its own writes."""
     pod = await pods.create(_pod("test-pod"))
     await informer.wait_until(pod.resource_version, timeout=10)

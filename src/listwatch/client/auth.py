@@ -110,7 +110,9 @@ class TokenFileCredentials:
         self._has_failed = False
 
     async def current(self) -> Credential:
-        return self._read() if self._clock.monotonic() >= self._next_read else self._credential or self._read()
+        if self._credential is None or self._clock.monotonic() >= self._next_read:
+            return self._read()
+        return self._credential
 
     async def rejected(self, used: Credential) -> bool:
         return self._read() != used

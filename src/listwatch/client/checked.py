@@ -106,3 +106,14 @@ def _wrong_types(cls: type, values: Mapping[str, Any]) -> Iterator[Mistake]:
         value, annotation = values[each.name], _annotation(each)
         if not isinstance(value, annotation.accepted):
             yield Mistake(each.name, f"must be {annotation.words}, is a {type(value).__name__}")
+        elif isinstance(value, str) and not is_unicode(value):
+            yield Mistake(each.name, "holds half a character, which cannot be sent")
+
+
+def is_unicode(text: str) -> bool:
+    """Whether it can be encoded; a str can hold one half of a UTF-16 pair, which JSON and YAML may smuggle in."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from .checked import HIDDEN, Checked, Mistake
+from .checked import HIDDEN, Checked, Mistake, is_unicode
 
 __all__ = ["ClientConfig", "ExecConfig", "Impersonation", "OIDCConfig", "Origin", "ServerWarning"]
 
@@ -20,6 +20,7 @@ _EXEC_VERSIONS = (f"{EXEC_API}/v1", f"{EXEC_API}/v1beta1")
 _INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 _PROXY_SCHEMES = ("http", "https", "socks5")
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_LABEL_RULE = "it has at most 63 lower-case letters, digits and dashes, and starts and ends with a letter or digit"
 _URL = {"show": lambda url: repr(without_password(url))}
 _NOT_A_HEADER_NAME = re.compile(rb"[^!#$&'*+\-.^_`|~0-9A-Za-z]")
 
@@ -80,9 +81,13 @@ class Impersonation(Checked):
         if any(not isinstance(several, list | tuple) for several in values["extra"].values()):
             yield Mistake("extra", "must be a mapping of lists of texts")
             return
+        if "" in values["extra"]:
+            yield Mistake("extra", "has a key that is empty")
         said = [("user", values["user"]), ("uid", values["uid"]), *(("groups", group) for group in values["groups"])]
-        said += [("extra", value) for several in values["extra"].values() for value in several]
-        yield from (Mistake(name, "must be text without line breaks") for name, text in said if not fits_header(text))
+        for key, several in values["extra"].items():
+            said += [("extra", text) for text in (key, *several)]
+        for name in dict.fromkeys(name for name, text in said if not fits_header(text)):
+            yield Mistake(name, "must be text without line breaks and control characters")
 
 
 def _escaped(key: str) -> str:
@@ -92,7 +97,7 @@ def _escaped(key: str) -> str:
 
 def fits_header(value: object) -> bool:
     """Whether it can be sent as the value of an HTTP header."""
-    return isinstance(value, str) and not any(char in value for char in "\r\n\0")
+    return isinstance(value, str) and value.isprintable()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -105,9 +110,7 @@ class ExecConfig(Checked):
     env: Mapping[str, str] = field(default_factory=dict, metadata={"show": lambda env: f"<hidden: {', '.join(env)}>"})
     interactive_mode: str = "IfAvailable"
     provide_cluster_info: bool = False
-    cluster_config: Any = field(
-        default=None, metadata=HIDDEN
-    )  # what the cluster's exec extension holds, for the plugin's eyes
+    cluster_config: Any = field(default=None, metadata=HIDDEN)  # the cluster's extension for exec plugins
     install_hint: str = ""
     origin: Origin | None = None
 
@@ -121,8 +124,15 @@ class ExecConfig(Checked):
             yield Mistake("interactive_mode", _is_none_of(values["interactive_mode"], _INTERACTIVE_MODES))
         if "" in values["env"]:
             yield Mistake("env", "has a variable without a name")
-        if any(not isinstance(text, str) or "\0" in text for text in (*values["args"], *values["env"].values())):
-            yield Mistake("args or env", "must be texts without NUL characters")
+        env = values["env"]
+        if not all(map(_can_be_passed, (*env, *env.values()))) or any("=" in name for name in env):
+            yield Mistake("env", "must be texts that can be environment variables")
+        if not all(map(_can_be_passed, values["args"])):
+            yield Mistake("args", "must be texts that can be arguments of a program")
+
+
+def _can_be_passed(text: object) -> bool:
+    return isinstance(text, str) and is_unicode(text) and "\0" not in text
 
 
 def _is_none_of(value: str, allowed: Iterable[str]) -> str:
@@ -218,9 +228,6 @@ def _server_mistakes(values: Mapping[str, Any]) -> Iterator[Mistake]:
         yield from _url_mistakes("proxy_url", values["proxy_url"], _PROXY_SCHEMES)
     if not fits_header(values["user_agent"]):
         yield Mistake("user_agent", "must be one line")
-
-
-_LABEL_RULE = "it has at most 63 lower-case letters, digits and dashes, and starts and ends with a letter or digit"
 
 
 def _trust_mistakes(values: Mapping[str, Any]) -> Iterator[Mistake]:

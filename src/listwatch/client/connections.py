@@ -3,7 +3,7 @@
     requests ─▶ Pool      short exchanges share a bounded number of connections
     streams ──▶ Pool      so that watches, however many, never take one of those away
 
-Besides `transport`, this is the only module that knows the HTTP library; its errors end here.
+The errors of the HTTP library end here. `exchange` is what goes over a connection.
 """
 
 from __future__ import annotations
@@ -98,12 +98,16 @@ class _Connection(ResponseHandler):
         self.abort()
 
 
+def _new_connection(loop: asyncio.AbstractEventLoop) -> ResponseHandler:
+    return _Connection(loop)
+
+
 class _Connector(aiohttp.TCPConnector):
     """Opens connections that notice a dead peer, in limited time, and by way of a SOCKS proxy if there is one."""
 
     def __init__(self, *, clock: Clock, socks: SocksProxy | None, limit: int) -> None:
         super().__init__(limit=limit, keepalive_timeout=_KEPT_IDLE, socket_factory=open_socket)
-        self._factory = functools.partial(_Connection, loop=self._loop)
+        self._factory = functools.partial(_new_connection, loop=self._loop)
         self._clock = clock
         self._socks = socks
 
@@ -116,8 +120,9 @@ class _Connector(aiohttp.TCPConnector):
     async def _through(self, socks: SocksProxy, req: aiohttp.ClientRequest) -> Any:
         host = req.url.raw_host or ""
         opened = await socks.connect(host, req.url.port or 0)
-        tls = {"ssl": req.ssl, "server_hostname": req.server_hostname or host} if req.is_ssl() else {}
-        _, protocol = await self._loop.create_connection(self._factory, sock=opened, **tls)
+        tls = req.ssl if isinstance(req.ssl, ssl.SSLContext) else None
+        name = (req.server_hostname or host) if tls else None
+        _, protocol = await self._loop.create_connection(self._factory, sock=opened, ssl=tls, server_hostname=name)
         return protocol
 
 

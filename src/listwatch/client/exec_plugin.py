@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import os
 import shutil
+import signal
 import sys
 from collections import deque
 from datetime import datetime
@@ -61,6 +63,8 @@ class ExecPlugin:
 
     async def _output(self) -> bytes:
         program, interactive = self._program(), self._is_interactive()
+        # A group of its own can be ended with all that it has started, but must not read from a terminal.
+        group = 0 if os.name == "posix" and not interactive else None
         try:
             process = await asyncio.create_subprocess_exec(
                 program,
@@ -68,10 +72,11 @@ class ExecPlugin:
                 stdin=sys.stdin if interactive else asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 env=self._environment(interactive=interactive),
+                process_group=group,
             )
         except OSError as error:
             raise self._failure(f"cannot be run: {error.strerror}") from None
-        output = await _all_output(process)
+        output = await _all_output(process, has_group=group is not None)
         if process.returncode:
             raise self._failure(f"failed with exit code {process.returncode}; what it had to say is on standard error")
         return output
@@ -170,13 +175,14 @@ class ExecPlugin:
         return CredentialError(message, file=file, entry=entry)
 
 
-async def _all_output(process: asyncio.subprocess.Process) -> bytes:
+async def _all_output(process: asyncio.subprocess.Process, *, has_group: bool) -> bytes:
     """What it prints until it ends; it ends with us if we are cancelled."""
     try:
         output, _ = await process.communicate()
     except BaseException:
-        if process.returncode is None:
-            process.kill()
+        # The program itself may be gone and one that it has started still hold our end of the pipe.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL) if has_group else process.kill()
         await process.wait()
         raise
     return output

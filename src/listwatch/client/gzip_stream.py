@@ -6,20 +6,10 @@
 from __future__ import annotations
 
 import zlib
-from typing import Protocol
 
 __all__ = ["GzipDecoder"]
 
 _GZIP = 16 + zlib.MAX_WBITS
-
-
-class _Member(Protocol):
-    """The part of zlib's own decoder that is used here."""
-
-    eof: bool
-    unused_data: bytes
-
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 class GzipDecoder:
@@ -28,7 +18,7 @@ class GzipDecoder:
     __slots__ = ("_member",)
 
     def __init__(self) -> None:
-        self._member: _Member | None = None  # None between two members
+        self._member: zlib._Decompress | None = None  # None between two members
 
     def feed(self, piece: bytes) -> bytes:
         """What this piece adds, perhaps nothing; zlib.error if it is not gzip."""

@@ -11,6 +11,7 @@ from listwatch.errors import ConfigError, NotInClusterError
 
 from .config import ClientConfig
 from .tls import trusting
+from .token_file import read_token
 
 __all__ = ["SERVICE_ACCOUNT_FOLDER", "ServiceAccount", "load_incluster_config"]
 
@@ -59,14 +60,9 @@ class ServiceAccount:
         return os.environ.get("KUBERNETES_SERVICE_HOST", ""), os.environ.get("KUBERNETES_SERVICE_PORT", "")
 
     def _token_file(self) -> str:
-        path = self._folder / "token"
-        try:
-            empty = not path.read_bytes().strip()
-        except OSError as error:
-            raise ConfigError(f"the service account's token cannot be read: {error.strerror}", file=str(path)) from None
-        if empty:
-            raise ConfigError("the service account's token is empty", file=str(path))
-        return str(path)
+        path = str(self._folder / "token")
+        read_token(path)  # to find out now whether it can be read
+        return path
 
     def _ca_file(self) -> str:
         path = str(self._folder / "ca.crt")

@@ -55,6 +55,7 @@ OIDC_FIELDS = {
     "ca_file": "idp-certificate-authority",
     "ca_data": "idp-certificate-authority-data",
 }
+
 _TRUST = {"ca_file", "ca_data", "insecure_skip_tls_verify"}
 _CERTIFICATE = {"client_cert_file", "client_cert_data"}
 _KEY = {"client_key_file", "client_key_data"}
@@ -121,14 +122,10 @@ class Draft:
         self.take("namespace", context.body.namespace, _place(context, "namespace"))
 
     def take_cluster(self, cluster: Named[Cluster]) -> None:
-        for name, attribute in CLUSTER_FIELDS.items():
-            place = _place(cluster, attribute)
-            self.take(name, self._plain(getattr(cluster.body, attribute), name, place), place)
+        self._take_fields(cluster, CLUSTER_FIELDS)
 
     def take_user(self, user: Named[User], cluster: Named[Cluster] | None) -> None:
-        for name, attribute in USER_FIELDS.items():
-            place = _place(user, attribute)
-            self.take(name, self._plain(getattr(user.body, attribute), name, place), place)
+        self._take_fields(user, USER_FIELDS)
         origin, plugin, provider = Origin(user.file, user.name), user.body.exec, user.body.auth_provider
         if plugin and "exec" not in self._settled:
             place = _place(user, "exec")
@@ -151,6 +148,12 @@ class Draft:
         self._check_files(config)
         self._raise_mistakes()
         return config
+
+    def _take_fields(self, named: Named[Body], fields: Mapping[str, str]) -> None:
+        for name, attribute in fields.items():
+            if name not in self._settled:
+                place = _place(named, attribute)
+                self.take(name, self._plain(getattr(named.body, attribute), name, place), place)
 
     def _plain(self, value: Any, name: str, place: Place) -> Any:
         if not name.endswith("_data"):

@@ -57,11 +57,13 @@ def read_bytes(content: bytes, *, file: str) -> Kubeconfig:
 
 def together(errors: list[ConfigError]) -> ConfigError:
     """All of them as one."""
-    match errors:
-        case [only]:
-            return only
-        case _:
-            return ConfigError(f"{len(errors)} mistakes: {'; '.join(map(str, errors))}")
+    if len(errors) == 1:
+        return errors[0]
+    files = {error.file for error in errors}
+    if len(files) > 1:
+        return ConfigError(f"{len(errors)} mistakes: {'; '.join(map(str, errors))}")
+    each = (": ".join(filter(None, (error.entry, error.field, error.message))) for error in errors)
+    return ConfigError(f"{len(errors)} mistakes: {'; '.join(each)}", file=files.pop())
 
 
 class _Reader:
@@ -126,9 +128,6 @@ class _Reader:
             self._mistakes.append(ConfigError(message, file=self._file, entry=entry, field="extensions"))
 
     def _converted(self, tree: Any, kind: type[BodyT], *, entry: str) -> BodyT:
-        if not isinstance(tree, dict):
-            message = f"must be a mapping, is {_WORDS.get(type(tree).__name__, 'something else')}"
-            raise ConfigError(message, file=self._file, entry=entry)
         try:
             return msgspec.convert(_pruned(tree), kind)
         except msgspec.ValidationError as error:
@@ -162,10 +161,8 @@ _WORDS = {
     "int": "a number",
     "float": "a number",
     "array": "a list",
-    "list": "a list",
     "object": "a mapping",
     "null": "empty",
-    "NoneType": "empty",
     "bytes": "binary data",
 }
 

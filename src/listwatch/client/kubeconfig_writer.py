@@ -73,14 +73,13 @@ def _replace(file: Path, tree: Any) -> None:
     text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(  # only its owner may read it
-            "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
-        ) as written:
-            written.write(text)
+        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # for its owner alone
         try:
-            os.replace(written.name, file)
+            with open(descriptor, "w", encoding="utf-8") as opened:
+                opened.write(text)
+            os.replace(temporary, file)
         except OSError:
-            os.unlink(written.name)
+            os.unlink(temporary)
             raise
     except OSError as error:
         raise ConfigError(f"cannot be written: {error.strerror}", file=str(file)) from None

@@ -1,6 +1,6 @@
 """What went wrong on the network, as an error of ours: told by error numbers and types, never by their words.
 
-`transport` asks, since foreign errors end there; it alone knows those of the HTTP library, and says which kind they are.
+`connections` asks, where foreign errors end; those of the HTTP library are its own affair.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _tls_error(error: BaseException) -> TransportError | None:
             if code in (_HOSTNAME_MISMATCH, _IP_MISMATCH):
                 return TLSError(f"its certificate is for another name: {reason}; tls_server_name says which to expect")
             return TLSError(
-                f"its certificate is not trusted: {reason}; give the cluster's certificate authority as ca_file or ca_data"
+                f"its certificate is not trusted: {reason}; give the cluster's authority as ca_file or ca_data"
             )
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
             return ConnectionLostError("the server closed the connection")

@@ -1,4 +1,4 @@
-"""How many requests a client allows itself. Off unless a ClientConfig asks for it; `sender` waits here before it sends."""
+"""How many requests a client allows itself: no limit unless a ClientConfig sets one. `sender` waits here."""
 
 from __future__ import annotations
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 from listwatch.api.responses import retry_after
 from listwatch.errors import ConnectionLostError, TransportError, TransportTimeoutError
 
-__all__ = ["DEFAULT_RETRIES", "Mode", "Retry", "retry_of_answer", "retry_of_failure"]
+__all__ = ["DEFAULT_RETRIES", "Answer", "Mode", "Retry", "decide"]
 
 DEFAULT_RETRIES = 10
 """How often a request is sent again before its failure is reported."""
@@ -41,21 +42,32 @@ class Retry:
     reason: str
 
 
-def retry_of_answer(status: int, headers: Mapping[str, str]) -> Retry | None:
-    """What to do about an answer, whatever was asked: only a server that names a time wants to be asked again."""
-    if status != 429 and status < 500:
+class Answer(Protocol):
+    """What there is to know of an answer to decide about it."""
+
+    @property
+    def status(self) -> int: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
+def decide(outcome: Answer | TransportError, *, mode: Mode, method: str) -> Retry | None:
+    """What to do after a try that came out like this; None if that is final."""
+    if isinstance(outcome, TransportError):
+        return Retry(_AFTER_FAILURE, outcome.message) if _is_transient(outcome, mode, method) else None
+    if outcome.status != 429 and outcome.status < 500:
         return None
-    delay = retry_after(headers)
-    return None if delay is None else Retry(float(delay), f"the server answered {status}")
+    # Only a server that names a time wants to be asked again.
+    delay = retry_after(outcome.headers)
+    return None if delay is None else Retry(float(delay), f"the server answered {outcome.status}")
 
 
-def retry_of_failure(error: TransportError, *, mode: Mode, method: str) -> Retry | None:
-    """What to do when there was no answer: nobody knows whether a change was made, so only reading is repeated."""
+def _is_transient(error: TransportError, mode: Mode, method: str) -> bool:
+    # Nobody knows whether a request without an answer has changed something, so only reading is repeated.
     match mode:
         case Mode.DO:
-            again = method == "GET" and isinstance(error, ConnectionLostError)
+            return method == "GET" and isinstance(error, ConnectionLostError)
         case Mode.WATCH:
-            again = isinstance(error, ConnectionLostError | TransportTimeoutError)
+            return isinstance(error, ConnectionLostError | TransportTimeoutError)
         case Mode.STREAM:
-            again = False
-    return Retry(_AFTER_FAILURE, error.message) if again else None
+            return False

@@ -90,7 +90,7 @@ class SocksProxy:
         if version != _VERSION:
             raise ConnectError(f"the SOCKS proxy {self} does not speak SOCKS5")
         if method not in methods:
-            raise ConnectError(f"the SOCKS proxy {self} accepts none of our ways to log in; give user and password in its URL")
+            raise ConnectError(f"the SOCKS proxy {self} wants us to log in; give user and password in its URL")
         if method == _WITH_PASSWORD:
             await self._log_in(opened)
 

@@ -52,6 +52,7 @@ class TLSContexts:
 
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
         self._config = config
+        self._uses_tls = config.uses_tls
         self._clock = clock or SystemClock()
         self._given: ClientCertificate | None = None
         self._material: _Material | None = None
@@ -63,7 +64,7 @@ class TLSContexts:
 
     def current(self, certificate: ClientCertificate | None = None) -> ssl.SSLContext | None:
         """The context for a new connection, with the credentials' certificate if they have one; None without TLS."""
-        if not self._config.uses_tls:
+        if not self._uses_tls:
             return None
         if self._context is None or certificate != self._given:
             self._renew(certificate)

@@ -1,7 +1,9 @@
-"""Carries requests to one API server and brings the answers back, over the connections of `connections`.
+"""Carries requests to one API server and brings the answers back. What they mean is for those above.
 
-`auth` says who is asking and `tls` whom to trust. Whatever goes wrong leaves here as an error of ours; what an answer
-means is for those above.
+    AiohttpTransport ──▶ Pools ──▶ Exchange ──▶ HTTPResponse or AiohttpStream
+
+`auth` says who is asking and `tls` whom to trust. With `connections` and `exchange`, this is all that knows the HTTP
+library; whatever goes wrong leaves here as an error of ours.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import io
 import os
 import ssl
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakSet
 
@@ -21,161 +22,23 @@ from yarl import URL
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse, is_success
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.errors import ProtocolError, StreamIdleError, TransportError, TransportTimeoutError, UsageError
+from listwatch.errors import ProtocolError, TransportTimeoutError, UsageError
 
 from .auth import Credential, credentials_for
 from .config import ClientConfig
 from .connections import Pool, Pools, about
-from .gzip_stream import GzipDecoder
+from .exchange import AiohttpStream, Exchange
 from .proxies import proxy_for
 from .sockets import SocksProxy
 from .tls import TLSContexts
 
-__all__ = ["AiohttpStream", "AiohttpTransport"]
+__all__ = ["AiohttpTransport"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 10
 _LARGE_BODY = 2**20  # the HTTP library wants to write what is larger in parts
 _FETCH_TIMEOUT = 30.0
 _MOST_FETCHED = 2**20
-
-
-class _Exchange(NamedTuple):
-    """A request that was sent, and the beginning of its answer."""
-
-    response: aiohttp.ClientResponse
-    pool: Pool
-
-    async def read(self) -> HTTPResponse:
-        """The whole answer."""
-        headers = self.response.headers
-        try:
-            decoder = _decoder(headers)
-            body = await self.response.content.read()
-            if decoder:
-                body = decoder.feed(body)
-                decoder.finish()
-        except BaseException:
-            self.close()
-            raise
-        self.discard()
-        return HTTPResponse(self.response.status, headers, body, headers.getall("Warning", ()))
-
-    def discard(self) -> None:
-        """Be done with it; its connection serves others if the answer was complete."""
-        self.response.release()
-        self.pool.leave()
-
-    def close(self) -> None:
-        """Be done with it and its connection."""
-        self.response.close()
-        self.pool.leave()
-
-
-def _decoder(headers: Mapping[str, str]) -> GzipDecoder | None:
-    match headers.get("Content-Encoding", "").strip().lower():
-        case "" | "identity":
-            return None
-        case "gzip" | "x-gzip":
-            return GzipDecoder()
-        case encoding:
-            raise ProtocolError(f"the answer is encoded as {encoding[:40]!r}, which was not asked for")
-
-
-class AiohttpStream:
-    """The body of an answer as it comes; ends with b"", or with StreamIdleError when its peer is silent for too long."""
-
-    def __init__(self, exchange: _Exchange, *, clock: Clock, doing: str, host: str) -> None:
-        headers = exchange.response.headers
-        self.status: int = exchange.response.status
-        self.headers: Mapping[str, str] = headers
-        self.warnings = headers.getall("Warning", ())
-        self._decoder = _decoder(headers)
-        self._content = exchange.response.content
-        self._exchange = exchange
-        self._clock = clock
-        self._doing = doing
-        self._host = host
-        self._waiting_since: float | None = None
-        self._patience = 0.0
-        self._watchdog: asyncio.Task[None] | None = None
-        self._is_dead = False
-        self._is_closed = False
-
-    def expect_within(self, patience: float) -> None:
-        """From now on, take the peer for dead after so many seconds of silence."""
-        if self._watchdog:
-            self._watchdog.cancel()
-        self._patience = patience
-        self._watchdog = asyncio.create_task(self._watch_silence(), name=f"silence of {self._doing}")
-
-    async def read(self) -> bytes:
-        """The next bytes, as many as there are; b"" at the end."""
-        while not self._is_closed:
-            with about(self._doing, self._host):
-                piece = await self._next_piece()
-                if not piece:
-                    self._end()
-                elif read := self._decoded(piece):
-                    return read
-        return b""
-
-    def close(self) -> None:
-        """Stop at once; whoever is reading sees the end."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        if self._watchdog:
-            self._watchdog.cancel()
-        self._exchange.close()
-
-    async def _next_piece(self) -> bytes:
-        if self._waiting_since is not None:
-            raise UsageError(f"{self._doing}: another task is already reading this stream")
-        self._waiting_since = self._clock.monotonic()
-        try:
-            return await self._content.readany()
-        except Exception:
-            if self._is_dead:
-                message = f"nothing came for {self._patience:g} s; the server, or the way to it, is taken for dead"
-                raise StreamIdleError(message) from None
-            if self._is_closed:
-                return b""  # somebody closed it meanwhile
-            self.close()
-            raise
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            self._waiting_since = None
-
-    def _decoded(self, piece: bytes) -> bytes:
-        if self._decoder is None:
-            return piece
-        try:
-            return self._decoder.feed(piece)
-        except Exception:
-            self.close()
-            raise
-
-    def _end(self) -> None:
-        was_closed, _ = self._is_closed, self.close()
-        if self._decoder and not was_closed:
-            self._decoder.finish()
-
-    async def _watch_silence(self) -> None:
-        while (left := self._time_left()) > 0:
-            await self._clock.sleep(left)
-        self._is_dead, self._watchdog = True, None
-        self.close()
-
-    def _time_left(self) -> float:
-        # A reader that takes its time is no reason to take the peer for dead.
-        now = self._clock.monotonic()
-        return (now if self._waiting_since is None else self._waiting_since) + self._patience - now
-
-    def __repr__(self) -> str:
-        return f"<AiohttpStream of {self._doing}, {'closed' if self._is_closed else 'open'}>"
 
 
 class AiohttpTransport:
@@ -186,6 +49,7 @@ class AiohttpTransport:
         self._clock = clock or SystemClock()
         self._base_url = config.base_url
         self._host = urlsplit(self._base_url).netloc
+        self._uses_tls = config.uses_tls
         self._tls = TLSContexts(config, clock=self._clock)
         self._credentials = credentials_for(config, fetch=self._fetch, clock=self._clock)
         self._socks, self._proxy = _split(self._proxy_for(self._base_url))
@@ -217,9 +81,7 @@ class AiohttpTransport:
                         return await exchange.read()
             except TimeoutError:
                 raise _late(timeout) from None
-            stream = AiohttpStream(exchange, clock=self._clock, doing=doing, host=self._host)
-            self._streams.add(stream)
-            return stream
+            return self._stream(exchange, doing)
 
     async def aclose(self) -> None:
         """Close every connection, also those in use."""
@@ -235,7 +97,7 @@ class AiohttpTransport:
 
     # --- one exchange ------------------------------------------------------------------------------------------------
 
-    async def _exchange(self, request: HTTPRequest, *, streaming: bool) -> _Exchange:
+    async def _exchange(self, request: HTTPRequest, *, streaming: bool) -> Exchange:
         """Send it, again with new credentials if those were refused, and where the same server points to."""
         url, may_renew, redirects = self._base_url + request.target, True, 0
         while True:
@@ -254,7 +116,7 @@ class AiohttpTransport:
         # A caller who says who is asking needs no plugin to be run.
         return Credential() if "Authorization" in request.headers else await self._credentials.current()
 
-    async def _is_renewed(self, request: HTTPRequest, used: Credential, exchange: _Exchange) -> bool:
+    async def _is_renewed(self, request: HTTPRequest, used: Credential, exchange: Exchange) -> bool:
         if "Authorization" in request.headers:
             return False
         try:
@@ -263,8 +125,8 @@ class AiohttpTransport:
             exchange.close()
             raise
 
-    async def _send_once(self, request: HTTPRequest, url: str, credential: Credential, *, streaming: bool) -> _Exchange:
-        tls = self._tls.current(credential.certificate)
+    async def _send_once(self, request: HTTPRequest, url: str, credential: Credential, *, streaming: bool) -> Exchange:
+        tls = self._tls.current(credential.certificate) if self._uses_tls else None
         pools = self._current_pools(tls)
         pool = pools.streams if streaming else pools.requests
         pool.enter()
@@ -282,7 +144,16 @@ class AiohttpTransport:
         except BaseException:
             pool.leave()
             raise
-        return _Exchange(response, pool)
+        return Exchange(response, pool)
+
+    def _stream(self, exchange: Exchange, doing: str) -> AiohttpStream:
+        try:
+            stream = AiohttpStream(exchange, clock=self._clock, doing=doing, host=self._host)
+        except ProtocolError:
+            exchange.close()
+            raise
+        self._streams.add(stream)
+        return stream
 
     def _headers(self, request: HTTPRequest, credential: Credential) -> list[tuple[str, str]]:
         headers = list(request.headers.items())
@@ -314,7 +185,7 @@ class AiohttpTransport:
         if self._loop is None:
             self._loop = loop
         elif self._loop is not loop:
-            raise UsageError("the client belongs to another event loop; make one for each loop, or use listwatch.blocking")
+            raise UsageError("the client belongs to another event loop; make one for each, or use listwatch.blocking")
 
     def _retire_pools(self) -> None:
         if self._pools is None:
@@ -349,7 +220,7 @@ class AiohttpTransport:
 
 
 def _late(timeout: float | None) -> TransportTimeoutError:
-    return TransportTimeoutError(f"no answer within {timeout:g} s; give it a longer timeout if it needs more")
+    return TransportTimeoutError(f"no answer within {timeout or 0:.3g} s; a longer timeout gives it more time")
 
 
 def _split(proxy: str) -> tuple[SocksProxy | None, URL | None]:
@@ -359,7 +230,7 @@ def _split(proxy: str) -> tuple[SocksProxy | None, URL | None]:
     return None, URL(proxy) if proxy else None
 
 
-def _followed(exchange: _Exchange, url: str) -> str:
+def _followed(exchange: Exchange, url: str) -> str:
     """Where a redirect leads, if it may be followed: from reading to reading, on the same server."""
     if exchange.response.method not in ("GET", "HEAD"):
         return ""

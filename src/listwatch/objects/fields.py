@@ -15,7 +15,7 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.objects.merge import merge, same
 from listwatch.objects.reading import Tree, convert, decoder_for, read_nested
 from listwatch.objects.reasons import UNREADABLE, reason_and_place
-from listwatch.objects.writing import finish, plain
+from listwatch.objects.writing import encode, finish, plain
 
 if TYPE_CHECKING:
     from listwatch.objects.object import Object
@@ -110,7 +110,11 @@ class LazyField:
 
 def write_change(part: msgspec.Raw | None, seen: Tree, now: Tree, *, type_: Any, what: str, field: str) -> Tree:
     """What to send for a part that was seen as one thing and is another now."""
-    changed = now if part is None else merge(part, seen, now)
+    encode(now, what=what, field=field)  # what JSON cannot hold is told of before it is compared
+    try:
+        changed = now if part is None else merge(part, seen, now)
+    except RecursionError:
+        raise EncodeError("it is nested too deeply", object_name=what, field=field) from None
     return finish(changed, type_, what=what, field=field)
 
 

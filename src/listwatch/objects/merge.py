@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container
+from typing import TypeVar
 
 import msgspec
 
@@ -40,6 +41,7 @@ _IDENTITIES = ("uid", "name", "type", "key", "mountPath", "devicePath", "contain
 _maps = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _lists = msgspec.json.Decoder(list[msgspec.Raw])
 
+T = TypeVar("T")
 Mark = Callable[[Tree], object]
 """What an element is known by; None where it has no such thing."""
 
@@ -48,15 +50,18 @@ def merge(came: msgspec.Raw, seen: Tree, now: Tree) -> Tree:
     """What came, changed as `seen` was changed into `now`; what was not changed is still raw JSON in it."""
     if same(now, seen):
         return came
-    try:
-        match seen, now:
-            case dict(), dict():
-                return _merge_maps(_maps.decode(came), seen, now)
-            case list(), list():
-                return _merge_lists(_lists.decode(came), seen, now)
-    except UNREADABLE:
-        pass  # A null came, or something of another type: there is nothing to build on.
+    if isinstance(seen, dict) and isinstance(now, dict) and (fields := _opened(came, _maps)) is not None:
+        return _merge_maps(fields, seen, now)
+    if isinstance(seen, list) and isinstance(now, list) and (elements := _opened(came, _lists)) is not None:
+        return _merge_lists(elements, seen, now)
     return now
+
+
+def _opened(came: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
+    try:
+        return decoder.decode(came)
+    except UNREADABLE:
+        return None  # a null came, or something of another type: there is nothing to build on
 
 
 def same(now: Tree, seen: Tree) -> bool:

@@ -17,6 +17,7 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.fields import LazyField, lazy
 from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
 from listwatch.objects.wire import compact, refuse_repeated_keys
 from listwatch.objects.writing import clone, encode, finish, plain
@@ -60,8 +61,8 @@ class _Kept:
 class Object(_Kept):
     """Bytes that came from a server, read where they are touched; shared by readers, so `copy()` before a change."""
 
-    # Any thread may read. The bytes and the head never change; what a touch adds is made of them alone, and is stored
-    # by single steps that the interpreter makes atomic. Changing is for the owner of a copy.
+    # Any thread may read. The bytes and the head never change; what a touch adds is made of them alone, is stored by
+    # single steps that the interpreter makes atomic, and is looked up once per use. Changing is for a copy's owner.
 
     __slots__ = ()
 
@@ -98,8 +99,8 @@ class Object(_Kept):
         self._parts = None
         try:
             self._head = _headed.decode(raw).metadata
-        except UNREADABLE as error:
-            self._head = _salvage(raw, cls.__name__, error)
+        except UNREADABLE:
+            self._head = _salvage(raw, cls.__name__)
         return self
 
     @classmethod
@@ -179,7 +180,7 @@ class Object(_Kept):
     def to_json(self) -> bytes:
         """The object as JSON: whatever nobody changed is the bytes that came."""
         content = self._content()
-        return self._raw if content == self._parts else encode(content, what=self.describe())
+        return self._raw if content == self._split() else encode(content, what=self.describe())
 
     def to_dict(self) -> dict[str, Any]:
         """The object as a new dict of wire names: a valid manifest."""
@@ -205,9 +206,22 @@ class Object(_Kept):
                 twin.__dict__[name] = clone(value, field.type)
         return twin
 
+    @property
+    def parts(self) -> Mapping[str, msgspec.Raw]:
+        """The top-level parts as they came, by wire name."""
+        return MappingProxyType(self._split())
+
     def part(self, wire: str) -> msgspec.Raw | None:
         """One top-level part as it came, None if it did not."""
         return self._split().get(wire)
+
+    def peek(self, wire: str) -> Any:
+        """One top-level part as it is now: its value if it was touched, else the JSON that came. Keeps nothing."""
+        for name, field in self.lazy_fields.items():
+            if field.wire == wire and name in self.__dict__:
+                return self.__dict__[name]
+        parts = self._parts
+        return (parts if type(parts) is dict else _parts.decode(self._raw)).get(wire)
 
     def describe(self) -> str:
         """Kind and key, for messages."""
@@ -215,9 +229,10 @@ class Object(_Kept):
 
     def _touch(self, field: LazyField) -> Any:
         """The value of a part that is not decoded yet."""
-        if type(self._parts) is dict:
-            return field.read(self._parts.get(field.wire), self)
-        if self._parts is not None and (part := getattr(self._parts, field.name)) is not msgspec.UNSET:
+        parts = self._parts
+        if type(parts) is dict:
+            return field.read(parts.get(field.wire), self)
+        if parts is not None and (part := getattr(parts, field.name)) is not msgspec.UNSET:
             return field.read(part, self)
         try:
             found = field.opener(type(self)).decode(self._raw)
@@ -229,7 +244,7 @@ class Object(_Kept):
         return field.zero() if value is None else value
 
     def _split(self) -> dict[str, msgspec.Raw]:
-        parts = self._parts
+        parts: dict[str, msgspec.Raw] = self._parts
         if type(parts) is not dict:
             try:
                 parts = self._parts = _parts.decode(self._raw)
@@ -246,13 +261,14 @@ class Object(_Kept):
             if name in self.__dict__:
                 content[field.wire] = field.write(self.__dict__[name], came.get(field.wire), self)
         if self.gvk:
+            # Items of lists do not say what they are. If they do, it stays where it is; else it comes first.
             unsaid = {wire: text for wire, text in self._said.items() if _text(came.get(wire)) == ""}
             content = unsaid | content | unsaid
         return {wire: value for wire, value in content.items() if value is not None}
 
     def _refuse_strangers(self) -> None:
         # Else a change under a misspelled name would be lost without a word.
-        for name in self.__dict__:
+        for name in list(self.__dict__):
             if not (name.startswith("_") or hasattr(type(self), name)):
                 raise EncodeError(f"it was given {name!r}, but has only {_names(self)}", object_name=self.describe())
 
@@ -302,15 +318,15 @@ class Object(_Kept):
         return not self.__dict__
 
 
-def _salvage(raw: bytes, kind: str, error: Exception) -> Head:
+def _salvage(raw: bytes, kind: str) -> Head:
     """The head of an object whose metadata has something wrong in it: what can be read of it.
 
     The object stays in its list or stream; the wrong field raises when it is touched.
     """
     try:
-        found = _tree(_parts.decode(raw).get("metadata"))
-    except UNREADABLE:
-        raise DecodeError(reason_of(error, raw), object_name=f"a {kind}") from None
+        found = tree_of(_parts.decode(raw).get("metadata"))
+    except UNREADABLE as error:
+        raise DecodeError(reason_of(error, raw), object_name=kind) from None
     fields = found if isinstance(found, dict) else {}
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
     labels = fields.get("labels")
@@ -323,16 +339,8 @@ def _salvage(raw: bytes, kind: str, error: Exception) -> Head:
     )
 
 
-def _tree(part: msgspec.Raw | None) -> Any:
-    """What a part says; None if it says nothing, or nothing that can be read."""
-    try:
-        return None if part is None else msgspec.json.decode(part)
-    except UNREADABLE:
-        return None
-
-
 def _text(part: msgspec.Raw | None) -> str:
-    tree = _tree(part)
+    tree = tree_of(part)
     return "" if tree is None else str(tree)
 
 

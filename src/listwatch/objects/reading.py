@@ -13,9 +13,9 @@ import msgspec
 from msgspec import inspect
 
 from listwatch.errors import DecodeError, FieldError
-from listwatch.objects.reasons import name_keys, reason_and_place
+from listwatch.objects.reasons import UNREADABLE, name_keys, reason_and_place
 
-__all__ = ["Tree", "convert", "decoder_for", "fields_of", "read_nested", "type_info"]
+__all__ = ["Tree", "convert", "decoder_for", "fields_of", "read_nested", "tree_of", "type_info"]
 
 Tree = Any
 """JSON as Python has it: dict, list, str, int, float, bool and None, under wire names."""
@@ -27,18 +27,26 @@ def decoder_for(type_: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(type_, dec_hook=read_nested)
 
 
+def tree_of(part: msgspec.Raw | None) -> Tree:
+    """What a part says; None if it says nothing, or nothing that can be read."""
+    try:
+        return None if part is None else msgspec.json.decode(part)
+    except UNREADABLE:
+        return None
+
+
 def convert(tree: Tree, type_: Any, *, what: str, field: str = "") -> Any:
     """Read a tree as `type_`, forgiving what servers and people do write: null for empty, numbers for quantities."""
     try:
-        if not isinstance(fault := _convert(tree, type_), msgspec.ValidationError):
-            return fault
+        if not isinstance(found := _convert(tree, type_), msgspec.ValidationError):
+            return found
         forgiven = _forgive(tree, type_info(type_))
-        if not isinstance(fault := _convert(forgiven, type_), msgspec.ValidationError):
-            return fault
+        if not isinstance(found := _convert(forgiven, type_), msgspec.ValidationError):
+            return found
     except RecursionError:
         raise DecodeError("it is nested too deeply", object_name=what, field=field) from None
-    reason, place = reason_and_place(fault)
-    place = name_keys(place, forgiven, lambda: str(_convert(forgiven, type_)) == str(fault))
+    reason, place = reason_and_place(found)
+    place = name_keys(place, forgiven, lambda: str(_convert(forgiven, type_)) == str(found))
     raise DecodeError(reason, object_name=what, field=(field + place).removeprefix("."))
 
 

@@ -16,17 +16,19 @@ __all__ = ["UNREADABLE", "name_keys", "reason_and_place", "reason_of"]
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """All that msgspec raises on bytes that it cannot read."""
 
-_SAID = re.compile(r"(?P<reason>.*?)(?: - at (?:`key` in )?`\$(?P<place>.*)`)?", re.DOTALL)
+_SAID = re.compile(r"(?P<reason>.*) - at (?:`key` in )?`\$(?P<place>[^`]*)`", re.DOTALL)
 _STEP = re.compile(r"\.[^.\[]+|\[[^\]]*\]")
-_LATE_SURROGATE = re.compile(rb"\\u[dD][89abAB].{2,13}\Z", re.DOTALL)
+_HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
+_OF_HALF_PAIRS = re.compile("truncated|hex escape|surrogate")
+_MSGSPECS_OWN = ("Expected ", "Invalid ", "Input ", "Integer ", "Number ", "Object ")
 
 
 def reason_of(error: Exception, text: bytes = b"") -> str:
     """Why msgspec could not read the text."""
     reason, _ = reason_and_place(error)
-    # It looks for the second half of a pair before it looks for the end of the text.
-    if "truncated" in reason and _LATE_SURROGATE.search(text):
-        return "a text in it ends in half of a surrogate pair"
+    # It misses the second half of a pair in several ways, depending on what it finds there.
+    if _OF_HALF_PAIRS.search(reason) and _HALF_PAIR.search(text):
+        return "a text in it has half of a surrogate pair"
     return reason
 
 
@@ -37,14 +39,18 @@ def reason_and_place(error: Exception) -> tuple[str, str]:
     if isinstance(error, UnicodeError):
         return "it is not UTF-8", ""
     said = _SAID.fullmatch(str(error))
-    reason, place = said.groups(default="") if said else (str(error), "")
-    return (reason[:1].lower() + reason[1:]).replace("`", "").replace("jSON", "the JSON"), place
+    reason, place = said.groups() if said else (str(error), "")
+    if reason.startswith(_MSGSPECS_OWN):
+        reason = reason[0].lower() + reason[1:].replace("`", "")
+    return reason, place
 
 
 def name_keys(place: str, tree: Any, same_fault: Callable[[], bool]) -> str:
     """The place with the key of each map, where msgspec only says `[...]`. Takes the tree apart to find them."""
     named = ""
     for step in _STEP.findall(place):
+        if step == "[...]" and type(tree) is not dict:
+            return place  # a mapping of another sort, which is not ours to take apart
         key = _culprit(tree, same_fault) if step == "[...]" else step[1:] if step[0] == "." else int(step[1:-1])
         named += f"[{key}]" if step == "[...]" else step
         tree = tree[key]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, NoReturn, Self
 
@@ -14,8 +13,9 @@ from listwatch.objects.fields import write_change
 from listwatch.objects.merge import same
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
+from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_and_place
-from listwatch.objects.writing import encode, plain
+from listwatch.objects.writing import clone, encode, plain
 
 __all__ = ["Unstructured"]
 
@@ -84,14 +84,13 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     def copy(self) -> Self:
         twin = super().copy()
-        twin._fields = None if self._fields is None else {n: _clone(value) for n, value in self._fields.copy().items()}
+        twin._fields = None
+        if self._fields is not None:
+            twin._fields = {name: clone(value, Any) for name, value in self._fields.copy().items()}
         return twin
 
-    def describe(self) -> str:
-        try:
-            return super().describe()
-        except DecodeError:
-            return f"object {self.key}"
+    def peek(self, wire: str) -> Any:
+        return super().peek(wire) if wire == "metadata" or self._fields is None else self._fields.get(wire)
 
     def _opened(self) -> dict[str, Any]:
         if self._fields is None:
@@ -101,8 +100,8 @@ class Unstructured(Object, MutableMapping[str, Any]):
     def _content(self) -> dict[str, Any]:
         self._refuse_strangers()
         content = {name: self._written(name, value) for name, value in self._opened().copy().items()}
-        if "metadata" in self.__dict__:
-            content["metadata"] = self._metadata() or {}
+        if (metadata := self._metadata()) is not None:
+            content["metadata"] = metadata
         return content
 
     def _written(self, name: str, value: Any) -> Any:
@@ -137,7 +136,12 @@ class Unstructured(Object, MutableMapping[str, Any]):
         fields["metadata"] = parts["metadata"]
 
     def _text(self, name: str) -> str:
-        value = self.get(name)
+        # Never raises, because errors are told with it.
+        try:
+            value = (self._split() if self._fields is None else self._fields).get(name)
+        except DecodeError:
+            return ""
+        value = tree_of(value) if type(value) is msgspec.Raw else value
         return value if isinstance(value, str) else ""
 
     def _decode(self, name: str, raw: msgspec.Raw) -> Any:
@@ -145,22 +149,10 @@ class Unstructured(Object, MutableMapping[str, Any]):
             return msgspec.json.decode(raw)
         except UNREADABLE as error:
             reason, place = reason_and_place(error)
-            raise DecodeError(reason, object_name=f"object {self.key}", field=name + place) from None
+            raise DecodeError(reason, object_name=self.describe(), field=name + place) from None
 
     def _is_untouched(self) -> bool:
         return self._fields is None and super()._is_untouched()
-
-
-def _clone(value: Any) -> Any:
-    match value:
-        case dict():
-            return {name: _clone(each) for name, each in value.items()}
-        case list():
-            return [_clone(each) for each in value]
-        case str() | int() | float() | None | msgspec.Raw():
-            return value
-        case _:
-            return copy.deepcopy(value)
 
 
 # --- metadata as a mapping ---------------------------------------------------------------------------------------

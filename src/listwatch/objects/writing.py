@@ -58,7 +58,9 @@ def encode(tree: Tree, *, what: str, field: str = "") -> bytes:
         return _encoder.encode(tree)
     except UnicodeEncodeError:
         raise EncodeError("a text in it has half of a surrogate pair", object_name=what, field=field) from None
-    except (TypeError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise EncodeError("it is nested too deeply", object_name=what, field=field) from None
+    except (TypeError, ValueError) as error:
         raise EncodeError(str(error), object_name=what, field=field) from None
 
 
@@ -82,10 +84,15 @@ def _write_nested(value: Any) -> Tree:
 
 def _is_finished(tree: Tree) -> bool:
     # Nearly everything is, and to look costs a fraction of what it takes to keep track of types and places.
-    inside = tree.values() if type(tree) is dict else tree if type(tree) is list else None
-    if inside is None:
-        return type(tree) in _WRITTEN
-    return all(type(each) in _WRITTEN or _is_finished(each) for each in inside)
+    left: list[Tree] = [[tree]]
+    while left:
+        inside = left.pop()
+        for each in inside.values() if type(inside) is dict else inside:
+            if type(each) is dict or type(each) is list:
+                left.append(each)
+            elif type(each) not in _WRITTEN:
+                return False
+    return True
 
 
 def _finish(tree: Tree, info: inspect.Type | None, place: str) -> Tree:

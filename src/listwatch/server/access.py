@@ -223,10 +223,20 @@ def _act(resource: str, name: str, *, group: str = "", namespace: str = "", subr
 
 
 def _request_of(attributes: Tree) -> RequestInfo:
-    said = {name: str(attributes.get(name) or "") for name in ("verb", "group", "version", "namespace", "name", "path")}
-    resource, subresource = (str(attributes.get(name) or "") for name in ("resource", "subresource"))
+    def said(name: str) -> str:
+        return str(attributes.get(name) or "")
+
     return RequestInfo(
-        method="", is_resource="path" not in attributes, resource=resource, subresource=subresource, **said
+        "",
+        said("path"),
+        verb=said("verb"),
+        is_resource="path" not in attributes,
+        group=said("group"),
+        version=said("version"),
+        namespace=said("namespace"),
+        resource=said("resource"),
+        subresource=said("subresource"),
+        name=said("name"),
     )
 
 

@@ -27,7 +27,7 @@ from listwatch.server.http import Backend, Listener
 from listwatch.server.kept_files import kept_file
 from listwatch.server.non_resources import NonResources
 from listwatch.server.registry import Registry
-from listwatch.server.request_log import Criteria, LoggedRequest, RequestLog
+from listwatch.server.request_log import Criteria, LoggedRequest, RequestLog, Stage
 from listwatch.server.requests import User
 from listwatch.server.schema import builtin_schema
 from listwatch.server.storage import MAX_AGE, MAX_EVENTS, Storage
@@ -101,7 +101,8 @@ class APIServer:
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("an API server begins with what is in its data_dir, or with a snapshot; choose one")
-        self._host = host
+        # The name may stand for two addresses, with a port each.
+        self._host = "127.0.0.1" if host == "localhost" else host
         self._asked_port = port
         self._tls = tls
         self._data_dir = data_dir
@@ -170,8 +171,9 @@ class APIServer:
         verbs = Verbs(storage, registry, builtin_schema(), origin, identities=self._access, admission=self._admission)
         collector = Collector(verbs)
         collector.recover()
-        commits = Commits(storage, _logged(collector.run_pending), grouped=self._data_dir is not None)
+        follow_up = _logged(collector.run_pending)
         add_namespaces(verbs, _ADMIN)
+        follow_up()
         storage.sync()
         return Backend(
             registry=registry,
@@ -179,7 +181,7 @@ class APIServer:
             verbs=verbs,
             non_resources=NonResources(registry),
             watches=Watches(Feeds(storage, verbs.sent), self._clock, self._random, self._pace),
-            commits=commits,
+            commits=Commits(storage, follow_up, grouped=self._data_dir is not None),
             faults=self.faults,
             requests=self.requests,
             clock=self._clock,
@@ -294,15 +296,19 @@ class APIServer:
         running = self._now
         return Statistics(self.revision, self.requests.total, running.listener.connections, len(running.watches))
 
-    async def wait_for_requests(self, count: int = 1, **criteria: Unpack[Criteria]) -> list[LoggedRequest]:
-        """The requests of a pattern that have an answer, or never will, once there are so many."""
+    async def wait_for_requests(
+        self, count: int = 1, *, until: Stage = "answered", **criteria: Unpack[Criteria]
+    ) -> list[LoggedRequest]:
+        """The requests of a pattern, once so many of them have come as far as that."""
         changed = asyncio.Event()
         unsubscribe = self.requests.subscribe(changed.set)
         try:
-            while len(found := _settled(self.requests.matching(**criteria))) < count:
+            while True:
+                found = self.requests.matching(**criteria)
+                if sum(each.has_come(until) for each in found) >= count:
+                    return found
                 changed.clear()
                 await changed.wait()
-            return found
         finally:
             unsubscribe()
 
@@ -311,10 +317,6 @@ class APIServer:
         if self._running is None:
             raise UsageError("the API server is not running; use it within `async with`, or start it")
         return self._running
-
-
-def _settled(requests: list[LoggedRequest]) -> list[LoggedRequest]:
-    return [request for request in requests if request.status or request.is_finished]
 
 
 def _new_token() -> str:
@@ -327,7 +329,7 @@ def _logged(follow_up: Callable[[], None]) -> Callable[[], None]:
     def run() -> None:
         try:
             follow_up()
-        except Exception:
+        except Exception:  # noqa: BLE001  # it is not the mistake of whoever is asking
             _log.exception("what follows from a write could not be done")
 
     return run

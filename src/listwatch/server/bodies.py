@@ -31,9 +31,7 @@ _IN_OTHER_WORDS = {
     "Extra data": "after top-level value",
     "Invalid control character at": "in string literal",
     "Invalid \\escape": "in string escape code",
-    "Invalid \\escape: ": "in string escape code",
 }
-_LITERAL = re.compile(r"true|false|null")
 
 
 class Repeating(dict[str, Tree]):
@@ -79,7 +77,7 @@ def read_json(body: bytes, *, find_repeats: bool) -> Tree:
         return _read_pairs(body) if find_repeats and _repeats(body, tree) else tree
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, ValueError):
         _explain(body.decode("utf-8", "replace"))
 
 
@@ -108,13 +106,16 @@ def _explain(text: str) -> NoReturn:
         json.loads(text)
     except json.JSONDecodeError as error:
         rest = text[error.pos :]
-        if not rest.strip() or error.msg.startswith("Unterminated string") or _LITERAL.match(rest):
+        if not rest.strip() or error.msg.startswith("Unterminated string"):
             raise DecodeError("unexpected end of JSON input") from None
         character = text[error.pos + error.msg.startswith("Invalid \\escape")] if len(rest) > 1 else rest[0]
         reason = _IN_OTHER_WORDS.get(error.msg, "in string literal")
         if error.msg.startswith("Expecting ','") and _is_in_array(text[: error.pos]):
             reason = "after array element"
         raise DecodeError(f"invalid character {_go_character(character)} {reason}") from None
+    except ValueError:
+        # Python refuses to read a number of thousands of digits.
+        raise DecodeError("json: cannot unmarshal number into Go value of type float64") from None
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     raise DecodeError("invalid character in string literal")

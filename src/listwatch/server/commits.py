@@ -1,4 +1,4 @@
-"""Makes writes safe before anybody hears of them, and lets follow what follows from them. `storage` explains group commits."""
+"""Makes writes safe before anybody hears of them, and does what follows from them. `storage` has the group commits."""
 
 from __future__ import annotations
 

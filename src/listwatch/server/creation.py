@@ -21,7 +21,7 @@ _COMPUTED = ("cpu", "memory")
 
 
 def complete_new(tree: Map) -> None:
-    """Completes, in place, an object that is about to be stored for the first time."""
+    """Completes, in place, an object that is about to be stored for the first time; again if it gets another name."""
     group = tree["apiVersion"].rpartition("/")[0]
     if complete := _BEGINNINGS.get((group, tree["kind"])):
         complete(tree)
@@ -31,7 +31,7 @@ def _namespace(namespace: Map) -> None:
     # Whoever empties the namespace takes the finalizer away, and no update may put it back.
     spec, metadata = namespace.setdefault("spec", {}), namespace["metadata"]
     spec["finalizers"] = list(dict.fromkeys([*spec.get("finalizers", ()), "kubernetes"]))
-    metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = metadata["name"]
+    metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = metadata.get("name", "")
 
 
 def _job(job: Map) -> None:
@@ -39,7 +39,7 @@ def _job(job: Map) -> None:
     spec, metadata = job["spec"], job["metadata"]
     if spec.get("manualSelector"):
         return
-    own = {"controller-uid": metadata["uid"], "job-name": metadata["name"]}
+    own = {"controller-uid": metadata["uid"], "job-name": metadata.get("name", "")}
     labels = own | {f"batch.kubernetes.io/{name}": value for name, value in own.items()}
     template = spec.setdefault("template", {}).setdefault("metadata", {})
     template["labels"] = {**template.get("labels", {}), **labels}

@@ -128,4 +128,6 @@ def _unhandled(found: GroupVersionKind, expected: GroupVersionKind, why: str) ->
 def _unrecognized(expected: GroupVersionKind, why: str, body: bytes) -> BadRequestError:
     shown = body[:_SHOWN].decode("utf-8", "replace") if body.startswith(b"{") else body[:_SHOWN].hex()
     summary = f"{shown} ..." if len(body) > _SHOWN else shown or "<empty>"
+    if expected.kind == "Secret":
+        summary = "<omitted>"
     return BadRequestError(f"the object provided is unrecognized (must be of type {expected.kind}): {why} ({summary})")

@@ -2,9 +2,10 @@
 
     finalizers pending     a mark: somebody has to clean up first
     a pod that runs        a mark: somebody has to stop it first
+    a namespace            a mark: somebody has to empty it first
     else                   the end
 
-`verbs` does it; `collector` follows with what depended on the object.
+`deleting` does it; `collector` follows with what depended on the object.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ __all__ = ["FOREGROUND", "ORPHAN", "Keep", "Mark", "Remove", "check_precondition
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 
+# The oldest owners of pods leave them alone unless told otherwise.
+_ORPHANING = frozenset({"replicationcontrollers", "jobs.batch"})
+
 
 @dataclass(frozen=True, slots=True)
 class Keep:
@@ -39,7 +43,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """It is gone."""
+    """It goes; if there is a mark, with that on it for a moment."""
+
+    mark: Tree | None = None
+
+
+Plan = Keep | Mark | Remove
 
 
 def check_preconditions(tree: Tree, options: DeleteOptions, resource: Resource) -> None:
@@ -60,27 +69,22 @@ def check_preconditions(tree: Tree, options: DeleteOptions, resource: Resource) 
             raise ConflictError.of(resource.kind, metadata["name"], message, group=resource.group)
 
 
-def plan_deletion(
-    tree: Tree, options: DeleteOptions, resource: Resource, traits: Traits, now: datetime
-) -> Keep | Mark | Remove:
+def plan_deletion(tree: Tree, options: DeleteOptions, resource: Resource, traits: Traits, now: datetime) -> Plan:
     """What to do with an object that is to be deleted; its preconditions were checked."""
+    if resource.group_resource == ("", "namespaces"):
+        return _plan_namespace(tree, options, resource, now)
     marked = copied(tree)
-    metadata = marked["metadata"]
-    graceful = traits.graceful and _shorten_or_begin_grace(marked, options, now)
-    if graceful is None:
-        return Keep()
-    finalizers = _finalizers(metadata.get("finalizers") or [], options, resource)
-    metadata["finalizers"] = finalizers
-    if not finalizers:
-        del metadata["finalizers"]
-    if not graceful:
-        if finalizers or child(tree, "spec", "finalizers"):
-            _mark_as_deleting(metadata, now)
-            if resource.kind == "Namespace" and not resource.group:
-                marked["status"] = {**marked.get("status", {}), "phase": "Terminating"}
-            return Mark(marked)
-        return Remove()
-    return Mark(marked) if finalizers or metadata["deletionGracePeriodSeconds"] > 0 else Remove()
+    if not traits.graceful:
+        return _plan_plain(marked, options, resource, now)
+    match _grace_left(marked, options, now):
+        case None:
+            return Keep()
+        case 0 if "deletionTimestamp" in tree["metadata"] and _has_no_grace(tree):
+            return _plan_plain(marked, options, resource, now)
+        case grace:
+            _put_finalizers(marked["metadata"], options, resource)
+            waits = grace > 0 or "finalizers" in marked["metadata"]
+            return Mark(marked) if waits else Remove(marked)
 
 
 def is_finished(tree: Tree) -> bool:
@@ -88,42 +92,71 @@ def is_finished(tree: Tree) -> bool:
     metadata = tree["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
-    return not metadata.get("deletionGracePeriodSeconds") and not _namespace_finalizers(tree)
+    waits_to_be_empty = tree["kind"] == "Namespace" and child(tree, "spec", "finalizers")
+    return _has_no_grace(tree) and not waits_to_be_empty
 
 
-def _namespace_finalizers(tree: Tree) -> Tree:
-    return child(tree, "spec", "finalizers") if tree.get("kind") == "Namespace" else None
+def _has_no_grace(tree: Tree) -> bool:
+    return not tree["metadata"].get("deletionGracePeriodSeconds")
 
 
-def _shorten_or_begin_grace(pod: Tree, options: DeleteOptions, now: datetime) -> bool | None:
-    """True if the pod got a time to stop by; False if it needs none; None if it has one that stays."""
+def _plan_plain(marked: Tree, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
+    metadata = marked["metadata"]
+    _put_finalizers(metadata, options, resource)
+    if "finalizers" not in metadata:
+        return Remove()
+    if "deletionTimestamp" not in metadata:
+        _count_generation(metadata)
+        metadata["deletionTimestamp"] = timestamp(now)
+    metadata["deletionTimestamp"] = min(metadata["deletionTimestamp"], timestamp(now))
+    metadata["deletionGracePeriodSeconds"] = 0
+    return Mark(marked)
+
+
+def _plan_namespace(tree: Tree, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
+    """However empty it is, somebody has to see to it that it stays so until it is gone."""
+    if "deletionTimestamp" in tree["metadata"]:
+        waits = child(tree, "spec", "finalizers") or tree["metadata"].get("finalizers")
+        return Keep() if waits else Remove()
+    marked = copied(tree)
+    _put_finalizers(marked["metadata"], options, resource)
+    marked["metadata"]["deletionTimestamp"] = timestamp(now)
+    marked["status"] = {**marked.get("status", {}), "phase": "Terminating"}
+    return Mark(marked)
+
+
+# --- The time that a pod has to stop ----------------------------------------------------------------------------------
+
+
+def _grace_left(pod: Tree, options: DeleteOptions, now: datetime) -> int | None:
+    """Put the time to stop on a pod, and return how long it is; None if what it has stays."""
     metadata = pod["metadata"]
     if "deletionTimestamp" in metadata:
-        return _shorten_grace(metadata, options, now)
+        return _shortened(metadata, options, now)
     grace = _grace(pod, options)
     metadata["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
     metadata["deletionGracePeriodSeconds"] = grace
     _count_generation(metadata)
-    return True
+    return grace
 
 
-def _shorten_grace(metadata: dict[str, Tree], options: DeleteOptions, now: datetime) -> bool | None:
+def _shortened(metadata: dict[str, Tree], options: DeleteOptions, now: datetime) -> int | None:
     present = metadata.get("deletionGracePeriodSeconds") or 0
     if present == 0:
-        return False
-    asked = options.grace
-    if asked is None:
+        return 0
+    if options.grace is None:
         return None
-    grace = 1 if asked < 0 else asked
+    grace = _at_least_some(options.grace)
     if grace >= present:
         return None
     due = datetime.strptime(metadata["deletionTimestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     earlier = due - timedelta(seconds=present - grace)
     if earlier < now:
+        # All of it is over, but who asked for some grace leaves the end to whoever stops the pod.
         earlier, grace = now, min(grace, 1)
     metadata["deletionTimestamp"] = timestamp(earlier)
     metadata["deletionGracePeriodSeconds"] = grace
-    return True
+    return grace
 
 
 def _grace(pod: Tree, options: DeleteOptions) -> int:
@@ -131,36 +164,40 @@ def _grace(pod: Tree, options: DeleteOptions) -> int:
     if not child(pod, "spec", "nodeName") or child(pod, "status", "phase") in ("Failed", "Succeeded"):
         return 0
     asked = options.grace if options.grace is not None else child(pod, "spec", "terminationGracePeriodSeconds")
-    grace: int = asked or 0
+    return _at_least_some(asked or 0)
+
+
+def _at_least_some(grace: int) -> int:
     return 1 if grace < 0 else grace
 
 
+# --- Finalizers and the generation ------------------------------------------------------------------------------------
+
+
+def _put_finalizers(metadata: dict[str, Tree], options: DeleteOptions, resource: Resource) -> None:
+    """The finalizers that it has, with that of the policy that was asked for."""
+    present = metadata.pop("finalizers", None) or []
+    if finalizers := _finalizers(present, options, resource):
+        metadata["finalizers"] = finalizers
+
+
 def _finalizers(present: list[str], options: DeleteOptions, resource: Resource) -> list[str]:
-    """The finalizers, with those of the policy that was asked for."""
     if resource.plural == "events":
         return present
-    orphan, foreground = _policy(present, options, resource)
-    kept = [each for each in present if each not in (ORPHAN, FOREGROUND)]
-    return kept + [ORPHAN] * orphan + [FOREGROUND] * foreground
+    policy = _policy(present, options, resource)
+    wanted = [*(each for each in present if each not in (ORPHAN, FOREGROUND)), *policy]
+    return present if set(present) == set(wanted) else wanted
 
 
-def _policy(present: list[str], options: DeleteOptions, resource: Resource) -> tuple[bool, bool]:
+def _policy(present: list[str], options: DeleteOptions, resource: Resource) -> tuple[str, ...]:
     if options.orphan is not None:
-        return options.orphan, False
+        return (ORPHAN,) if options.orphan else ()
     if options.policy:
-        return options.policy == "Orphan", options.policy == "Foreground"
-    if ORPHAN in present or FOREGROUND in present:
-        return ORPHAN in present, FOREGROUND in present and ORPHAN not in present
-    # The oldest owners of pods leave them alone unless told otherwise.
-    return str(resource.group_resource) in ("replicationcontrollers", "jobs.batch"), False
-
-
-def _mark_as_deleting(metadata: dict[str, Tree], now: datetime) -> None:
-    if "deletionTimestamp" not in metadata:
-        _count_generation(metadata)
-        metadata["deletionTimestamp"] = timestamp(now)
-    metadata["deletionTimestamp"] = min(metadata["deletionTimestamp"], timestamp(now))
-    metadata["deletionGracePeriodSeconds"] = 0
+        return {"Orphan": (ORPHAN,), "Foreground": (FOREGROUND,)}.get(options.policy, ())
+    for finalizer in present:
+        if finalizer in (ORPHAN, FOREGROUND):
+            return (finalizer,)
+    return (ORPHAN,) if str(resource.group_resource) in _ORPHANING else ()
 
 
 def _count_generation(metadata: dict[str, Tree]) -> None:

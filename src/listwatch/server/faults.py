@@ -88,21 +88,18 @@ class HoldEvents(Action):
     """A watch sends nothing until the fault is removed: a stale view. After that it sends all."""
 
 
-_FOR_STREAMS = (Expire, CutStream, DropBookmarks, HoldEvents)
+# What can also befall a watch that is open already, and what befalls nothing else.
+_ON_OPEN_WATCHES = (Expire, CutStream, DropBookmarks, HoldEvents)
+_ONLY_ON_WATCHES = (CutStream, DropBookmarks, HoldEvents)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Fault:
     """Something that goes wrong with requests of one pattern.
 
-    The first `skip` of them are spared, then it strikes `times` of them, or all; each by chance, if it is not sure.
+    The first `skip` of them are spared, then it strikes `times` of them, or all; each by chance, if it is not certain.
     """
 
-    action: Action
-    pattern: RequestPattern
-    skip: int
-    times: int | None
-    probability: float
+    __slots__ = ("action", "pattern", "probability", "skip", "times")
 
     def __init__(
         self,
@@ -117,14 +114,19 @@ class Fault:
             raise UsageError(f"a fault needs an action such as Refuse() or Delay(1.0), not {action!r}")
         if skip < 0 or (times is not None and times < 1) or not 0.0 <= probability <= 1.0:
             raise UsageError("a fault skips none or some requests, strikes once or more, with a probability up to 1")
-        for name, value in {
-            "action": action,
-            "pattern": RequestPattern(**criteria),
-            "skip": skip,
-            "times": times,
-            "probability": probability,
-        }.items():
-            object.__setattr__(self, name, value)  # the way to fill in what is frozen
+        self.action = action
+        self.pattern = RequestPattern(**criteria)
+        self.skip = skip
+        self.times = times
+        self.probability = probability
+
+    def concerns(self, request: LoggedRequest) -> bool:
+        if isinstance(self.action, _ONLY_ON_WATCHES) and request.verb != "watch":
+            return False
+        return self.pattern.matches(request)
+
+    def __repr__(self) -> str:
+        return f"<Fault {self.action!r} on requests with {self.pattern!r}>"
 
 
 # --- When it does -----------------------------------------------------------------------------------------------------
@@ -140,7 +142,7 @@ class _Armed:
 
     def strikes(self, request: LoggedRequest, chance: Callable[[], float]) -> bool:
         fault = self.fault
-        if (fault.times is not None and self.struck >= fault.times) or not fault.pattern.matches(request):
+        if (fault.times is not None and self.struck >= fault.times) or not fault.concerns(request):
             return False
         self.seen += 1
         if self.seen <= fault.skip or (fault.probability < 1.0 and chance() >= fault.probability):
@@ -155,7 +157,7 @@ class Plan:
 
     request: LoggedRequest
     faults: list[Fault] = field(default_factory=list)
-    on_change: Callable[[], None] = lambda: None
+    on_change: Callable[[], object] = lambda: None
 
     def find(self, kind: type[ActionT]) -> ActionT | None:
         """The first action of a kind."""
@@ -177,8 +179,9 @@ class Faults:
     def add(self, fault: Fault) -> Fault:
         """Let it happen from now on; returns the fault, for `remove`."""
         armed = self._armed.setdefault(fault, _Armed(fault))
-        for plan in tuple(self._plans):
-            if isinstance(fault.action, _FOR_STREAMS) and armed.strikes(plan.request, self._chance):
+        open_ones = self._plans if isinstance(fault.action, _ON_OPEN_WATCHES) else ()
+        for plan in tuple(open_ones):
+            if plan.request.verb == "watch" and armed.strikes(plan.request, self._chance):
                 plan.faults.append(fault)
                 plan.on_change()
         return fault

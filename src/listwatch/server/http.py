@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import BadHttpMethod
 
 from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock
 from listwatch.errors import APIError, ExpiredError, InternalServerError, RequestTimeoutError, UnauthorizedError
 from listwatch.server.access import Access, read_token_path
 from listwatch.server.commits import Commits
-from listwatch.server.faults import Expire, Fail, Faults, LoseAnswer, Plan, Refuse
+from listwatch.server.faults import Expire, Fail, Faults, LoseAnswer, Refuse
 from listwatch.server.http_messages import Stream, accepts_gzip, error_headers, read_body, reset, respond
 from listwatch.server.list_options import read_watch_options
 from listwatch.server.negotiation import Representation, negotiate, negotiate_error, negotiate_watch, wants_pretty
@@ -40,6 +45,22 @@ _log = logging.getLogger(__name__)
 
 # As Go's server, which allows a request line and headers of a megabyte.
 _MAX_LINE = 1 << 20
+
+_PROTOCOL_OPTIONS: dict[str, Any] = {
+    "logger": _log,
+    "access_log": None,  # `request_log` is for that
+    "auto_decompress": False,
+    "max_line_size": _MAX_LINE,
+    "max_field_size": _MAX_LINE,
+}
+_BACKLOG = 1024
+
+# How aiohttp reports a request that is in order but for its method.
+_UNKNOWN_METHOD = re.compile(r"b'[A-Z]+ /\S* HTTP/1")
+
+# More than it takes a watch that is told to end to say so to its client.
+_TURNS_TO_END = 20
+_SHUTDOWN_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +89,21 @@ class Exchange:
         self._request = request
         self._accept = request.headers.get("Accept", "")
         self._user_agent = request.headers.get("User-Agent", "")
-        self._info = RequestInfo(request.method, request.path)
+        token, self._target = read_token_path(request.raw_path)
+        self._authorization = f"Bearer {token}" if token else request.headers.get("Authorization", "")
+        self._info = RequestInfo(request.method, self._target)
         self._user: User | None = None
         self._refusal = self._identify()
         self._record = LoggedRequest.of(self._info, self._user, self._user_agent)
-        self._plan = Plan(self._record)
+        self._plan = backend.faults.begin(self._record)
 
     def _identify(self) -> APIError | None:
         """Find out who is asking for what, or why that cannot be known."""
-        request, access = self._request, self._backend.access
-        certificate = request.transport.get_extra_info("peercert") if request.transport else None
-        token, target = read_token_path(request.raw_path)
-        authorization = f"Bearer {token}" if token else request.headers.get("Authorization", "")
+        transport = self._request.transport
+        certificate = transport.get_extra_info("peercert") if transport else None
         try:
-            self._info = read_target(request.method, target)
-            self._user = access.authenticate(authorization, certificate)
+            self._info = read_target(self._request.method, self._target)
+            self._user = self._backend.access.authenticate(self._authorization, certificate)
         except APIError as error:
             return error
         return None
@@ -91,14 +112,13 @@ class Exchange:
         """Answer, whatever it takes."""
         backend = self._backend
         backend.requests.add(self._record)
-        self._plan = backend.faults.begin(self._record)
         try:
             return await self._answer()
         except APIError as error:
             return await self._refuse(error)
         except ConnectionError:
             return reset(self._request)  # the client is gone
-        except Exception:
+        except Exception:  # noqa: BLE001  # a mistake of ours must not end the connection, nor the server
             _log.exception("%s %s failed", self._info.method, self._info.path)
             return await self._refuse(InternalServerError("Internal error occurred: see the log of the server"))
         finally:
@@ -204,28 +224,35 @@ class Exchange:
         return b""
 
 
+class Protocol(web.RequestHandler):
+    """Reads HTTP from one connection; what cannot be read is refused, and neither repeated nor logged."""
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        if isinstance(exc, BadHttpMethod) and _UNKNOWN_METHOD.search(exc.message):
+            status = 405
+        response = web.Response(status=status, text=f"{status} {HTTPStatus(status).phrase}")
+        response.force_close()
+        return response
+
+
 class Listener:
     """Takes connections at one address, and answers their requests."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._handlers: set[asyncio.Task[None]] = set()
+        self._under_way = 0
         self._protocols: web.Server | None = None
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None) -> int:
         """Listen, and return the port."""
-        self._protocols = web.Server(
-            self._handle,
-            handler_cancellation=True,  # a watch ends when its client has gone
-            access_log=None,
-            auto_decompress=False,
-            max_line_size=_MAX_LINE,
-            max_field_size=_MAX_LINE,
-            logger=_log,
-        )
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._protocols, host, port, ssl=tls, backlog=1024)
+        # A watch ends when its client has gone.
+        self._protocols = web.Server(self._handle, handler_cancellation=True)
+        connected = partial(Protocol, self._protocols, loop=loop, **_PROTOCOL_OPTIONS)
+        self._server = await loop.create_server(connected, host, port, ssl=tls, backlog=_BACKLOG)
         return int(self._server.sockets[0].getsockname()[1])
 
     @property
@@ -233,15 +260,23 @@ class Listener:
         return len(self._protocols.connections) if self._protocols else 0
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        return await Exchange(self._backend, request).run()
+        self._under_way += 1
+        try:
+            return await Exchange(self._backend, request).run()
+        finally:
+            self._under_way -= 1
 
     async def stop(self) -> None:
-        """Take no more connections, and end those that are there."""
+        """Take no more connections, let end what can end now, and cut the rest off."""
         if self._server is None or self._protocols is None:
             return
         self._server.close()
+        for _ in range(_TURNS_TO_END):
+            await asyncio.sleep(0)
+            if not self._under_way:
+                break
         for protocol in self._protocols.connections:
             if protocol.transport is not None:
                 protocol.transport.abort()
-        await self._protocols.shutdown(1.0)
+        await self._protocols.shutdown(_SHUTDOWN_TIMEOUT)
         await self._server.wait_closed()

@@ -121,5 +121,4 @@ class Stream:
             self._request.transport.close()
 
     def abort(self) -> None:
-        if self._request.transport is not None:
-            self._request.transport.abort()
+        reset(self._request)

@@ -2,7 +2,7 @@
 
     application/json-patch+json             `json_patch`       operations, one after the other
     application/merge-patch+json            `merge_patch`      null deletes, maps merge, all else replaces
-    application/strategic-merge-patch+json  `strategic_merge`  the same, and lists merge by the schema; built-in kinds only
+    application/strategic-merge-patch+json  `strategic_merge`  the same, and lists merge by the schema; built-in only
 
 Others, such as apply, are handed in by those who know more than the object and the patch. What comes out has been read
 like a body that a client sent: the types are right, and unknown fields are gone.
@@ -20,7 +20,6 @@ from listwatch.errors import (
     DecodeError,
     InvalidError,
     RequestEntityTooLargeError,
-    StatusDetails,
     UnsupportedMediaTypeError,
 )
 from listwatch.meta import GroupVersionKind
@@ -33,7 +32,7 @@ from listwatch.server.scalars import json_type
 from listwatch.server.schema import Schema, Shape
 from listwatch.server.strategic_merge import StrategicMerge
 from listwatch.server.strictness import Problems
-from listwatch.server.trees import Tree, go_text
+from listwatch.server.trees import Tree, copied, go_text
 from listwatch.server.typed_readers import Unfit
 
 __all__ = ["APPLY_PATCH", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC_MERGE_PATCH", "Patcher", "apply_patch"]
@@ -81,7 +80,7 @@ class _Patching:
         self._schema = schema
         self._type = schema.type_of(self._kind.api_version, self._kind.kind)
         self._problems = Problems()
-        self._shown: Tree = None
+        self._shown: Tree = None  # a strategic merge patch, of which refusals speak rather than of its result
 
     def patchers(self) -> dict[str, Patcher]:
         known: dict[str, Patcher] = {JSON_PATCH: self._json_patched, MERGE_PATCH: self._merged}
@@ -106,39 +105,43 @@ class _Patching:
         return Decoded(decoded, () if field_validation == "Ignore" else self._problems.warnings())
 
     def _json_patched(self, patch: bytes, tree: Tree) -> Tree:
-        return apply_json_patch(_operations(_read(patch), self._problems), tree)
+        operations = _operations(self._read(patch), self._problems)
+        self._problems[:] = [f"json patch {problem}" for problem in self._problems]
+        return apply_json_patch(operations, tree)
 
     def _merged(self, patch: bytes, tree: Tree) -> Tree:
-        changes = _read(patch)
+        changes = self._read(patch)
         if changes is None:
             raise BadRequestError("Invalid JSON Patch")
-        return merge_patch(self._map(changes), tree)
+        return merge_patch(_map(changes), tree)
 
     def _strategically_merged(self, patch: bytes, tree: Tree, shape: Shape) -> Tree:
-        changes = self._map(_read(patch) or {})
-        self._shown = go_text(changes)
-        merged = StrategicMerge(self._schema).merge(changes, tree, shape)
+        changes = self._read(patch)
+        self._shown = {} if changes is None else _map(changes)
+        merged = StrategicMerge(self._schema).merge(self._shown, tree, shape)
         # This way of patching does not look at what the patch says about the kind.
         return {**merged, "apiVersion": tree["apiVersion"], "kind": tree["kind"]}
 
-    def _map(self, changes: Tree) -> dict[str, Tree]:
-        if not isinstance(changes, dict):
-            raise _wrong_type(changes, "map[string]interface {}")
+    def _read(self, patch: bytes) -> Tree:
+        try:
+            changes = read_json(patch, find_repeats=True)
+        except DecodeError as error:
+            raise BadRequestError(f"error decoding patch: {error.message}") from None
         self._problems.repeats(changes)
-        return changes
+        # Whoever patches expects plain maps, not those that know what they were given twice.
+        return copied(changes) if self._problems else changes
 
     def _refusal(self, patched: Tree, why: str) -> InvalidError:
-        shown = self._shown or msgspec.json.encode(patched).decode()
+        shown = msgspec.json.encode(patched).decode() if self._shown is None else go_text(self._shown)
         # The real server shows all of it; a secret has no place in an error.
         cause = invalid("patch", "<omitted>" if self._kind.kind == "Secret" else shown, why)
-        return InvalidError(f' "" is invalid: {cause}', details=StatusDetails(causes=(cause,)))
+        return InvalidError.of("", "", [cause])
 
 
-def _read(patch: bytes) -> Tree:
-    try:
-        return read_json(patch, find_repeats=True)
-    except DecodeError as error:
-        raise BadRequestError(f"error decoding patch: {error.message}") from None
+def _map(changes: Tree) -> dict[str, Tree]:
+    if not isinstance(changes, dict):
+        raise _wrong_type(changes, "map[string]interface {}")
+    return changes
 
 
 def _operations(changes: Tree, problems: Problems) -> list[Operation]:
@@ -150,10 +153,8 @@ def _operations(changes: Tree, problems: Problems) -> list[Operation]:
             "Request entity too large: The allowed maximum operations in a JSON patch "
             f"is {MAX_OPERATIONS}, got {len(operations)}"
         )
-    found = Problems()
     for index, operation in enumerate(operations):
-        _check_operation(operation, index, found)
-    problems.extend(f"json patch {problem}" for problem in found)
+        _check_operation(operation, index, problems)
     return operations
 
 

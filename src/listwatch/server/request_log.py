@@ -6,16 +6,19 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Self, TypedDict, Unpack, get_type_hints
+from typing import Literal, Self, TypedDict, Unpack, get_type_hints
 
 from listwatch.errors import UsageError
 from listwatch.server.requests import Query, User
 from listwatch.server.routes import RequestInfo
 
-__all__ = ["Criteria", "LoggedRequest", "RequestLog", "RequestPattern"]
+__all__ = ["Criteria", "LoggedRequest", "RequestLog", "RequestPattern", "Stage"]
 
 MAX_REQUESTS = 10_000
 """How many requests are remembered."""
+
+
+Stage = Literal["begun", "answered", "finished"]
 
 
 class Criteria(TypedDict, total=False):
@@ -71,6 +74,16 @@ class LoggedRequest:
             user.name if user else "",
             user_agent,
         )
+
+    def has_come(self, stage: Stage) -> bool:
+        """Whether it is there, was answered, as far as it ever will be, or is over."""
+        match stage:
+            case "begun":
+                return True
+            case "answered":
+                return bool(self.status) or self.is_finished
+            case "finished":
+                return self.is_finished
 
 
 class RequestPattern:

@@ -112,6 +112,9 @@ def begin_life(tree: Tree, resource: Resource, traits: Traits, *, uid: str, now:
         tree.pop("status", None)
         if resource.kind in _FIRST_STATUS:
             tree["status"] = _FIRST_STATUS[resource.kind]
+    if resource.kind == "Namespace":
+        # It stays until it is empty.
+        tree["spec"] = {"finalizers": list(dict.fromkeys([*(child(tree, "spec", "finalizers") or ()), "kubernetes"]))}
 
 
 def carry_over(new: Tree, old: Tree, resource: Resource, traits: Traits) -> None:
@@ -122,6 +125,8 @@ def carry_over(new: Tree, old: Tree, resource: Resource, traits: Traits) -> None
     metadata["resourceVersion"] = old["metadata"]["resourceVersion"]
     if resource.subresource("status"):
         _take("status", new, old)
+    if resource.kind == "Namespace":
+        _take("spec", new, old)  # its finalizers, which have a door of their own too
     if traits.has_generation and _wants_something_else(new, old, resource):
         metadata["generation"] = old["metadata"].get("generation", 0) + 1
 

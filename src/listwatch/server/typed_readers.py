@@ -26,6 +26,18 @@ _RAW = frozenset({"meta.v1.FieldsV1", "meta.v1.Patch", "pkg.runtime.RawExtension
 _JSON_SCHEMA = "apiextensions.v1.JSONSchemaProps"
 _GO_SCALARS = {"string": "string", "boolean": "bool", "number": "float64", "any": "interface {}"}
 _PYTHON_TYPES = {"string": str, "boolean": bool}
+# What a null stands for where it has a place; elsewhere it stands for nothing.
+_ZEROS: dict[str, Tree] = {
+    "string": "",
+    "integer": 0,
+    "number": 0,
+    "boolean": False,
+    "list": [],
+    "map": {},
+    "int-or-string": 0,
+    "util.intstr.IntOrString": 0,
+    "api.resource.Quantity": "0",
+}
 
 
 class Unfit(Exception):  # noqa: N818  # a verdict that never leaves this room
@@ -43,8 +55,11 @@ def read_as(type_name: str, tree: Tree, schema: Schema, problems: Problems) -> d
 
 def read_unstructured(tree: dict[str, Tree], schema: Schema, problems: Problems) -> dict[str, Tree]:
     """The tree as an object of a type that the schema does not know: all of it stays, and the metadata are typed."""
-    problems.repeats(tree)
-    found: dict[str, Tree] = copied(tree)
+    try:
+        problems.repeats(tree)
+        found: dict[str, Tree] = copied(tree)
+    except RecursionError:
+        raise Unfit("exceeded max depth") from None
     metadata = _readers(schema).of_type(_OBJECT_META)
     found["metadata"] = metadata(found.get("metadata") or {}, (None, "", "metadata"), problems)
     return found
@@ -147,10 +162,10 @@ class _Readers:
         """The reader of what is in a list or map, and what a null there stands for."""
         inner = shape.items or Shape(type="any")
         reader = self._of_shape(inner)
-        zeros = {"string": "", "integer": 0, "number": 0, "boolean": False}
+        zero = _ZEROS.get(inner.ref or inner.type)
         if inner.type == "ref" and self._schema.type(inner.ref).json_types == ("object",):
-            return reader, lambda problems: reader({}, None, problems)
-        return reader, lambda _: zeros.get(inner.type)
+            zero = {}
+        return reader, lambda problems: None if zero is None else reader(zero, None, problems)
 
 
 class _Struct:

@@ -72,8 +72,8 @@ class View:
         return line
 
     def _object(self, event: Event, change: EventType) -> bytes:
-        if change == "DELETED" and event.type != "DELETED" and event.previous:
-            # It lives on outside of the selection, which must not see what became of it.
+        if change == "DELETED" and event.previous:
+            # As it was seen last: gone or out of the selection, what became of it does not concern who watches.
             return with_resource_version(self._send(event.previous, self.resource), event.revision)
         return self._send(event.stored, self.resource)
 

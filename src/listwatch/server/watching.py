@@ -9,8 +9,9 @@ A watch whose client does not read is cut off when too much is waiting for it; n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Protocol
 
@@ -90,9 +91,9 @@ class Watches:
         return Watch(self, view, storage_id, options, plan, timeout)
 
     def close(self) -> None:
-        """End them all."""
+        """End them all, without waiting for those who do not read."""
         for watch in tuple(self._open):
-            watch.end()
+            watch.stop()
 
     def opened(self, watch: Watch) -> None:
         self._open[watch] = None
@@ -153,9 +154,9 @@ class Watch:
 
     def _begin_with_all(self) -> None:
         storage, selection = self._feeds.storage, self._options.selection
+        self._read_after(storage.revision)
         found = storage.scan(self._storage_id, namespace=selection.namespace or None)
         self._first = self._first_lines([stored for stored in found if selection.matches(stored)])
-        self._read_after(storage.revision)
 
     def _begin_after(self, revision: int | None) -> None:
         storage = self._feeds.storage
@@ -189,12 +190,14 @@ class Watch:
     async def run(self, connection: Connection) -> None:
         """Send all there is to send, until the end."""
         self._connection = connection
-        self._plan.on_change = _from_any_thread(self._bell.set)
+        # Faults may come from any thread.
+        self._plan.on_change = partial(asyncio.get_running_loop().call_soon_threadsafe, self._bell.set)
         self._watches.opened(self)
         timekeeper = asyncio.create_task(self._keep_time(), name="the time of a watch")
         try:
             while lines := await self._next_lines():
                 await self._send(lines)
+                await asyncio.sleep(0)  # a client that reads fast must not keep the others waiting
         finally:
             timekeeper.cancel()
             self._watches.closed(self)
@@ -208,6 +211,12 @@ class Watch:
         """Send nothing more."""
         self._is_over = True
         self._bell.set()
+
+    def stop(self) -> None:
+        """The same, also for a client that does not read."""
+        self.end()
+        if self._is_sending:
+            self._connection.abort()
 
     async def _next_lines(self) -> list[bytes]:
         """What to send next, all at once; none when that was all."""
@@ -273,7 +282,7 @@ class Watch:
         await clock.sleep(self._deadline - clock.monotonic())
         self.end()
         await clock.sleep(_GRACE)
-        self._connection.abort()
+        self.stop()
 
     def _next_bookmark(self, now: float) -> float | None:
         due = min(now + self._watches.pace.bookmark_interval, self._deadline - _LATE_BOOKMARK)
@@ -295,8 +304,3 @@ class Watch:
 
 def _expired(asked: int, oldest: int) -> ExpiredError:
     return ExpiredError(f"too old resource version: {asked} ({oldest})")
-
-
-def _from_any_thread(callback: Callable[[], None]) -> Callable[[], None]:
-    loop = asyncio.get_running_loop()
-    return lambda: loop.call_soon_threadsafe(callback)  # type: ignore[func-returns-value]

@@ -68,9 +68,9 @@ def read_yaml(body: bytes) -> tuple[Tree, list[str]]:
 
 
 def _place(error: yaml.MarkedYAMLError) -> str:
-    # The real server counts lines from 0 when the grammar is wrong, and from 1 when a token is.
-    line = error.problem_mark.line + isinstance(error, ScannerError) if error.problem_mark else 0
-    return f"line {line}: " if line else ""
+    # The real server counts from 0 when the grammar is wrong, from 1 when a token is, and never tells the first line.
+    line = error.problem_mark.line if error.problem_mark else 0
+    return f"line {line + isinstance(error, ScannerError)}: " if line else ""
 
 
 class _Plain:

@@ -36,6 +36,9 @@ def inside(path: str, name: str) -> str:
 
 
 def all_of(*checks: Check) -> Check:
+    if len(checks) == 1:
+        return checks[0]
+
     def check(value: Tree, path: str) -> Causes:
         for each_check in checks:
             yield from each_check(value, path)
@@ -45,11 +48,14 @@ def all_of(*checks: Check) -> Check:
 
 def at(where: str, *checks: Check) -> Check:
     """On what is at a place of member names; nothing if there is none."""
-    names, every = where.split("."), all_of(*checks)
+    every = all_of(*checks)
+    outer, dot, inner = where.partition(".")
+    if dot:
+        return at(outer, at(inner, *checks))
 
     def check(tree: Tree, path: str) -> Iterable[StatusCause]:
-        value = child(tree, *names)
-        return every(value, inside(path, where)) if value is not None else ()
+        value = tree.get(where)
+        return every(value, f"{path}.{where}" if path else where) if value is not None else ()
 
     return check
 

@@ -25,7 +25,6 @@ from listwatch.server.rules.formats import (
     dns_label,
     dns_subdomain,
     environment_name,
-    no_way_up,
     port_name,
     qualified_name,
     relative_path,
@@ -64,8 +63,7 @@ _POD_FIELDS = (
 
 
 def _key_reference(reference: Tree, path: str) -> Causes:
-    yield from (invalid(f"{path}.name", reference.get("name", ""), said)
-                for said in dns_subdomain(reference.get("name", "")))  # fmt: skip
+    yield from formatted(dns_subdomain)(reference.get("name", ""), f"{path}.name")
     if key := reference.get("key"):
         yield from (invalid(f"{path}.key", key, said) for said in config_key(key))
     else:
@@ -238,7 +236,6 @@ INIT_CONTAINER = all_of(
     at("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")),
     at("resources", resources),
     at("securityContext", SECURITY_CONTEXT),
-    at("workingDir", formatted(no_way_up)),
 )
 CONTAINER = all_of(
     INIT_CONTAINER,

@@ -70,6 +70,14 @@ _is_config_key = _unless(
 percent = _unless("[0-9]+%", "a valid percent string must be a numeric string followed by an ending '%'", "1%", "93%")
 
 
+def percentage(value: object) -> int | None:
+    """The number in a text such as `25%`, or 101 for all that is above 100; None for what is no such text."""
+    if not isinstance(value, str) or any(percent(value)):
+        return None
+    digits = value[:-1].lstrip("0")
+    return min(int(digits[:4] or "0"), 101)
+
+
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
@@ -122,8 +130,8 @@ def qualified_name(value: str) -> Iterator[str]:
     """A label key, an annotation key, a finalizer: a name with an optional domain before it."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
-        yield from (f"{said} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-                    for said in _is_label_key("/"))  # fmt: skip
+        for said in _is_label_key("/"):
+            yield f"{said} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return
     if slash and not prefix:
         yield "prefix part must be non-empty"

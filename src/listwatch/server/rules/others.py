@@ -16,7 +16,7 @@ from listwatch.server.rules.checks import (
     needs,
     one_of,
 )
-from listwatch.server.rules.formats import cidr, dns_label, dns_subdomain
+from listwatch.server.rules.formats import cidr, dns_label, dns_subdomain, qualified_name
 from listwatch.server.rules.scheduling import taint
 from listwatch.server.trees import Tree, child
 
@@ -32,13 +32,31 @@ __all__ = [
     "runtime_class_change",
 ]
 
+_LONGEST = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024, "note": 1024}
+
 
 def _event(event: Tree, path: str) -> Causes:
     """It is where the object is that it tells of; those of cluster objects are in the default namespace."""
     where = "involvedObject" if "involvedObject" in event else "regarding"
     namespace, home = child(event, where, "namespace") or "", child(event, "metadata", "namespace") or ""
-    if namespace != home and (namespace or home not in ("default", "kube-system")):
+    if event.get("eventTime"):
+        misplaced = not namespace and home not in ("default", "kube-system")
+        yield from _reported(event, path)
+    else:
+        misplaced = namespace != home and (bool(namespace) or home != "default")
+    if misplaced:
         yield invalid(inside(path, "involvedObject.namespace"), namespace, "does not match event.namespace")
+
+
+def _reported(event: Tree, path: str) -> Causes:
+    """What is asked of those who say when it happened, which is the newer way."""
+    reporter = "reportingController" if "reportingController" in event else "reportingComponent"
+    yield from needs(reporter, "reportingInstance", "action", "reason")(event, path)
+    if name := event.get(reporter):
+        yield from formatted(qualified_name)(name, inside(path, reporter))
+    for field, longest in _LONGEST.items():
+        if len(event.get(field, "").encode()) > longest:
+            yield invalid(inside(path, field), "", f"can have at most {longest} characters")
 
 
 EVENT = _event

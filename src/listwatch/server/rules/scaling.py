@@ -19,7 +19,7 @@ from listwatch.server.rules.checks import (
     needs,
     one_of,
 )
-from listwatch.server.rules.formats import path_segment, percent
+from listwatch.server.rules.formats import path_segment, percent, percentage
 from listwatch.server.rules.metadata import selector
 from listwatch.server.trees import Tree, child
 
@@ -101,9 +101,8 @@ def _pods_or_share(value: Tree, path: str) -> Causes:
     if isinstance(value, int):
         yield from at_least(0)(value, path)
         return
-    wrong = list(formatted(percent)(value, path))
-    yield from wrong
-    if not wrong and int(value[:-1]) > 100:
+    yield from formatted(percent)(value, path)
+    if (percentage(value) or 0) > 100:
         yield invalid(path, value, "must not be greater than 100%")
 
 

@@ -1,4 +1,4 @@
-"""The rules for kinds that keep pods running: Deployment and its like. `pods` has those for pods, `jobs` that ends."""
+"""The rules for kinds that keep pods running: Deployment and its like. `pods` has those for their pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from listwatch.server.rules.checks import (
     one_of,
     when,
 )
-from listwatch.server.rules.formats import dns_label, percent
+from listwatch.server.rules.formats import dns_label, percent, percentage
 from listwatch.server.rules.metadata import selector, selects
 from listwatch.server.rules.pods import POD_TEMPLATE
 from listwatch.server.trees import Tree, child
@@ -92,16 +92,12 @@ def _share(value: Tree, path: str) -> Causes:
 
 def _whole_share(value: Tree, path: str) -> Causes:
     yield from _share(value, path)
-    if _is_percent(value) and int(value[:-1]) > 100:
+    if (percentage(value) or 0) > 100:
         yield invalid(path, value, "must not be greater than 100%")
 
 
-def _is_percent(value: Tree) -> bool:
-    return isinstance(value, str) and value[:-1].isdigit() and value.endswith("%")
-
-
-def is_nothing(value: Tree) -> bool:
-    return value == 0 or (_is_percent(value) and int(value[:-1]) == 0)
+def _is_nothing(value: Tree) -> bool:
+    return value == 0 or percentage(value) == 0
 
 
 def _deployment_strategy(strategy: Tree, path: str) -> Causes:
@@ -112,7 +108,7 @@ def _deployment_strategy(strategy: Tree, path: str) -> Causes:
                 yield forbidden(f"{path}.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")
         case "RollingUpdate":
             yield from _ROLLING(rolling or {}, f"{path}.rollingUpdate")
-            if rolling and is_nothing(rolling["maxUnavailable"]) and is_nothing(rolling["maxSurge"]):
+            if rolling and _is_nothing(rolling["maxUnavailable"]) and _is_nothing(rolling["maxSurge"]):
                 where = f"{path}.rollingUpdate.maxUnavailable"
                 yield invalid(where, rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
         case _:
@@ -125,7 +121,7 @@ def _daemon_set_strategy(strategy: Tree, path: str) -> Causes:
     elif (rolling := strategy.get("rollingUpdate")) is not None:
         where = f"{path}.rollingUpdate"
         yield from _ROLLING(rolling, where)
-        unavailable, surge = is_nothing(rolling["maxUnavailable"]), is_nothing(rolling["maxSurge"])
+        unavailable, surge = _is_nothing(rolling["maxUnavailable"]), _is_nothing(rolling["maxSurge"])
         if unavailable and surge:
             yield required(f"{where}.maxUnavailable", "cannot be 0 when maxSurge is 0")
         elif not unavailable and not surge:

@@ -1,0 +1,56 @@
+"""The options of requests under their names on the wire: in the query, or in the body of a deletion.
+
+`client/resource_client.py` has them as keywords. Options that were not given are not sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from listwatch.objects.fields import wire_name
+from listwatch.selectors import FieldSelectorLike, LabelSelectorLike, parse_field_selector, parse_label_selector
+
+__all__ = ["FieldValidation", "PropagationPolicy", "delete_options", "query", "selection"]
+
+FieldValidation = Literal["", "Ignore", "Warn", "Strict"]
+PropagationPolicy = Literal["", "Orphan", "Background", "Foreground"]
+
+_OTHER_NAMES = {"continue_token": "continue", "allow_bookmarks": "allowWatchBookmarks"}
+# To be told no is something else than not to be told.
+_SAID_IF_FALSE = frozenset({"send_initial_events"})
+
+
+def query(*, dry_run: bool = False, **options: Any) -> dict[str, Any]:
+    """The parameters of a request."""
+    given = {name: value for name, value in options.items() if _is_given(name, value)}
+    parameters = {_OTHER_NAMES.get(name) or wire_name(name): value for name, value in given.items()}
+    return parameters | ({"dryRun": "All"} if dry_run else {})
+
+
+def selection(label_selector: LabelSelectorLike, field_selector: FieldSelectorLike) -> dict[str, str]:
+    """The parameters that select objects."""
+    labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
+    return query(label_selector=labels, field_selector=fields)
+
+
+def delete_options(
+    *,
+    grace_period_seconds: int | None,
+    propagation_policy: PropagationPolicy,
+    uid: str,
+    resource_version: str,
+    dry_run: bool,
+    ignore_store_read_error: bool,
+) -> dict[str, Any] | None:
+    """The body of a deletion; None if there is nothing to say."""
+    options = query(
+        grace_period_seconds=grace_period_seconds,
+        propagation_policy=propagation_policy,
+        preconditions=query(uid=uid, resource_version=resource_version) or None,
+        ignore_store_read_error_with_cluster_breaking_potential=ignore_store_read_error,
+    ) | ({"dryRun": ["All"]} if dry_run else {})
+    return {"apiVersion": "v1", "kind": "DeleteOptions", **options} if options else None
+
+
+def _is_given(name: str, value: Any) -> bool:
+    return value is not None and value != "" and (value is not False or name in _SAID_IF_FALSE)

@@ -1,0 +1,87 @@
+"""Resources by attribute, as in `client.core_v1.pods("default")`, from the table of all of them.
+
+`typed_groups.py` says the same to type checkers and completions. No model is imported before its resource is used.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from listwatch import models
+from listwatch.meta import Resource
+from listwatch.objects.object import Object
+from listwatch.objects.unstructured import Unstructured
+
+from .resource_client import ResourceClient
+from .rest_client import RESTClient
+
+__all__ = ["Clusterwide", "Group", "Namespaced", "group_versions", "kind_of"]
+
+T = TypeVar("T", bound=Object)
+
+
+@cache
+def group_versions() -> dict[str, dict[str, Resource]]:
+    """The built-in resources by the name of their group-version in Python, as `core_v1`, and by their plural."""
+    found: dict[str, dict[str, Resource]] = {}
+    for resource in models.resources():
+        found.setdefault(resource.attribute, {})[resource.plural] = resource
+    return found
+
+
+def kind_of(resource: Resource) -> type[Object]:
+    """The model to read its objects as."""
+    return models.lookup(resource.api_version, resource.kind) or Unstructured
+
+
+class Namespaced(Generic[T]):
+    """A resource whose objects live in namespaces: call it with one of them, or with none for all."""
+
+    def __init__(self, rest: RESTClient, resource: Resource) -> None:
+        self._rest = rest
+        self._resource = resource
+
+    def __call__(self, namespace: str = "") -> ResourceClient[T]:
+        return _client(self._rest, self._resource, namespace)
+
+    def __repr__(self) -> str:
+        return f"<{self._resource.group_resource} of {self._resource.api_version}>"
+
+
+class Clusterwide(Generic[T]):
+    """A resource whose objects live in no namespace."""
+
+    def __init__(self, rest: RESTClient, resource: Resource) -> None:
+        self._rest = rest
+        self._resource = resource
+
+    def __call__(self) -> ResourceClient[T]:
+        return _client(self._rest, self._resource, "")
+
+    def __repr__(self) -> str:
+        return f"<{self._resource.group_resource} of {self._resource.api_version}>"
+
+
+class Group:
+    """The resources of one group-version."""
+
+    def __init__(self, rest: RESTClient, resources: dict[str, Resource]) -> None:
+        self._rest = rest
+        self._resources = resources
+
+    if not TYPE_CHECKING:  # checkers know what is there, and that nothing else is
+
+        def __getattr__(self, plural):
+            if plural.startswith("_") or plural not in self._resources:
+                raise AttributeError(f"there is no resource {plural!r} here, but {', '.join(self.__dir__())}")
+            resource = self._resources[plural]
+            self.__dict__[plural] = (Namespaced if resource.namespaced else Clusterwide)(self._rest, resource)
+            return self.__dict__[plural]
+
+        def __dir__(self):
+            return sorted(self._resources)
+
+
+def _client(rest: RESTClient, resource: Resource, namespace: str) -> ResourceClient[Any]:
+    return ResourceClient(rest, kind_of(resource), resource, namespace=namespace)

@@ -1,0 +1,132 @@
+"""Reads a long list page by page, so that neither side has to hold all of it at once.
+
+`ResourceClient.list` and `.pages` are built on it; it works with anything that gives one page at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Generic, Protocol, TypeVar
+
+from listwatch.errors import ExpiredError, UsageError
+from listwatch.objects.metadata import ListMeta
+from listwatch.objects.object import Object
+from listwatch.objects.object_list import ObjectList
+
+__all__ = ["PAGE_SIZE", "Pager"]
+
+PAGE_SIZE = 500
+_READ_AHEAD = 10
+
+T = TypeVar("T", bound=Object)
+
+
+class ListsPages(Protocol[T]):
+    """Gives one page of a list; with limit 0, all of it."""
+
+    async def __call__(
+        self, *, limit: int, continue_token: str, resource_version: str, resource_version_match: str
+    ) -> ObjectList[T]: ...
+
+
+class Pager(Generic[T]):
+    """A list in pages of `page_size`; the resource version that is asked for is that of the first page."""
+
+    def __init__(
+        self,
+        list_page: ListsPages[T],
+        *,
+        page_size: int = PAGE_SIZE,
+        read_ahead: int = _READ_AHEAD,
+        full_list_if_expired: bool = True,
+    ) -> None:
+        if page_size < 1 or read_ahead < 0:
+            raise UsageError(
+                f"a pager needs pages of 1 or more, not {page_size}, and cannot read {read_ahead} pages ahead"
+            )
+        self._list_page = list_page
+        self._page_size = page_size
+        self._read_ahead = read_ahead
+        self._full_list_if_expired = full_list_if_expired
+
+    async def list(
+        self, *, resource_version: str = "", resource_version_match: str = "", continue_token: str = ""
+    ) -> ObjectList[T]:
+        """Everything. If the server forgets what it was about meanwhile, everything again, in one piece."""
+        pages = self._each_page(resource_version, resource_version_match, continue_token)
+        whole = await anext(pages)
+        try:
+            async for page in pages:
+                _extend(whole, page)
+        except ExpiredError:
+            if not self._full_list_if_expired:
+                raise
+            return await self._list_page(
+                limit=0,
+                continue_token="",
+                resource_version=resource_version,
+                resource_version_match=resource_version_match,
+            )
+        return whole
+
+    async def pages(
+        self, *, resource_version: str = "", resource_version_match: str = "", continue_token: str = ""
+    ) -> AsyncGenerator[ObjectList[T]]:
+        """One page after the other, read ahead in the background.
+
+        ExpiredError if the server forgets what it was about meanwhile; with its `continue_token` one can go on, with
+        what has changed since mixed in.
+        """
+        pages = self._each_page(resource_version, resource_version_match, continue_token)
+        if self._read_ahead:
+            pages = _read_ahead(pages, self._read_ahead)
+        async with aclosing(pages):
+            async for page in pages:
+                yield page
+
+    async def _each_page(
+        self, resource_version: str, resource_version_match: str, continue_token: str
+    ) -> AsyncGenerator[ObjectList[T]]:
+        while True:
+            page = await self._list_page(
+                limit=self._page_size,
+                continue_token=continue_token,
+                # A token already says which version it goes on with, and servers refuse to be told both.
+                resource_version="" if continue_token else resource_version,
+                resource_version_match="" if continue_token else resource_version_match,
+            )
+            continue_token = page.continue_token
+            yield page
+            if not continue_token:
+                return
+
+
+async def _read_ahead(pages: AsyncGenerator[ObjectList[T]], count: int) -> AsyncGenerator[ObjectList[T]]:
+    waiting: asyncio.Queue[ObjectList[T] | Exception | None] = asyncio.Queue(count)
+    reading = asyncio.create_task(_fill(waiting, pages), name="pages read ahead")
+    try:
+        while (found := await waiting.get()) is not None:
+            if isinstance(found, Exception):
+                raise found
+            yield found
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _fill(waiting: asyncio.Queue[ObjectList[T] | Exception | None], pages: AsyncIterator[ObjectList[T]]) -> None:
+    try:
+        async for page in pages:
+            await waiting.put(page)
+    except Exception as error:  # noqa: BLE001  # it is raised where the pages are read
+        await waiting.put(error)
+    else:
+        await waiting.put(None)
+
+
+def _extend(whole: ObjectList[T], page: ObjectList[T]) -> None:
+    whole.items += page.items
+    whole.broken += page.broken
+    whole.metadata = ListMeta(resource_version=whole.resource_version)

@@ -1,0 +1,224 @@
+"""Reads the objects of one resource. `resource_client.py` adds what changes them.
+
+A reader is all that an informer needs of a client: it can be listed, and watched from there.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import ClassVar, Generic, Self, TypeVar
+
+from listwatch.api.options import query, selection
+from listwatch.errors import RequestError
+from listwatch.meta import Resource
+from listwatch.objects.object import Object
+from listwatch.objects.object_list import ObjectList
+from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+
+from .byte_stream import ByteStream
+from .pager import PAGE_SIZE, Pager
+from .request import Request
+from .rest_client import RESTClient
+from .sender import Stream
+from .watch_stream import WatchStream, patience_for
+
+__all__ = ["Find", "ResourceReader"]
+
+T = TypeVar("T", bound=Object)
+
+Find = Callable[[], Awaitable[Resource]]
+"""Finds out which resource is meant, when that is first needed."""
+
+
+class ResourceReader(Generic[T]):
+    """The objects of one resource, in one namespace or in all: one, many, page by page, or as they change."""
+
+    accept_one: ClassVar[str] = ""
+    accept_list: ClassVar[str] = ""
+
+    def __init__(
+        self, rest: RESTClient, kind: type[T], resource: Resource | Find, *, namespace: str = "", name: str = ""
+    ) -> None:
+        self._rest = rest
+        self._kind = kind
+        self._resource = resource if isinstance(resource, Resource) else None
+        self._find = resource if not isinstance(resource, Resource) else None
+        self._namespace = namespace
+        self._called = name or (str(resource.group_resource) if isinstance(resource, Resource) else "resource")
+        self._selection: dict[str, str] = {}
+        self._home: RESTClient | None = None
+
+    # --- where and which ---------------------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> type[T]:
+        """What objects are read as."""
+        return self._kind
+
+    @property
+    def resource(self) -> Resource | None:
+        """Where objects are found; None as long as a dynamic client has not looked for it."""
+        return self._resource
+
+    def namespace(self, namespace: str) -> Self:
+        """The same in that namespace; "" is all of them."""
+        other = copy.copy(self)
+        other._namespace = namespace
+        return other
+
+    def selecting(self, *, label_selector: LabelSelectorLike = None, field_selector: FieldSelectorLike = None) -> Self:
+        """The same with a selection that holds for every list, watch and delete_collection."""
+        other = copy.copy(self)
+        other._selection = self._selected(label_selector, field_selector)
+        return other
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    async def get(self, name: str, *, resource_version: str = "") -> T:
+        """One object; with a resource version, as it was then or later: "0" is whatever the server has at hand."""
+        request = await self._request("GET", name)
+        result = await request.params(query(resource_version=resource_version)).do()
+        return result.into(self._kind)
+
+    async def list(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        limit: int | None = None,
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        timeout_seconds: int | None = None,
+    ) -> ObjectList[T]:
+        """Everything, read in pages of 500; with a limit, one page of so many; with limit 0, all in one answer."""
+        page = partial(self._page, self._selected(label_selector, field_selector), timeout_seconds)
+        options = {
+            "continue_token": continue_token,
+            "resource_version": resource_version,
+            "resource_version_match": resource_version_match,
+        }
+        return await (Pager(page).list(**options) if limit is None else page(limit=limit, **options))
+
+    def pages(
+        self,
+        *,
+        page_size: int = PAGE_SIZE,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+    ) -> AsyncIterator[ObjectList[T]]:
+        """Everything, page by page, so that no more than a few pages are held at once.
+
+        ExpiredError if it takes longer than the server remembers; its `continue_token` continues, if not consistently.
+        """
+        page = partial(self._page, self._selected(label_selector, field_selector), None)
+        return Pager(page, page_size=page_size).pages(
+            continue_token=continue_token,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+        )
+
+    def watch(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        resource_version: str = "",
+        resource_version_match: str = "",
+        send_initial_events: bool | None = None,
+        allow_bookmarks: bool = False,
+        timeout_seconds: int | None = None,
+    ) -> WatchStream[T]:
+        """What happens after that version, until the server ends it; without a version, first what is there.
+
+        It resumes nothing by itself: a RetryWatcher or an informer does.
+        """
+        parameters = self._selected(label_selector, field_selector) | query(
+            watch=True,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            send_initial_events=send_initial_events,
+            allow_bookmarks=allow_bookmarks,
+            timeout_seconds=timeout_seconds,
+        )
+
+        async def opened() -> Stream | None:
+            request = await self._request("GET")
+            return await request.params(parameters).open_watch()
+
+        return WatchStream(
+            ByteStream(opened), self._kind, patience=patience_for(timeout_seconds), doing=f"watch {self._called}"
+        )
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    async def _page(
+        self,
+        selected: dict[str, str],
+        timeout_seconds: int | None,
+        *,
+        limit: int,
+        continue_token: str,
+        resource_version: str,
+        resource_version_match: str,
+    ) -> ObjectList[T]:
+        request = await self._request("GET")
+        if self.accept_list:
+            request.header("Accept", self.accept_list)
+        if timeout_seconds:
+            request.timeout(timeout_seconds)
+        parameters = query(
+            limit=limit or None,
+            continue_token=continue_token,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            timeout_seconds=timeout_seconds,
+        )
+        return (await request.params(selected | parameters).do()).into_list(self._kind)
+
+    async def _request(
+        self, method: str, name: str | None = None, *subresource: str, namespace: str | None = None
+    ) -> Request:
+        """A request for the collection, an object or what is below one; the path is checked here."""
+        resource = await self._located()
+        if self._home is None:
+            self._home = self._rest.for_group_version(resource.api_version)
+        place = self._namespace if namespace is None else namespace
+        self._check_place(resource, place, name, method)
+        request = self._home.verb(method).resource(resource.plural)
+        if place:
+            request.namespace(place)
+        if name is not None:
+            request.name(name)
+        if subresource:
+            request.subresource(*subresource)
+        if self.accept_one:
+            request.header("Accept", self.accept_one)
+        return request
+
+    async def _located(self) -> Resource:
+        if self._resource is None:
+            assert self._find is not None
+            self._resource = await self._find()
+        return self._resource
+
+    def _check_place(self, resource: Resource, namespace: str, name: str | None, method: str) -> None:
+        if namespace and not resource.namespaced:
+            raise RequestError(f"{resource.group_resource} live in no namespace, but {namespace!r} was given")
+        if resource.namespaced and not namespace and (name is not None or method == "POST"):
+            what = f"{resource.group_resource} {name!r}" if name else f"a new object of {resource.group_resource}"
+            raise RequestError(f"{what} needs a namespace: give one to the client, as in .namespace('default')")
+
+    def _selected(self, label_selector: LabelSelectorLike, field_selector: FieldSelectorLike) -> dict[str, str]:
+        given, bound = selection(label_selector, field_selector), self._selection
+        return {name: ",".join(filter(None, (bound.get(name), given.get(name)))) for name in bound | given}
+
+    def __repr__(self) -> str:
+        where = f" in {self._namespace}" if self._namespace else ""
+        which = "".join(f" {name}={text}" for name, text in self._selection.items())
+        return f"<{type(self).__name__} of {self._called}{where}{which}>"

@@ -1,0 +1,113 @@
+"""A watch that goes on where it was, each time it ends. It lists nothing: what is too old for that, it says.
+
+    WATCH from the last version ──ended, lost, refused──▶ WATCH from the last version     at most once a second
+                               └──410, 401, 403───────▶ raised
+
+An informer does more: it lists again, and keeps what it saw.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from listwatch.api.statuses import suggests_delay
+from listwatch.api.watch_events import Bookmark, Failed, WatchEvent
+from listwatch.clock import Clock, SystemClock
+from listwatch.errors import (
+    APIError,
+    ForbiddenError,
+    GoneError,
+    TransportError,
+    UnauthorizedError,
+    UsageError,
+    WatchClosedError,
+)
+from listwatch.objects.object import Object
+
+__all__ = ["RetryWatcher", "Watchable"]
+
+_log = logging.getLogger(__name__)
+
+_SHORTEST = 1.0
+_BEYOND_RETRY = (GoneError, ForbiddenError, UnauthorizedError)
+_UNREADABLE = "ClientWatchDecoding"
+
+T = TypeVar("T", bound=Object)
+
+
+class Watchable(Protocol[T]):
+    """Can be watched from a version on: a ResourceClient, or any source of an informer."""
+
+    def watch(
+        self, *, resource_version: str, allow_bookmarks: bool
+    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[T] | Failed], Any]: ...
+
+
+class RetryWatcher(Generic[T]):
+    """Everything that happens after a version, for as long as the server remembers what came after the last one seen.
+
+    Raises what no further try can mend: ExpiredError, ForbiddenError, UnauthorizedError, an event that is unreadable.
+    """
+
+    def __init__(self, source: Watchable[T], resource_version: str, *, clock: Clock | None = None) -> None:
+        if resource_version in ("", "0"):
+            raise UsageError(
+                f"a RetryWatcher cannot start from version {resource_version!r}, which is another one each time; "
+                "list first, and start from the version of that list"
+            )
+        self._source = source
+        self._clock = clock or SystemClock()
+        self._events = self._watch_on()
+        self.resource_version = resource_version
+        """The last version seen."""
+
+    async def aclose(self) -> None:
+        """Stop watching."""
+        await self._events.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> WatchEvent[T]:
+        return await anext(self._events)
+
+    async def _watch_on(self) -> AsyncGenerator[WatchEvent[T]]:
+        while True:
+            started, delay = self._clock.monotonic(), 0.0
+            try:
+                watch = self._source.watch(resource_version=self.resource_version, allow_bookmarks=True)
+                async with watch as stream:
+                    async for event in stream:
+                        if news := self._news(event):
+                            yield news
+            except (APIError, TransportError) as error:
+                if _is_final(error):
+                    raise
+                delay = suggests_delay(error) or 0.0
+                _log.info("a watch was interrupted after version %s: %s", self.resource_version, error)
+            await self._clock.sleep(max(started + _SHORTEST - self._clock.monotonic(), delay, 0.0))
+
+    def _news(self, event: WatchEvent[T] | Failed) -> WatchEvent[T] | None:
+        if isinstance(event, Failed):
+            raise event.error
+        if not event.object.resource_version:
+            raise WatchClosedError(f"{event.object.describe()} came without a version: the watch cannot go on from it")
+        self.resource_version = event.object.resource_version
+        return None if isinstance(event, Bookmark) else event
+
+    def __repr__(self) -> str:
+        return f"<RetryWatcher of {self._source} @{self.resource_version}>"
+
+
+def _is_final(error: APIError | TransportError) -> bool:
+    is_unreadable = isinstance(error, APIError) and any(cause.reason == _UNREADABLE for cause in error.causes)
+    return is_unreadable or isinstance(error, _BEYOND_RETRY)

@@ -1,0 +1,532 @@
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.cache.pods import added, deleted, lost, pod, updated
+
+from listwatch.cache.delta_fifo import DeltaFIFO
+from listwatch.cache.deltas import Bookmark, Replaced, Sync
+from listwatch.cache.indexer import Indexer, key_of
+from listwatch.errors import BadKeyError, TransformError, UsageError
+
+
+def replaced(items, version):
+    return Replaced({key_of(item): item for item in items}, version)
+
+
+def drained(queue):
+    """All batches that are there."""
+    return list(iter(queue.pop_batch, []))
+
+
+def popped(queue):
+    """All deltas that are there."""
+    return [delta for batch in drained(queue) for delta in batch]
+
+
+# --- Order ------------------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_handed_on_in_the_order_in_which_it_came():
+    queue = DeltaFIFO()
+    first, second, third = pod("foo", 10), pod("foo", 12), pod("foo", 15)
+    queue.add(first)
+    queue.update(second)
+    queue.delete(third)
+
+    assert popped(queue) == [added(first), updated(second), deleted(third)]
+    assert len(queue) == 0
+
+
+def test_two_producers_each_keep_their_order():
+    queue = DeltaFIFO()
+    for number in range(500):
+        queue.add(pod(f"a-{number}", number))
+        queue.update(pod(f"b-{number}", number))
+
+    deltas = popped(queue)
+    for prefix in ("a", "b"):
+        versions = [int(delta.object.resource_version) for delta in deltas if delta.object.name.startswith(prefix)]
+        assert versions == list(range(500))
+
+
+def test_a_deletion_of_something_unknown_is_handed_on():
+    queue = DeltaFIFO()
+    queue.add(pod("qux", 17))
+    queue.delete(pod("qux", 18))
+    queue.delete(pod("baz", 20))
+    queue.delete(pod("baz", 20))
+
+    assert popped(queue) == [added(pod("qux", 17)), *map(deleted, (pod("qux", 18), pod("baz", 20), pod("baz", 20)))]
+
+
+def test_nothing_jumps_the_line():
+    queue = DeltaFIFO()
+    for name, version in (("foo", 10), ("bar", 1), ("foo", 11), ("foo", 13), ("zab", 30)):
+        queue.add(pod(name, version))
+    versions = [delta.object.resource_version for delta in queue.pop_batch(1)]
+    queue.add(pod("foo", 14))
+    versions += [delta.object.resource_version for delta in popped(queue)]
+
+    assert versions == ["10", "1", "11", "13", "30", "14"]
+
+
+def test_a_list_is_one_delta_of_all_objects_even_of_none():
+    queue = DeltaFIFO()
+    old, new = pod("foo", 1), pod("foo", 2)
+    queue.delete(old)
+    queue.replace([new, pod("bar", 3)], "4")
+    queue.replace([], "5")
+
+    assert popped(queue) == [deleted(old), replaced([new, pod("bar", 3)], "4"), replaced([], "5")]
+
+
+def test_lists_are_handed_on_in_order_and_none_is_left_out():
+    queue = DeltaFIFO()
+    queue.add(pod("foo"))
+    for version in ("10", "20"):
+        queue.replace([pod("foo")], version)
+    queue.replace([], "56")
+
+    expected = [added(pod("foo")), replaced([pod("foo")], "10"), replaced([pod("foo")], "20"), replaced([], "56")]
+    assert popped(queue) == expected
+
+
+def test_a_bookmark_is_handed_on_in_its_place_and_so_is_a_resync():
+    queue = DeltaFIFO()
+    queue.bookmark("123")
+    queue.replace([], "1234")
+    queue.add(pod("foo"))
+    queue.resync()
+    queue.bookmark("2000")
+
+    assert popped(queue) == [Bookmark("123"), replaced([], "1234"), added(pod("foo")), Sync(), Bookmark("2000")]
+
+
+def test_of_two_objects_of_one_key_in_a_list_the_last_one_counts():
+    queue = DeltaFIFO()
+    queue.replace([pod("a", 1), pod("b", 1), pod("a", 2)], "3")
+
+    [[delta]] = drained(queue)
+    assert list(delta.objects.values()) == [pod("a", 2), pod("b", 1)]
+
+
+def test_known_objects_are_refused_where_they_would_not_be_asked():
+    with pytest.raises(UsageError, match="by_key=True"):
+        DeltaFIFO(known=Indexer())
+
+
+# --- Batches ----------------------------------------------------------------------------------------------------------
+
+
+def test_deltas_of_different_objects_come_in_one_batch():
+    queue = DeltaFIFO()
+    items = [pod("foo1"), pod("foo2"), pod("foo3")]
+    for item in items:
+        queue.update(item)
+
+    assert drained(queue) == [[updated(item) for item in items]]
+
+
+@pytest.mark.parametrize(
+    ("order", "batches"),
+    [
+        ("1 1 1", ["1", "1", "1"]),
+        ("1 2 2 3", ["1 2", "2 3"]),
+        ("1 2 3 2", ["1 2 3", "2"]),
+        ("1 2 1 2", ["1 2", "1 2"]),
+    ],
+)
+def test_a_batch_ends_before_the_second_delta_of_one_object(order, batches):
+    queue = DeltaFIFO()
+    for name in order.split():
+        queue.update(pod(name))
+
+    assert [" ".join(delta.object.name for delta in batch) for batch in drained(queue)] == batches
+
+
+def test_a_batch_has_at_most_as_many_deltas_as_asked_for_and_a_thousand_if_not():
+    queue = DeltaFIFO()
+    for number in range(2500):
+        queue.add(pod(f"web-{number}"))
+
+    assert len(queue.pop_batch(2)) == 2
+    assert [len(batch) for batch in drained(queue)] == [1000, 1000, 498]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_batch_of_nothing_cannot_be_asked_for(limit):
+    with pytest.raises(UsageError, match=f"at most {limit} deltas"):
+        DeltaFIFO().pop_batch(limit)
+
+
+def test_what_is_of_all_objects_is_a_batch_of_its_own():
+    queue = DeltaFIFO()
+    one, two = pod("one"), pod("two")
+    queue.replace([one], "1")
+    queue.add(one)
+    queue.bookmark("2")
+    queue.bookmark("3")
+    queue.add(two)
+    queue.resync()
+    queue.replace([], "4")
+
+    expected = [[replaced([one], "1")], [added(one)], [Bookmark("2")], [Bookmark("3")], [added(two)], [Sync()]]
+    assert drained(queue) == [*expected, [replaced([], "4")]]
+
+
+def test_an_empty_queue_gives_an_empty_batch():
+    assert list(DeltaFIFO().pop_batch()) == []
+
+
+# --- Synced -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_queue_has_not_synced():
+    queue = DeltaFIFO()
+    queue.bookmark("1")
+    queue.resync()
+
+    assert (queue.has_synced, queue.is_in_initial_list) == (False, True)
+
+
+@pytest.mark.parametrize("tell", [DeltaFIFO.add, DeltaFIFO.update, DeltaFIFO.delete])
+def test_what_comes_before_any_list_has_synced_at_once(tell):
+    queue = DeltaFIFO()
+    tell(queue, pod("a"))
+    assert queue.has_synced
+    queue.replace([pod("a")], "1")
+
+    assert queue.has_synced
+
+
+@pytest.mark.parametrize("items", [[], [pod("a"), pod("b")]])
+def test_it_has_synced_when_the_first_list_was_processed_not_when_it_was_popped(items):
+    queue = DeltaFIFO()
+    queue.replace(items, "0")
+    assert not queue.has_synced
+    batch = queue.pop_batch()
+    assert (queue.has_synced, queue.is_in_initial_list) == (False, True)
+    queue.processed(batch)
+
+    assert (queue.has_synced, queue.is_in_initial_list) == (True, False)
+
+
+def test_it_stays_synced_whatever_comes_later():
+    queue = DeltaFIFO()
+    queue.replace([], "0")
+    queue.processed(queue.pop_batch())
+    queue.replace([pod("a")], "1")
+
+    assert queue.has_synced
+
+
+def test_what_was_popped_before_the_first_list_does_not_count_for_it():
+    queue = DeltaFIFO()
+    queue.resync()
+    earlier = queue.pop_batch()
+    queue.replace([pod("a")], "0")
+    queue.processed(earlier)
+    assert not queue.has_synced
+    queue.processed(queue.pop_batch())
+
+    assert queue.has_synced
+
+
+def test_what_came_before_the_first_list_has_to_be_processed_too():
+    queue = DeltaFIFO()
+    queue.bookmark("1")
+    queue.replace([], "2")
+    queue.processed(queue.pop_batch())
+    assert not queue.has_synced
+    queue.processed(queue.pop_batch())
+
+    assert queue.has_synced
+
+
+# --- Waking the consumer ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda queue: queue.add(pod("a")),
+        lambda queue: queue.update(pod("a")),
+        lambda queue: queue.delete(pod("a")),
+        lambda queue: queue.replace([], "1"),
+        lambda queue: queue.resync(),
+        lambda queue: queue.bookmark("1"),
+    ],
+)
+def test_the_consumer_is_called_when_there_is_something_again(tell):
+    calls = []
+    queue = DeltaFIFO(on_ready=lambda: calls.append(len(queue)))
+    tell(queue)
+    tell(queue)
+    assert calls == [1]
+    drained(queue)
+    tell(queue)
+
+    assert calls == [1, 1]
+
+
+def test_closing_wakes_the_consumer_who_gets_what_is_left_before_the_end():
+    calls = []
+    queue = DeltaFIFO()
+    queue.add(pod("a"))
+    queue.on_ready = lambda: calls.append("woken")
+    queue.close()
+
+    assert (calls, queue.is_closed) == (["woken"], True)
+    assert popped(queue) == [added(pod("a"))]
+    queue.add(pod("b"))
+    assert popped(queue) == [added(pod("b"))]
+
+
+def test_it_shows_what_is_in_it():
+    queue = DeltaFIFO()
+    queue.replace([], "1")
+    assert repr(queue) == "<DeltaFIFO of 1, not synced>"
+    queue.processed(queue.pop_batch())
+    queue.close()
+
+    assert repr(queue) == "<DeltaFIFO of 0, closed, synced>"
+
+
+# --- Transforms -------------------------------------------------------------------------------------------------------
+
+
+def count_up(item):
+    labels = item.metadata.labels
+    labels["transformed"] = str(int(labels.get("transformed", "0")) + 1)
+    return item
+
+
+def fail_on_bad(item):
+    if item.name.startswith("bad"):
+        raise ValueError("boom")
+    return item
+
+
+def transformed(delta):
+    return delta.object.labels["transformed"]
+
+
+def test_each_object_is_transformed_once_on_its_way_in():
+    queue = DeltaFIFO(transform=count_up)
+    queue.add(pod("foo", 10))
+    queue.update(pod("foo", 12))
+    queue.delete(pod("foo", 15))
+    queue.replace([pod("bar", 16)], "17")
+    queue.resync()
+
+    *events, listed, _ = popped(queue)
+    assert [transformed(delta) for delta in events] == ["1", "1", "1"]
+    assert [item.labels["transformed"] for item in listed.objects.values()] == ["1"]
+
+
+def test_a_list_can_be_brought_in_piece_by_piece_and_is_transformed_once():
+    queue = DeltaFIFO(transform=count_up)
+    relist = queue.relist()
+    relist.extend([pod("a", 1), pod("b", 1)])
+    relist.put(pod("c", 2))
+    relist.put(pod("a", 3))
+    relist.discard(pod("b", 4))
+    relist.discard(pod("unknown", 4))
+    assert (len(relist), len(queue)) == (2, 0)
+    queue.replace(relist, "5")
+    relist.put(pod("too-late"))
+
+    [[listed]] = drained(queue)
+    assert [(key, item.resource_version) for key, item in listed.objects.items()] == [
+        ("default/a", "3"),
+        ("default/c", "2"),
+    ]
+    assert {item.labels["transformed"] for item in listed.objects.values()} == {"1"}
+
+
+def test_a_transform_may_give_another_object_in_place_of_the_one_that_came():
+    queue = DeltaFIFO(transform=lambda item: pod(item.name, 99))
+    queue.add(pod("a", 1))
+
+    assert popped(queue) == [added(pod("a", 99))]
+
+
+def test_an_event_that_the_transform_fails_on_is_dropped_and_reported():
+    dropped = []
+    queue = DeltaFIFO(transform=fail_on_bad, on_dropped=lambda item, error: dropped.append((item.name, str(error))))
+    queue.add(pod("bad-1"))
+    queue.update(pod("bad-2"))
+    queue.add(pod("good"))
+
+    assert popped(queue) == [added(pod("good"))]
+    assert dropped == [
+        ("bad-1", "the transform failed on default/bad-1: boom"),
+        ("bad-2", "the transform failed on default/bad-2: boom"),
+    ]
+
+
+def test_of_a_deletion_that_the_transform_fails_on_the_key_goes_through():
+    dropped = []
+    queue = DeltaFIFO(transform=fail_on_bad, on_dropped=lambda item, error: dropped.append(item.name))
+    queue.delete(pod("bad-1"))
+
+    assert popped(queue) == [lost("default/bad-1")]
+    assert dropped == ["bad-1"]
+
+
+def test_where_nobody_is_to_be_told_of_a_dropped_event_its_error_is_raised():
+    queue = DeltaFIFO(transform=fail_on_bad)
+    with pytest.raises(TransformError, match="failed on default/bad-1: boom") as caught:
+        queue.add(pod("bad-1"))
+    with pytest.raises(TransformError):
+        queue.delete(pod("bad-1"))
+
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert popped(queue) == [lost("default/bad-1")]
+
+
+def test_a_list_with_an_object_that_the_transform_fails_on_fails_as_a_whole():
+    queue = DeltaFIFO(transform=fail_on_bad, on_dropped=lambda item, error: None)
+    with pytest.raises(TransformError, match="the transform failed on default/bad-1: boom"):
+        queue.replace([pod("good"), pod("bad-1")], "1")
+
+    assert (len(queue), queue.has_synced) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("transform", "complaint"),
+    [
+        (lambda item: None, "the transform failed on default/a: 'NoneType' object has no attribute 'name'"),
+        (lambda item: pod("b"), "the transform made default/b of default/a; an object has to keep its name"),
+        (lambda item: pod(""), "the transform failed on default/a: <Pod without a name @1> has no name"),
+    ],
+)
+def test_a_transform_has_to_return_an_object_of_the_same_name(transform, complaint):
+    with pytest.raises(TransformError, match=complaint):
+        DeltaFIFO(transform=transform).add(pod("a"))
+
+
+def test_an_object_without_a_name_is_dropped_and_reported_or_fails_its_list():
+    dropped = []
+    queue = DeltaFIFO(on_dropped=lambda item, error: dropped.append(error))
+    queue.add(pod(""))
+    queue.delete(pod(""))
+    with pytest.raises(BadKeyError, match="has no name"):
+        queue.replace([pod("a"), pod("")], "1")
+
+    assert [type(error) for error in dropped] == [BadKeyError, BadKeyError]
+    assert popped(queue) == []
+
+
+# --- Any sequence of all that -----------------------------------------------------------------------------------------
+
+POD_NAMES = st.sampled_from(["a", "b", "c"])
+
+
+class DeltaFIFOAgainstAList(RuleBasedStateMachine):
+    """The model is the list of all that was told; what was popped is always the beginning of it."""
+
+    @initialize()
+    def start(self):
+        self.queue = DeltaFIFO()
+        self.store = Indexer()
+        self.told = []
+        self.popped = 0
+        self.synced_after = None
+        self.truth = {}
+        self.version = 0
+
+    def new_pod(self, name):
+        self.version += 1
+        return pod(name, self.version)
+
+    @rule(name=POD_NAMES, change=st.booleans())
+    def put(self, name, change):
+        item = self.new_pod(name)
+        (self.queue.update if change else self.queue.add)(item)
+        self.told.append((updated if change else added)(item))
+        self.truth[key_of(item)] = item
+        self.populated_by_an_event()
+
+    @rule(name=POD_NAMES)
+    def delete(self, name):
+        item = self.new_pod(name)
+        self.queue.delete(item)
+        self.told.append(deleted(item))
+        self.truth.pop(key_of(item), None)
+        self.populated_by_an_event()
+
+    def populated_by_an_event(self):
+        self.synced_after = 0 if self.synced_after is None else self.synced_after
+
+    @rule(listed=st.lists(POD_NAMES, unique=True))
+    def replace(self, listed):
+        items = [self.new_pod(name) for name in listed]
+        self.queue.replace(items, str(self.version))
+        self.told.append(replaced(items, str(self.version)))
+        self.truth = {key_of(item): item for item in items}
+        self.synced_after = len(self.told) if self.synced_after is None else self.synced_after
+
+    @rule()
+    def resync(self):
+        self.queue.resync()
+        self.told.append(Sync())
+
+    @rule()
+    def bookmark(self):
+        self.version += 1
+        self.queue.bookmark(str(self.version))
+        self.told.append(Bookmark(str(self.version)))
+
+    @rule(limit=st.integers(1, 4))
+    def pop(self, limit):
+        batch = self.queue.pop_batch(limit)
+        rest = self.told[self.popped :]
+        assert list(batch) == rest[: len(batch)]
+        assert len(batch) == self.expected_length(rest, limit)
+        self.popped += len(batch)
+        self.carry_out(batch)
+        self.queue.processed(batch)
+
+    def expected_length(self, rest, limit):
+        """As many as there are, until the limit, an object that was there already, or a delta of all objects."""
+        alone = (Replaced, Sync, Bookmark)
+        keys = []
+        for delta in rest[:limit]:
+            if isinstance(delta, alone) or delta.key in keys:
+                return len(keys) or 1
+            keys.append(delta.key)
+        return len(keys)
+
+    def carry_out(self, batch):
+        match list(batch):
+            case [Replaced(objects, version)]:
+                self.store.replace(objects, version)
+            case [Bookmark(version)]:
+                self.store.bookmark(version)
+            case [Sync()]:
+                pass
+            case changes:
+                assert self.store.apply(changes).failures == []
+
+    @invariant()
+    def nothing_is_lost(self):
+        assert len(self.queue) == len(self.told) - self.popped
+
+    @invariant()
+    def it_has_synced_when_all_up_to_the_first_list_was_processed(self):
+        assert self.queue.has_synced is (self.synced_after is not None and self.popped >= self.synced_after)
+
+    def teardown(self):
+        if not hasattr(self, "queue"):
+            return
+        while self.queue:
+            self.pop(1000)
+        assert {key_of(item): item for item in self.store} == self.truth
+        if any(not isinstance(delta, Sync) for delta in self.told):
+            assert self.store.resource_version == str(self.version)
+
+
+TestDeltaFIFOAgainstAList = DeltaFIFOAgainstAList.TestCase
+TestDeltaFIFOAgainstAList.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)

@@ -1,0 +1,252 @@
+"""One thread writes, others read: each answer is one that was right at some moment between question and answer.
+
+The first tests stop one side before every single instruction and let the other side have its say; the last ones let
+real threads loose on it.
+"""
+
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+
+import pytest
+from tests.cache.pods import deleted, names, pod, updated
+
+from listwatch.cache.indexer import NAMESPACE, Indexer, namespace_of
+
+
+def node_of(item):
+    return [item.spec.node_name]
+
+
+def zone_of(item):
+    return [item.labels["zone"]]
+
+
+@cache  # they are never changed, and making them takes longer than everything else here
+def place(name, version):
+    """A pod that is on another node and in another zone with each version; both are odd or even together."""
+    return pod(name, version, node=f"n{version % 4}", labels={"zone": f"z{version % 2}"})
+
+
+def filled():
+    indexer = Indexer(indexers={NAMESPACE: namespace_of, "node": node_of, "zone": zone_of})
+    indexer.replace([place("a", 1), place("b", 1), place("c", 2)], "2")
+    return indexer
+
+
+# --- Step by step -----------------------------------------------------------------------------------------------------
+
+
+def before_each_step(run: Callable[[], object], meanwhile: Callable[[], object]) -> None:
+    """Run something, and something else before each bytecode instruction of the cache in it."""
+
+    def trace(frame, event, _):
+        if "/listwatch/cache/" not in frame.f_code.co_filename:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            meanwhile()
+        return trace
+
+    others = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(others)
+
+
+def shown(items):
+    return sorted(f"{item.name}@{item.resource_version}" for item in items)
+
+
+QUESTIONS = {
+    "get": lambda indexer: shown(filter(None, [indexer.get("default/a")])),
+    "list": lambda indexer: shown(indexer.list()),
+    "length": len,
+    "version": lambda indexer: indexer.resource_version,
+    "by_index, where it stays": lambda indexer: shown(indexer.by_index(NAMESPACE, "default")),
+    "by_index, where it was": lambda indexer: shown(indexer.by_index("node", "n1")),
+    "by_index, where it goes": lambda indexer: shown(indexer.by_index("node", "n2")),
+    "by_indexes, where it was": lambda indexer: shown(indexer.by_indexes(node="n1", zone="z1")),
+    "by_indexes, where it goes": lambda indexer: shown(indexer.by_indexes(zone="z0", node="n2")),
+    "by_indexes, where it never was": lambda indexer: shown(indexer.by_indexes(node="n1", zone="z0")),
+    "by_indexes, where it never is": lambda indexer: shown(indexer.by_indexes(node="n2", zone="z1")),
+    "index_keys": lambda indexer: indexer.index_keys("node", "n1"),
+    "repr": lambda indexer: repr(indexer).split(" @")[0],
+}
+CHANGES = {
+    "an update in place": lambda indexer: indexer.update(place("a", 5)),
+    "an update that moves it": lambda indexer: indexer.update(place("a", 2)),
+    "an add": lambda indexer: indexer.add(place("d", 2)),
+    "a delete": lambda indexer: indexer.delete(place("a", 1)),
+    "a delete of the last one of its value": lambda indexer: indexer.delete(place("c", 2)),
+    "a replace": lambda indexer: indexer.replace([place("a", 2), place("e", 2)], "9"),
+    "a replacement": lambda indexer: list(indexer.prepare_replace([place("a", 2), place("e", 2)], "9").commit()),
+    "an index": lambda indexer: indexer.add_indexers({"late": node_of}),
+    "a bookmark": lambda indexer: indexer.bookmark("7"),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_change_is_seen_as_not_yet_made_or_as_made_at_every_step_of_it(question):
+    for name, change in CHANGES.items():
+        indexer, answers = filled(), []
+        before_each_step(lambda: change(indexer), lambda: answers.append(question(indexer)))  # noqa: B023  # at once
+
+        before, after = question(filled()), question(indexer)
+        turn = next((number for number, answer in enumerate(answers) if answer != before), len(answers))
+        assert answers == [before] * turn + [after] * (len(answers) - turn), name
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_an_answer_is_that_of_before_or_after_a_change_at_every_step_to_it(question):
+    for name, change in CHANGES.items():
+        changed = filled()
+        change(changed)
+        right = [question(filled()), question(changed)]
+        assert all(answer in right for answer in answers_with(change, question)), name
+
+
+def answers_with(change, question):
+    """The answers when the change is made before the first step to the answer, before the second, and so on."""
+    for moment in count(1):
+        indexer, answers, steps = filled(), [], count(1)
+        before_each_step(
+            lambda: answers.append(question(indexer)),  # noqa: B023  # at once
+            lambda: change(indexer) if next(steps) == moment else None,  # noqa: B023  # at once
+        )
+        yield answers[0]
+        if next(steps) <= moment:
+            return
+
+
+def test_a_value_of_an_index_is_seen_for_as_long_as_something_has_it():
+    indexer, seen = filled(), []
+
+    before_each_step(
+        lambda: indexer.update(place("c", 3)), lambda: seen.append(tuple(sorted(indexer.index_values("node"))))
+    )
+
+    # It enters its new place before it leaves the old one, and then nothing is left of that.
+    assert list(dict.fromkeys(seen)) == [("n1", "n2"), ("n1", "n2", "n3"), ("n1", "n3")]
+
+
+def test_the_version_is_the_last_thing_that_changes():
+    indexer, seen = filled(), []
+
+    def write():
+        indexer.add(place("d", 7))
+        indexer.apply([updated(place("a", 8)), deleted(place("b", 9))])
+        indexer.delete(place("d", 10))
+
+    before_each_step(write, lambda: seen.append((indexer.resource_version, *shown(indexer.list()))))
+
+    assert list(dict.fromkeys(seen)) == [
+        ("2", "a@1", "b@1", "c@2"),
+        ("2", "a@1", "b@1", "c@2", "d@7"),
+        ("7", "a@1", "b@1", "c@2", "d@7"),
+        ("7", "a@8", "b@1", "c@2", "d@7"),
+        ("8", "a@8", "b@1", "c@2", "d@7"),
+        ("8", "a@8", "c@2", "d@7"),
+        ("9", "a@8", "c@2", "d@7"),
+        ("9", "a@8", "c@2"),
+        ("10", "a@8", "c@2"),
+    ]
+
+
+def test_an_index_that_is_added_later_is_not_there_until_it_is_complete():
+    indexer, seen = filled(), set()
+
+    before_each_step(
+        lambda: indexer.add_indexers({"late": namespace_of}),
+        lambda: seen.add(len(indexer.by_index("late", "default")) if "late" in indexer.indexers else None),
+    )
+
+    assert seen == {None, 3}
+
+
+# --- With threads -----------------------------------------------------------------------------------------------------
+
+READERS = 3
+POD_NAMES = [f"web-{number}" for number in range(20)]
+
+
+@pytest.fixture
+def busy_threads():
+    """Threads take turns all the time."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def while_writing(write: Callable[[], None], read: Callable[[], str]) -> set[str]:
+    """Write, with readers at work from before the start until after the end; returns what they complained about."""
+    complaints: set[str] = set()
+    ready, finished = threading.Barrier(READERS + 1), threading.Event()
+
+    def read_on():
+        ready.wait()
+        try:
+            while not finished.is_set():
+                complaints.add(read())
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is what this looks for
+            complaints.add(repr(error))
+
+    readers = [threading.Thread(target=read_on) for _ in range(READERS)]
+    for reader in readers:
+        reader.start()
+    ready.wait()
+    try:
+        write()
+    finally:
+        finished.set()
+        for reader in readers:
+            reader.join()
+    return complaints - {""}
+
+
+def places(version):
+    return [place(name, version) for name in POD_NAMES]
+
+
+@pytest.mark.usefixtures("busy_threads")
+def test_no_thread_sees_half_of_a_list():
+    indexer = Indexer(indexers={NAMESPACE: namespace_of})
+    indexer.replace(places(0), "0")
+
+    def write():
+        for version in range(1, 100):
+            indexer.replace(places(version), str(version))
+
+    def read():
+        for answer in (indexer.list(), indexer.by_index(NAMESPACE, "default")):
+            versions = {item.resource_version for item in answer}
+            if (len(answer), len(versions)) != (len(POD_NAMES), 1):
+                return f"{len(answer)} pods of {len(versions)} lists"
+        return ""
+
+    assert while_writing(write, read) == set()
+
+
+@pytest.mark.usefixtures("busy_threads")
+def test_no_thread_misses_an_object_that_is_there_all_the_time():
+    indexer = Indexer(indexers={NAMESPACE: namespace_of, "node": node_of})
+    indexer.replace(places(0), "0")
+
+    def write():
+        for version in range(1, 100):
+            indexer.apply([updated(item) for item in places(version)])
+            indexer.add(pod("comes", version, node="n0"))
+            indexer.delete(pod("comes", version))
+
+    def read():
+        for answer in (indexer.list(), indexer.by_index(NAMESPACE, "default"), indexer.by_indexes(namespace="default")):
+            if missing := set(POD_NAMES) - set(names(answer)):
+                return f"missing: {missing}"
+        return "" if len(indexer.index_keys(NAMESPACE, "default")) >= len(POD_NAMES) else "missing a key"
+
+    assert while_writing(write, read) == set()

@@ -1,0 +1,15 @@
+"""A client of a server that says exactly the bytes it is told to."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from listwatch.client.client_set import ClientSet
+from listwatch.client.config import ClientConfig
+from listwatch.testing.scripted_server import ScriptedServer
+
+
+@asynccontextmanager
+async def scripted(*replies: Any, **options: Any) -> AsyncIterator[tuple[ScriptedServer, ClientSet]]:
+    async with ScriptedServer(*replies, **options) as server, ClientSet(ClientConfig(host=server.url)) as client:
+        yield server, client

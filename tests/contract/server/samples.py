@@ -1,0 +1,19 @@
+"""Specs that a real server takes, and what is tedious to write."""
+
+from tests.contract.server.api import API, Tree
+
+POD = {"containers": [{"name": "web", "image": "web:1"}]}
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": POD}
+DEPLOYMENT = {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE}
+
+
+def create_event(api: API, name: str, **fields: Tree) -> Tree:
+    """An event about nothing in particular."""
+    about = {"kind": "Namespace", "namespace": api.namespace, "name": api.namespace}
+    return api.create("events", name, involvedObject=about, **fields)
+
+
+def owner(tree: Tree, **more: Tree) -> Tree:
+    """A reference to an object as the owner of another."""
+    metadata = tree["metadata"]
+    return {"apiVersion": tree["apiVersion"], "kind": tree["kind"], "name": metadata["name"], "uid": metadata["uid"], **more}

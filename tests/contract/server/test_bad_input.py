@@ -1,0 +1,186 @@
+"""What is answered to requests that make no sense, and that the server goes on after them."""
+
+import pytest
+
+from tests.contract.server.api import API, JSON_PATCH, causes
+from tests.contract.server.samples import POD
+from tests.contract.target import Target
+
+
+@pytest.fixture(autouse=True)
+def goes_on_serving(api: API):
+    yield
+    api.get("/api/v1/namespaces/default").ok()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"text"',
+        b"5",
+        b'{"metadata":{"name":"a"}} trailing',
+        b"\xff\xfe",
+        b'{"metadata":',
+        b"{'metadata': {}}",
+    ],
+)
+def test_a_body_that_is_no_object_is_refused(api: API, body: bytes):
+    answer = api.post(api.path("configmaps"), body)
+    assert answer.status in (400, 422), answer.body
+    assert answer.json["reason"] in ("BadRequest", "Invalid")
+    assert api.names(api.path("configmaps")) == []
+
+
+def test_a_body_that_is_no_json_says_so(api: API):
+    status = api.post(api.path("configmaps"), b"{nonsense").failed(400, "BadRequest")
+    assert "couldn't get version/kind; json parse error" in status["message"]
+
+
+def test_a_deep_body_is_refused(api: API):
+    body = b'{"metadata":{"name":"a"},"data":' + b"[" * 20_000 + b"]" * 20_000 + b"}"
+    api.post(api.path("configmaps"), body).failed(400, "BadRequest")
+
+
+def test_another_kind_is_refused(api: API):
+    body = {"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "a"}}
+    status = api.post(api.path("configmaps"), body).failed(400, "BadRequest")
+    assert 'Secret in version "v1" cannot be handled as a ConfigMap' in status["message"]
+
+
+def test_a_kind_that_nobody_knows_is_refused(api: API):
+    body = {"kind": "Gadget", "apiVersion": "v1", "metadata": {"name": "a"}}
+    status = api.post(api.path("configmaps"), body).failed(400, "BadRequest")
+    assert 'no kind "Gadget" is registered for version "v1"' in status["message"]
+
+
+def test_another_version_is_refused(api: API):
+    body = {"kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v1", "metadata": {"name": "a"}}
+    status = api.post(api.path("horizontalpodautoscalers", version="autoscaling/v2"), body).failed(400, "BadRequest")
+    assert status["message"] == (
+        "the API version in the data (autoscaling/v1) does not match the expected API version (autoscaling/v2)"
+    )
+
+
+def test_a_version_that_is_none_is_refused(api: API):
+    body = {"kind": "ConfigMap", "apiVersion": "a/b/c", "metadata": {"name": "a"}}
+    api.post(api.path("configmaps"), body).failed(400, "BadRequest")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"data": {"x": 5}}, "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"),
+        ({"data": ["x"]}, "json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string"),
+        ({"immutable": "yes"}, "json: cannot unmarshal string into Go struct field ConfigMap.immutable of type bool"),
+    ],
+)
+def test_a_field_of_another_type_is_refused(api: API, fields: dict[str, object], said: str):
+    status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, **fields}).failed(400, "BadRequest")
+    assert status["message"] == f'ConfigMap in version "v1" cannot be handled as a ConfigMap: {said}'
+
+
+def test_a_null_is_as_good_as_nothing(api: API):
+    body = {"metadata": {"name": "a", "labels": None}, "data": None}
+    created = api.post(api.path("configmaps"), body).ok(201)
+    assert "data" not in created
+
+
+def test_a_body_of_more_than_three_megabytes_is_refused(api: API):
+    body = b'{"metadata":{"name":"a"},"data":{"x":"' + b"x" * (3 << 20) + b'"}}'
+    status = api.post(api.path("configmaps"), body).failed(413, "RequestEntityTooLarge")
+    assert status["message"] == "Request entity too large: limit is 3145728"
+
+
+def test_a_config_map_of_more_than_a_megabyte_is_refused(api: API):
+    body = {"metadata": {"name": "a"}, "data": {"x": "x" * (1 << 20), "y": "y"}}
+    status = api.post(api.path("configmaps"), body).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueTooLong", "[]")}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/default/configmaps/..%2fx", "/api/v1/namespaces/..%2f../pods"])
+def test_a_slash_is_a_slash_however_it_is_written(api: API, path: str):
+    assert api.get(path).status in (400, 404)
+
+
+def test_a_name_cannot_lead_elsewhere(api: API):
+    status = api.get(api.path("configmaps", "..")).failed(400, "BadRequest")
+    assert status["message"] == """Name parameter invalid: "..": may not be '..'"""
+
+
+def test_a_namespace_cannot_lead_elsewhere(api: API):
+    assert api.get("/api/v1/namespaces/../configmaps").status in (400, 500)
+    status = api.get("/api/v1/namespaces/../configmaps/a").failed(400, "BadRequest")
+    assert ".." in status["message"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//api/v1/configmaps",
+        "/api//v1/configmaps",
+        "/api/v1/namespaces/default/configmaps/a/b/c",
+        "/apis/apps/v1/namespaces/default/configmaps",
+    ],
+)
+def test_a_path_to_nowhere_is_answered_as_such(api: API, path: str):
+    answer = api.get(path)
+    assert answer.status in (301, 400, 404, 405), (answer.status, answer.body)
+
+
+def test_a_slash_at_the_end_changes_nothing(api: API):
+    assert api.get(api.path("configmaps") + "/").ok()["kind"] == "ConfigMapList"
+
+
+def test_an_empty_namespace_is_all_of_them(api: API):
+    api.create("configmaps", "a", metadata={"labels": {"case": api.namespace}})
+    assert api.names("/api/v1/namespaces//configmaps", labelSelector=f"case={api.namespace}") == ["a"]
+    api.post("/api/v1/namespaces//configmaps", {"metadata": {"name": "a"}}).failed(400, "BadRequest")
+
+
+def test_a_bad_escape_is_refused(api: API):
+    assert api.get("/api/v1/namespaces/default/configmaps/%zz").status == 400
+
+
+def test_a_name_may_be_odd_and_is_then_not_found(api: API):
+    status = api.get(api.path("configmaps", "%E2%98%83")).failed(404, "NotFound")
+    assert status["message"] == 'configmaps "☃" not found'
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_collection_is_not_written_as_a_whole(api: API, method: str):
+    api.ask(method, api.path("configmaps"), {}, headers={"Content-Type": JSON_PATCH}).failed(405, "MethodNotAllowed")
+
+
+def test_an_unknown_method_is_not_allowed(api: API):
+    answer = api.ask("FROB", api.path("configmaps"))
+    assert answer.status == 405
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"kind":"ConfigMap","apiVersion":"v1"}', b'{"gracePeriodSeconds":"x"}'])
+def test_bad_options_of_a_deletion_are_refused_and_delete_nothing(api: API, body: bytes):
+    api.create("configmaps", "a")
+    answer = api.delete(api.path("configmaps", "a"), body)
+    assert answer.status in (400, 415), answer.body
+    api.get(api.path("configmaps", "a")).ok()
+
+
+def test_a_client_that_goes_away_in_the_middle_harms_nobody(api: API, target: Target):
+    connection = target.connect()
+    connection.putrequest("POST", api.path("configmaps"))
+    connection.putheader("Authorization", f"Bearer {target.token}")
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", "1000")
+    connection.endheaders(b'{"metadata":{"name":"half')
+    connection.close()
+    assert api.names(api.path("configmaps")) == []
+
+
+def test_a_watcher_that_goes_away_harms_nobody(api: API):
+    with api.watch(api.path("configmaps"), resourceVersion="0"):
+        pass
+    api.create("configmaps", "a")
+    api.create("pods", "web", spec=POD)

@@ -1,0 +1,348 @@
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.contract.server.api import API, causes
+from tests.contract.server.samples import DEPLOYMENT, POD
+
+
+
+def test_a_new_object_gets_an_identity_and_keeps_what_it_came_with(api: API):
+    sent = {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": "a", "labels": {"app": "web"}, "annotations": {"note": "ä ☃"}},
+        "data": {"key": "value"},
+        "binaryData": {"raw": "AAEC"},
+    }
+    created = api.post(api.path("configmaps"), sent).ok(201)
+    metadata = created.pop("metadata")
+    assert {**created, "metadata": sent["metadata"]} == sent
+    assert metadata.items() >= {**sent["metadata"], "namespace": api.namespace}.items()
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", metadata["uid"])
+    assert re.fullmatch(r"[1-9][0-9]*", metadata["resourceVersion"])
+    assert "generation" not in metadata
+    age = datetime.now(UTC) - datetime.strptime(metadata["creationTimestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    assert -5 < age.total_seconds() < 60
+
+
+def test_what_is_created_can_be_read(api: API):
+    created = api.create("configmaps", "a", data={"key": "value"})
+    assert api.get(api.path("configmaps", "a")).ok() == created
+
+
+def test_versions_of_all_resources_come_from_one_sequence(api: API):
+    made = [api.create(plural, "a") for plural in ("configmaps", "serviceaccounts", "secrets", "endpoints")]
+    versions = [int(each["metadata"]["resourceVersion"]) for each in made]
+    assert versions == sorted(set(versions))
+
+
+def test_a_kind_and_version_that_are_left_out_are_known_from_the_path(api: API):
+    created = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}).ok(201)
+    assert (created["kind"], created["apiVersion"]) == ("ConfigMap", "v1")
+
+
+def test_the_servers_own_fields_cannot_be_brought_along(api: API):
+    own = {
+        "uid": "mine",
+        "creationTimestamp": "2001-01-01T00:00:00Z",
+        "deletionTimestamp": "2001-01-01T00:00:00Z",
+        "deletionGracePeriodSeconds": 3,
+        "selfLink": "/here",
+    }
+    metadata = api.create("configmaps", "a", metadata=own)["metadata"]
+    assert metadata["uid"] != "mine"
+    assert not metadata["creationTimestamp"].startswith("2001")
+    assert not {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} & metadata.keys()
+
+
+def test_a_new_object_may_not_claim_a_version(api: API):
+    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a", "resourceVersion": "5"}})
+    assert answer.failed(500, "")["message"] == "resourceVersion should not be set on objects to be created"
+
+
+def test_a_name_can_be_given_once(api: API):
+    api.create("configmaps", "a")
+    status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}).failed(409, "AlreadyExists")
+    assert status["message"] == 'configmaps "a" already exists'
+    assert status["details"] == {"name": "a", "kind": "configmaps"}
+
+
+def test_the_same_name_is_free_in_another_resource_and_namespace(api: API):
+    api.create("configmaps", "default")
+    api.create("secrets", "default")
+
+
+def test_a_group_is_named_where_an_object_exists_already(api: API):
+    api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
+    body = {"metadata": {"name": "web"}, "spec": DEPLOYMENT}
+    status = api.post(api.path("deployments", version="apps/v1"), body).failed(409, "AlreadyExists")
+    assert status["details"] == {"name": "web", "group": "apps", "kind": "deployments"}
+
+
+def test_a_name_can_be_left_to_the_server(api: API):
+    made = [
+        api.post(api.path("configmaps"), {"metadata": {"generateName": "job-"}}).ok(201)["metadata"] for _ in range(3)
+    ]
+    assert all(re.fullmatch(r"job-[a-z0-9]{5}", metadata["name"]) for metadata in made)
+    assert len({metadata["name"] for metadata in made}) == 3
+    assert {metadata["generateName"] for metadata in made} == {"job-"}
+
+
+def test_a_name_that_is_given_is_not_made_up(api: API):
+    assert api.create("configmaps", "a", metadata={"generateName": "job-"})["metadata"]["name"] == "a"
+
+
+def test_what_names_are_made_from_is_cut_to_leave_room(api: API):
+    base = "x" * 60 + "-"
+    made = api.post(api.path("configmaps"), {"metadata": {"generateName": base}}).ok(201)["metadata"]
+    assert (len(made["name"]), made["name"][:58]) == (63, base[:58])
+
+
+def test_an_object_needs_a_name(api: API):
+    status = api.post(api.path("configmaps"), {"metadata": {}}).failed(422, "Invalid")
+    assert status["message"] == 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'
+    assert status["details"] == {
+        "kind": "ConfigMap",
+        "causes": [
+            {
+                "reason": "FieldValueRequired",
+                "message": "Required value: name or generateName is required",
+                "field": "metadata.name",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", ["Upper", "under_score", "-dash", "dash-", "a..b", "a b", "x" * 254, "ä"])
+def test_a_name_must_be_a_subdomain(api: API, name: str):
+    status = api.post(api.path("configmaps"), {"metadata": {"name": name}}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "metadata.name")}
+    assert status["details"]["name"] == name
+
+
+def test_services_have_names_without_dots(api: API):
+    body = {"metadata": {"name": "a.b"}, "spec": {"ports": [{"port": 80}]}}
+    status = api.post(api.path("services"), body).failed(422, "Invalid")
+    assert ("FieldValueInvalid", "metadata.name") in causes(status)
+
+
+@pytest.mark.parametrize("name", ["system:node", "Upper_case", "a.b", "x" * 300])
+def test_roles_may_have_any_name_that_fits_into_a_path(api: API, name: str):
+    api.create("roles", name, version="rbac.authorization.k8s.io/v1")
+
+
+def test_a_name_for_roles_cannot_hold_a_slash(api: API):
+    body = {"metadata": {"name": "a/b"}}
+    status = api.post(api.path("roles", version="rbac.authorization.k8s.io/v1"), body).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "metadata.name")}
+
+
+def test_labels_and_annotations_have_their_rules(api: API):
+    metadata = {"name": "a", "labels": {"-bad": "fine", "good": "not fine"}, "annotations": {"a/b/c": ""}}
+    status = api.post(api.path("configmaps"), {"metadata": metadata}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "metadata.labels"), ("FieldValueInvalid", "metadata.annotations")}
+
+
+def test_owners_must_be_named_in_full(api: API):
+    metadata = {"name": "a", "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "", "uid": ""}]}
+    status = api.post(api.path("configmaps"), {"metadata": metadata}).failed(422, "Invalid")
+    assert {field for _, field in causes(status)} == {
+        "metadata.ownerReferences.name",
+        "metadata.ownerReferences.uid",
+    }
+
+
+def test_a_finalizer_of_a_built_in_kind_has_a_domain(api: API):
+    body = {"metadata": {"name": "a", "finalizers": ["mine"]}}
+    status = api.post(api.path("configmaps"), body).failed(422, "Invalid")
+    assert ("FieldValueInvalid", "metadata.finalizers[0]") in causes(status)
+
+
+# --- namespaces -------------------------------------------------------------------------------------------------------
+
+
+def test_the_namespace_of_the_body_must_be_that_of_the_path(api: API):
+    status = api.post(api.path("configmaps"), {"metadata": {"name": "a", "namespace": "other"}}).failed(
+        400, "BadRequest"
+    )
+    expected = "the namespace of the provided object does not match the namespace sent on the request"
+    assert status["message"] == expected
+
+
+def test_a_namespace_must_be_there(api: API):
+    status = api.post("/api/v1/namespaces/nowhere/configmaps", {"metadata": {"name": "a"}}).failed(404, "NotFound")
+    assert status["message"] == 'namespaces "nowhere" not found'
+    assert status["details"] == {"name": "nowhere", "kind": "namespaces"}
+
+
+def test_a_namespace_that_is_about_to_go_takes_nothing_new(api: API):
+    api.create("configmaps", "holds-it", metadata={"finalizers": ["example.com/hold"]})
+    api.delete(f"/api/v1/namespaces/{api.namespace}").ok()
+    status = api.post(api.path("configmaps"), {"metadata": {"name": "late"}}).failed(403, "Forbidden")
+    assert status["details"]["causes"] == [
+        {
+            "reason": "NamespaceTerminating",
+            "message": f"namespace {api.namespace} is being terminated",
+            "field": "metadata.namespace",
+        }
+    ]
+    why = f"unable to create new content in namespace {api.namespace} because it is being terminated"
+    assert status["message"] == f'configmaps "late" is forbidden: {why}'
+    api.patch(api.path("configmaps", "holds-it"), {"metadata": {"finalizers": None}}).ok()
+
+
+def test_what_belongs_to_the_cluster_has_no_namespace_whatever_it_says(api: API):
+    path, name = "/apis/rbac.authorization.k8s.io/v1/clusterroles", f"{api.namespace}-role"
+    created = api.post(path, {"metadata": {"name": name, "namespace": api.namespace}}).ok(201)
+    assert "namespace" not in created["metadata"]
+    api.delete(f"{path}/{name}").ok()
+
+
+def test_a_new_namespace_is_active_and_has_a_finalizer_and_its_name_as_a_label(api: API):
+    found = api.get(f"/api/v1/namespaces/{api.namespace}").ok()
+    assert found["metadata"]["labels"] == {"kubernetes.io/metadata.name": api.namespace}
+    assert (found["spec"], found["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
+
+
+def test_nothing_is_created_in_all_namespaces_at_once(api: API):
+    status = api.post("/api/v1/configmaps", {"metadata": {"name": "a"}}).failed(405, "MethodNotAllowed")
+    assert status["message"] == "the server does not allow this method on the requested resource"
+
+
+def test_an_object_is_not_created_at_its_own_path(api: API):
+    api.post(api.path("configmaps", "a"), {"metadata": {"name": "a"}}).failed(405, "MethodNotAllowed")
+
+
+# --- what the server adds ---------------------------------------------------------------------------------------------
+
+
+def test_a_new_deployment_has_its_defaults_a_generation_and_no_status(api: API):
+    created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT, status={"replicas": 3}, metadata={"generation": 7})
+    assert created["metadata"]["generation"] == 1
+    assert created["status"] == {}
+    assert created["spec"]["replicas"] == 1
+    assert created["spec"]["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"},
+    }
+    assert created["spec"]["template"]["spec"]["restartPolicy"] == "Always"
+
+
+def test_a_new_pod_is_pending_and_has_its_defaults(api: API):
+    created = api.create("pods", "web", spec=POD, status={"phase": "Running", "podIP": "10.1.1.1"})
+    assert created["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    spec = created["spec"]
+    assert (spec["restartPolicy"], spec["dnsPolicy"], spec["terminationGracePeriodSeconds"]) == (
+        "Always",
+        "ClusterFirst",
+        30,
+    )
+    assert spec["containers"][0]["imagePullPolicy"] == "IfNotPresent"
+
+
+def test_a_job_finds_its_pods_by_its_uid(api: API):
+    template = {"spec": {**POD, "restartPolicy": "Never"}}
+    created = api.create("jobs", "once", version="batch/v1", spec={"template": template})
+    uid = created["metadata"]["uid"]
+    assert created["spec"]["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    labels = created["spec"]["template"]["metadata"]["labels"]
+    assert labels["batch.kubernetes.io/job-name"] == "once"
+
+
+def test_the_plain_text_of_a_secret_is_kept_as_data(api: API):
+    created = api.create("secrets", "a", data={"b": "Yg=="}, stringData={"a": "plain", "b": "wins"})
+    assert created["data"] == {"a": "cGxhaW4=", "b": "d2lucw=="}
+    assert "stringData" not in created
+    assert created["type"] == "Opaque"
+
+
+def test_all_that_is_wrong_is_said_at_once(api: API):
+    spec = {"containers": [{"name": "Bad Name", "image": ""}], "restartPolicy": "Sometimes"}
+    status = api.post(api.path("pods"), {"metadata": {"name": "p"}, "spec": spec}).failed(422, "Invalid")
+    assert causes(status) >= {
+        ("FieldValueInvalid", "spec.containers[0].name"),
+        ("FieldValueRequired", "spec.containers[0].image"),
+        ("FieldValueNotSupported", "spec.restartPolicy"),
+    }
+    assert status["details"]["kind"] == "Pod"
+
+
+def test_a_selector_must_find_the_template(api: API):
+    spec = {**DEPLOYMENT, "selector": {"matchLabels": {"app": "other"}}}
+    body = {"metadata": {"name": "web"}, "spec": spec}
+    status = api.post(api.path("deployments", version="apps/v1"), body).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "spec.template.metadata.labels")}
+    assert status["details"]["group"] == "apps"
+
+
+# --- dry run and strictness -------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_answers_as_if_and_stores_nothing(api: API):
+    body = {"metadata": {"name": "a"}, "data": {"key": "value"}}
+    tried = api.post(api.path("configmaps"), body, dryRun="All").ok(201)
+    assert tried["data"] == {"key": "value"}
+    assert tried["metadata"]["uid"]
+    assert "resourceVersion" not in tried["metadata"]
+    api.get(api.path("configmaps", "a")).failed(404, "NotFound")
+
+
+def test_a_dry_run_finds_what_is_wrong(api: API):
+    api.create("configmaps", "a")
+    api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, dryRun="All").failed(409, "AlreadyExists")
+    api.post(api.path("configmaps"), {"metadata": {"name": "A"}}, dryRun="All").failed(422, "Invalid")
+
+
+def test_a_run_is_dry_altogether_or_not_at_all(api: API):
+    status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, dryRun="Some").failed(422, "Invalid")
+    assert causes(status) == {("FieldValueNotSupported", "dryRun")}
+    assert status["details"]["kind"] == "CreateOptions"
+    assert status["details"]["group"] == "meta.k8s.io"
+
+
+UNKNOWN = {"metadata": {"name": "a", "colour": "red"}, "data": {"key": "value"}, "flavour": 1}
+
+
+def test_unknown_fields_are_dropped_with_a_warning(api: API):
+    answer = api.post(api.path("configmaps"), UNKNOWN)
+    created = answer.ok(201)
+    assert "flavour" not in created
+    assert "colour" not in created["metadata"]
+    assert answer.warnings == ['299 - "unknown field \\"metadata.colour\\""', '299 - "unknown field \\"flavour\\""']
+
+
+def test_unknown_fields_can_be_refused(api: API):
+    status = api.post(api.path("configmaps"), UNKNOWN, fieldValidation="Strict").failed(400, "BadRequest")
+    assert 'strict decoding error: unknown field "metadata.colour", unknown field "flavour"' in status["message"]
+    api.get(api.path("configmaps", "a")).failed(404, "NotFound")
+
+
+def test_unknown_fields_can_be_dropped_silently(api: API):
+    answer = api.post(api.path("configmaps"), UNKNOWN, fieldValidation="Ignore")
+    assert "flavour" not in answer.ok(201)
+    assert answer.warnings == []
+
+
+def test_of_a_field_that_comes_twice_the_last_counts_and_it_is_said(api: API):
+    body = b'{"metadata":{"name":"a"},"data":{"x":"first"},"data":{"x":"last"}}'
+    answer = api.post(api.path("configmaps"), body)
+    assert answer.ok(201)["data"] == {"x": "last"}
+    assert answer.warnings == ['299 - "duplicate field \\"data\\""']
+    strict = api.post(api.path("configmaps"), body.replace(b'"a"', b'"b"'), fieldValidation="Strict")
+    assert 'duplicate field "data"' in strict.failed(400, "BadRequest")["message"]
+
+
+def test_there_are_three_ways_to_validate_fields(api: API):
+    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, fieldValidation="Maybe")
+    assert causes(answer.failed(422, "Invalid")) == {("FieldValueNotSupported", "fieldValidation")}
+
+
+def test_the_name_of_a_field_manager_is_short_and_printable(api: API):
+    body = {"metadata": {"name": "a"}}
+    long = api.post(api.path("configmaps"), body, fieldManager="x" * 129).failed(422, "Invalid")
+    assert causes(long) == {("FieldValueTooLong", "fieldManager")}
+    odd = api.post(api.path("configmaps"), body, fieldManager="a\tb").failed(422, "Invalid")
+    assert causes(odd) == {("FieldValueInvalid", "fieldManager")}
+    api.post(api.path("configmaps"), body, fieldManager="x" * 128).ok(201)

@@ -1,0 +1,314 @@
+import pytest
+
+from tests.contract.server.api import API, Tree, causes
+from tests.contract.server.samples import DEPLOYMENT, POD, owner
+
+HOLD = "example.com/hold"
+
+
+def release(api: API, path: str) -> None:
+    api.patch(path, {"metadata": {"finalizers": None}}).ok()
+
+
+def test_what_is_deleted_is_gone_and_the_answer_says_what_it_was(api: API):
+    created = api.create("configmaps", "a")
+    answer = api.delete(api.path("configmaps", "a")).ok()
+    assert answer == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {"name": "a", "kind": "configmaps", "uid": created["metadata"]["uid"]},
+    }
+    api.get(api.path("configmaps", "a")).failed(404, "NotFound")
+
+
+def test_the_answer_names_the_group_too(api: API):
+    created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
+    answer = api.delete(api.path("deployments", "web", version="apps/v1")).ok()
+    uid = created["metadata"]["uid"]
+    assert answer["details"] == {"name": "web", "group": "apps", "kind": "deployments", "uid": uid}
+
+
+@pytest.mark.parametrize("plural", ["serviceaccounts", "persistentvolumeclaims", "podtemplates", "resourcequotas"])
+def test_some_kinds_are_answered_with_their_last_state(api: API, plural: str):
+    fields: dict[str, Tree] = {
+        "persistentvolumeclaims": {
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        },
+        "podtemplates": {"template": {"metadata": {"labels": {"a": "b"}}, "spec": POD}},
+    }
+    created = api.create(plural, "a", **fields.get(plural, {}))
+    path = api.path(plural, "a")
+    deleted = api.delete(path).ok()
+    if deleted["metadata"].get("finalizers"):
+        # Claims are held by a finalizer that a controller takes away.
+        release(api, path)
+    assert (deleted["kind"], deleted["metadata"]["uid"]) == (created["kind"], created["metadata"]["uid"])
+    api.get(path).failed(404, "NotFound")
+
+
+def test_what_is_not_there_cannot_be_deleted(api: API):
+    status = api.delete(api.path("configmaps", "nothing")).failed(404, "NotFound")
+    assert status["details"] == {"name": "nothing", "kind": "configmaps"}
+
+
+def test_a_name_is_free_again_after_a_deletion(api: API):
+    first = api.create("configmaps", "a")
+    api.delete(api.path("configmaps", "a")).ok()
+    assert api.create("configmaps", "a")["metadata"]["uid"] != first["metadata"]["uid"]
+
+
+def test_a_dry_deletion_deletes_nothing(api: API):
+    created = api.create("configmaps", "a")
+    assert api.delete(api.path("configmaps", "a"), dryRun="All").ok()["status"] == "Success"
+    assert api.delete(api.path("configmaps", "a"), {"dryRun": ["All"]}).ok()["status"] == "Success"
+    assert api.get(api.path("configmaps", "a")).ok() == created
+
+
+# --- finalizers -------------------------------------------------------------------------------------------------------
+
+
+def test_an_object_with_a_finalizer_is_only_marked(api: API):
+    created = api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    path = api.path("configmaps", "a")
+    marked = api.delete(path).ok()
+    assert marked["kind"] == "ConfigMap"
+    assert marked["metadata"]["deletionTimestamp"]
+    assert marked["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert int(marked["metadata"]["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
+    assert api.get(path).ok() == marked
+    release(api, path)
+
+
+def test_the_last_finalizer_takes_the_object_along(api: API):
+    api.create("configmaps", "a", metadata={"finalizers": [HOLD, "example.com/other"]})
+    path = api.path("configmaps", "a")
+    api.delete(path).ok()
+    assert api.patch(path, {"metadata": {"finalizers": [HOLD]}}).ok()["metadata"]["finalizers"] == [HOLD]
+    last = api.put(path, {"metadata": {"name": "a"}}).ok()
+    assert "finalizers" not in last["metadata"]
+    assert last["metadata"]["deletionTimestamp"]
+    api.get(path).failed(404, "NotFound")
+
+
+def test_deleting_again_changes_nothing(api: API):
+    api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    path = api.path("configmaps", "a")
+    marked = api.delete(path).ok()
+    again = api.delete(path).ok()
+    assert again == marked
+    release(api, path)
+
+
+def test_an_object_that_is_being_deleted_can_change_but_gets_no_new_finalizer(api: API):
+    api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    path = api.path("configmaps", "a")
+    api.delete(path).ok()
+    assert api.patch(path, {"data": {"x": "1"}}).ok()["data"] == {"x": "1"}
+    status = api.patch(path, {"metadata": {"finalizers": [HOLD, "example.com/new"]}}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueForbidden", "metadata.finalizers")}
+    release(api, path)
+
+
+def test_an_object_that_is_being_deleted_stays_so(api: API):
+    api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    path = api.path("configmaps", "a")
+    marked = api.delete(path).ok()
+    api.patch(path, {"metadata": {"deletionTimestamp": None}, "data": {"x": "1"}}).ok()
+    assert api.get(path).ok()["metadata"]["deletionTimestamp"] == marked["metadata"]["deletionTimestamp"]
+    release(api, path)
+
+
+def test_a_name_stays_taken_until_the_last_finalizer_is_gone(api: API):
+    api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    api.delete(api.path("configmaps", "a")).ok()
+    status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}).failed(409, "AlreadyExists")
+    assert status["message"] == 'object is being deleted: configmaps "a" already exists'
+    release(api, api.path("configmaps", "a"))
+
+
+def test_a_deletion_counts_as_a_change_of_what_is_wanted(api: API):
+    api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT, metadata={"finalizers": [HOLD]})
+    path = api.path("deployments", "web", version="apps/v1")
+    assert api.delete(path).ok()["metadata"]["generation"] == 2
+    release(api, path)
+
+
+# --- preconditions ----------------------------------------------------------------------------------------------------
+
+
+def test_only_the_object_that_is_meant_is_deleted(api: API):
+    created = api.create("configmaps", "a")
+    path = api.path("configmaps", "a")
+    status = api.delete(path, {"preconditions": {"uid": "other"}}).failed(409, "Conflict")
+    assert status["message"] == (
+        'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID '
+        f"in record ({created['metadata']['uid']}). The object might have been deleted and then recreated"
+    )
+    assert status["details"] == {"name": "a", "kind": "ConfigMap"}
+    api.delete(path, {"preconditions": {"uid": created["metadata"]["uid"]}}).ok()
+
+
+def test_only_the_state_that_is_meant_is_deleted(api: API):
+    created = api.create("configmaps", "a")
+    path = api.path("configmaps", "a")
+    newer = api.patch(path, {"data": {"x": "1"}}).ok()
+    old = {"preconditions": {"resourceVersion": created["metadata"]["resourceVersion"]}}
+    status = api.delete(path, old).failed(409, "Conflict")
+    assert status["message"].endswith("The object might have been modified")
+    api.delete(path, {"preconditions": {"resourceVersion": newer["metadata"]["resourceVersion"]}}).ok()
+
+
+# --- who depends on it ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("policy", "finalizer"), [("Orphan", "orphan"), ("Foreground", "foregroundDeletion")])
+def test_a_policy_is_a_finalizer_for_whoever_cleans_up(api: API, policy: str, finalizer: str):
+    created = api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    path = api.path("configmaps", "a")
+    held = {"metadata": {"name": "b", "ownerReferences": [owner(created, blockOwnerDeletion=True)], "finalizers": [HOLD]}}
+    api.post(api.path("configmaps"), held).ok(201)
+    marked = api.delete(path, {"propagationPolicy": policy}).ok()
+    assert marked["metadata"]["finalizers"] == [HOLD, finalizer]
+    release(api, api.path("configmaps", "b"))
+    release(api, path)
+
+
+def test_a_policy_can_be_asked_for_in_the_query(api: API):
+    api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    path = api.path("configmaps", "a")
+    marked = api.delete(path, propagationPolicy="Foreground").ok()
+    assert marked["metadata"]["finalizers"] == [HOLD, "foregroundDeletion"]
+    release(api, path)
+
+
+def test_in_the_background_an_object_goes_at_once(api: API):
+    api.create("configmaps", "a")
+    assert api.delete(api.path("configmaps", "a"), {"propagationPolicy": "Background"}).ok()["status"] == "Success"
+    api.get(api.path("configmaps", "a")).failed(404, "NotFound")
+
+
+def test_there_are_three_policies(api: API):
+    api.create("configmaps", "a")
+    status = api.delete(api.path("configmaps", "a"), {"propagationPolicy": "Sometimes"}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueNotSupported", "propagationPolicy")}
+    assert status["details"]["kind"] == "DeleteOptions"
+
+
+def test_two_ways_to_ask_for_a_policy_do_not_go_together(api: API):
+    api.create("configmaps", "a")
+    body = {"propagationPolicy": "Orphan", "orphanDependents": True}
+    status = api.delete(api.path("configmaps", "a"), body).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "propagationPolicy")}
+
+
+# --- pods -------------------------------------------------------------------------------------------------------------
+
+
+def running_pod(api: API, name: str, **spec: Tree) -> str:
+    api.create("pods", name, spec={**POD, "nodeName": "n1", **spec})
+    return api.path("pods", name)
+
+
+def test_a_pod_on_a_node_gets_time_to_stop(api: API):
+    path = running_pod(api, "web")
+    marked = api.delete(path).ok()
+    assert marked["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert marked["metadata"]["deletionTimestamp"] > marked["metadata"]["creationTimestamp"]
+    assert marked["metadata"]["generation"] == 2
+    assert api.get(path).ok() == marked
+    api.delete(path, {"gracePeriodSeconds": 0}).ok()
+    api.get(path).failed(404, "NotFound")
+
+
+def test_a_pod_may_say_how_long_it_takes_to_stop(api: API):
+    path = running_pod(api, "web", terminationGracePeriodSeconds=7)
+    assert api.delete(path).ok()["metadata"]["deletionGracePeriodSeconds"] == 7
+    api.delete(path, gracePeriodSeconds=0).ok()
+
+
+def test_the_time_to_stop_can_be_shortened_and_not_prolonged(api: API):
+    path = running_pod(api, "web")
+    assert api.delete(path, {"gracePeriodSeconds": 20}).ok()["metadata"]["deletionGracePeriodSeconds"] == 20
+    assert api.delete(path, {"gracePeriodSeconds": 25}).ok()["metadata"]["deletionGracePeriodSeconds"] == 20
+    assert api.delete(path).ok()["metadata"]["deletionGracePeriodSeconds"] == 20
+    assert api.delete(path, {"gracePeriodSeconds": 10}).ok()["metadata"]["deletionGracePeriodSeconds"] == 10
+    api.delete(path, {"gracePeriodSeconds": 0}).ok()
+
+
+def test_a_pod_that_runs_nowhere_goes_at_once(api: API):
+    api.create("pods", "web", spec=POD)
+    assert api.delete(api.path("pods", "web")).ok()["kind"] == "Pod"
+    api.get(api.path("pods", "web")).failed(404, "NotFound")
+
+
+def test_a_pod_that_has_ended_goes_at_once(api: API):
+    path = running_pod(api, "web")
+    api.patch(f"{path}/status", {"status": {"phase": "Succeeded"}}).ok()
+    api.delete(path).ok()
+    api.get(path).failed(404, "NotFound")
+
+
+def test_a_pod_that_was_stopped_waits_for_its_finalizers(api: API):
+    path = running_pod(api, "web")
+    api.patch(path, {"metadata": {"finalizers": [HOLD]}}).ok()
+    marked = api.delete(path, {"gracePeriodSeconds": 0}).ok()
+    assert marked["metadata"]["deletionGracePeriodSeconds"] == 0
+    release(api, path)
+    api.get(path).failed(404, "NotFound")
+
+
+# --- collections ------------------------------------------------------------------------------------------------------
+
+
+def test_a_collection_is_deleted_and_answered_with_what_it_was(api: API):
+    for name in "abc":
+        api.create("configmaps", name)
+    answer = api.delete(api.path("configmaps")).ok()
+    assert answer["kind"] == "ConfigMapList"
+    assert [item["metadata"]["name"] for item in answer["items"]] == ["a", "b", "c"]
+    assert api.names(api.path("configmaps")) == []
+
+
+def test_of_a_collection_only_what_is_selected_is_deleted(api: API):
+    for name in "abc":
+        api.create("configmaps", name, metadata={"labels": {"name": name}})
+    api.delete(api.path("configmaps"), labelSelector="name in (a,b)", fieldSelector="metadata.name!=b").ok()
+    assert api.names(api.path("configmaps")) == ["b", "c"]
+
+
+def test_a_collection_goes_by_the_same_options(api: API):
+    api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    api.create("configmaps", "b")
+    api.delete(api.path("configmaps"), dryRun="All").ok()
+    assert api.names(api.path("configmaps")) == ["a", "b"]
+    api.delete(api.path("configmaps"), {"propagationPolicy": "Background"}).ok()
+    assert api.names(api.path("configmaps")) == ["a"]
+    release(api, api.path("configmaps", "a"))
+
+
+def test_collections_in_all_namespaces_are_not_deleted_at_once(api: API):
+    api.delete("/api/v1/configmaps").failed(405, "MethodNotAllowed")
+
+
+def test_services_and_namespaces_are_not_deleted_by_the_collection(api: API):
+    api.delete("/api/v1/namespaces").failed(405, "MethodNotAllowed")
+
+
+# --- namespaces -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
+def test_the_first_namespaces_stay(api: API, name: str):
+    status = api.delete(f"/api/v1/namespaces/{name}").failed(403, "Forbidden")
+    assert status["message"] == f'namespaces "{name}" is forbidden: this namespace may not be deleted'
+
+
+def test_a_namespace_that_is_not_empty_terminates(api: API):
+    api.create("configmaps", "holds-it", metadata={"finalizers": [HOLD]})
+    deleted = api.delete(f"/api/v1/namespaces/{api.namespace}").ok()
+    assert deleted["status"]["phase"] == "Terminating"
+    assert deleted["metadata"]["deletionTimestamp"]
+    assert deleted["spec"] == {"finalizers": ["kubernetes"]}
+    release(api, api.path("configmaps", "holds-it"))

@@ -1,0 +1,138 @@
+"""In which form things are sent and answered."""
+
+import gzip
+
+import pytest
+import yaml
+
+from tests.contract.server.api import API, JSON, YAML
+
+META = "g=meta.k8s.io;v=v1"
+PARTIAL = f"{JSON};as=PartialObjectMetadata;{META}"
+PARTIAL_LIST = f"{JSON};as=PartialObjectMetadataList;{META}"
+
+
+def test_an_object_is_answered_as_yaml(api: API):
+    created = api.create("configmaps", "a", data={"x": "yes", "n": "5", "text": "two\nlines"})
+    answer = api.get(api.path("configmaps", "a"), headers={"Accept": YAML})
+    assert answer.status == 200
+    assert answer.headers.get_content_type() == YAML
+    found = yaml.load(answer.body, yaml.BaseLoader)
+    assert found["data"] == created["data"]
+    assert found["metadata"]["uid"] == created["metadata"]["uid"]
+
+
+def test_a_list_is_answered_as_yaml(api: API):
+    api.create("configmaps", "a")
+    answer = api.get(api.path("configmaps"), headers={"Accept": YAML})
+    assert [item["metadata"]["name"] for item in yaml.safe_load(answer.body)["items"]] == ["a"]
+
+
+def test_an_object_may_be_sent_as_yaml(api: API):
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: |\n    two\n    lines\n"
+    created = api.post(api.path("configmaps"), body, headers={"Content-Type": YAML}).ok(201)
+    assert created["data"] == {"x": "two\nlines\n"}
+
+
+def test_an_error_is_answered_as_yaml_too(api: API):
+    answer = api.get(api.path("configmaps", "nothing"), headers={"Accept": YAML})
+    assert (answer.status, answer.headers.get_content_type()) == (404, YAML)
+    assert yaml.safe_load(answer.body)["reason"] == "NotFound"
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/xml", "image/*", "application/*"])
+def test_a_form_that_there_is_none_of_is_refused(api: API, accept: str):
+    status = api.get(api.path("configmaps"), headers={"Accept": accept}).failed(406, "NotAcceptable")
+    assert status["message"].startswith(
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml"
+    )
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [None, "", "*/*", "text/html, */*;q=0.1", "application/json;charset=utf-8", f"{YAML};q=0.5, {JSON}"],
+)
+def test_json_is_what_is_answered_else(api: API, accept: str | None):
+    assert api.get(api.path("configmaps"), headers={"Accept": accept}).ok()["kind"] == "ConfigMapList"
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/xml", "application/x-www-form-urlencoded"])
+def test_a_body_in_another_form_is_refused(api: API, content_type: str):
+    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, headers={"Content-Type": content_type})
+    status = answer.failed(415, "UnsupportedMediaType")
+    assert status["message"].startswith("the body of the request was in an unknown format - accepted media types include")
+
+
+def test_a_body_without_a_type_is_json(api: API):
+    api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, headers={"Content-Type": None}).ok(201)
+
+
+def test_the_metadata_of_an_object_can_be_had_alone(api: API):
+    created = api.create("configmaps", "a", data={"x": "1"})
+    found = api.get(api.path("configmaps", "a"), headers={"Accept": PARTIAL}).ok()
+    assert found == {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": created["metadata"],
+    }
+
+
+def test_the_metadata_of_a_list_can_be_had_alone(api: API):
+    created = api.create("configmaps", "a", data={"x": "1"})
+    found = api.get(api.path("configmaps"), headers={"Accept": PARTIAL_LIST}).ok()
+    assert (found["kind"], found["apiVersion"]) == ("PartialObjectMetadataList", "meta.k8s.io/v1")
+    assert [item["metadata"] for item in found["items"]] == [created["metadata"]]
+    assert all("data" not in item for item in found["items"])
+    assert found["metadata"]["resourceVersion"]
+
+
+def test_a_list_of_metadata_comes_in_pages(api: API):
+    for name in "abc":
+        api.create("configmaps", name)
+    page = api.get(api.path("configmaps"), headers={"Accept": PARTIAL_LIST}, limit=2).ok()
+    assert page["metadata"]["remainingItemCount"] == 1
+    query = {"continue": page["metadata"]["continue"]}
+    rest = api.get(api.path("configmaps"), headers={"Accept": PARTIAL_LIST}, **query).ok()
+    assert [item["metadata"]["name"] for item in rest["items"]] == ["c"]
+
+
+def test_the_answer_to_a_write_can_be_the_metadata_alone(api: API):
+    body = {"metadata": {"name": "a"}, "data": {"x": "1"}}
+    created = api.post(api.path("configmaps"), body, headers={"Accept": PARTIAL}).ok(201)
+    assert created.keys() == {"kind", "apiVersion", "metadata"}
+    assert api.get(api.path("configmaps", "a")).ok()["data"] == {"x": "1"}
+
+
+def test_metadata_alone_falls_back_to_json_where_the_client_takes_both(api: API):
+    api.create("configmaps", "a")
+    accept = f"{JSON};as=Frobnicated;{META}, {JSON}"
+    assert api.get(api.path("configmaps", "a"), headers={"Accept": accept}).ok()["kind"] == "ConfigMap"
+
+
+def test_a_form_that_an_object_does_not_have_is_refused(api: API):
+    api.create("configmaps", "a")
+    accept = f"{JSON};as=Frobnicated;{META}"
+    api.get(api.path("configmaps", "a"), headers={"Accept": accept}).failed(406, "NotAcceptable")
+
+
+def test_a_large_answer_is_compressed_for_who_takes_that(api: API):
+    api.create("configmaps", "a", data={"x": "0123456789" * 20_000})
+    plain = api.get(api.path("configmaps", "a"))
+    packed = api.get(api.path("configmaps", "a"), headers={"Accept-Encoding": "gzip"})
+    assert plain.headers["Content-Encoding"] is None
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert packed.headers["Vary"] == "Accept-Encoding"
+    assert gzip.decompress(packed.body) == plain.body
+
+
+def test_a_small_answer_is_not_compressed(api: API):
+    api.create("configmaps", "a")
+    answer = api.get(api.path("configmaps", "a"), headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["Content-Encoding"] is None
+    assert answer.ok()["kind"] == "ConfigMap"
+
+
+def test_an_answer_can_be_laid_out_for_people(api: API):
+    api.create("configmaps", "a")
+    assert api.get(api.path("configmaps", "a"), pretty="true").body.startswith(b'{\n  "kind": "ConfigMap",\n')
+    assert api.get(api.path("configmaps", "a")).body.startswith(b'{"kind":"ConfigMap","apiVersion":"v1",')

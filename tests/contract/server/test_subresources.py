@@ -1,0 +1,274 @@
+import pytest
+
+from tests.contract.server.api import API, Answer, STRATEGIC_MERGE_PATCH, Tree, causes
+from tests.contract.server.samples import DEPLOYMENT, POD, TEMPLATE
+
+APPS = "apps/v1"
+SCALE = "autoscaling/v1"
+
+
+@pytest.fixture
+def web(api: API) -> str:
+    """The path of a deployment."""
+    api.create("deployments", "web", version=APPS, spec=DEPLOYMENT, metadata={"labels": {"team": "a"}})
+    return api.path("deployments", "web", version=APPS)
+
+
+@pytest.fixture
+def pod(api: API) -> str:
+    """The path of a pod."""
+    api.create("pods", "web", spec=POD, metadata={"labels": {"app": "web"}})
+    return api.path("pods", "web")
+
+
+# --- status -----------------------------------------------------------------------------------------------------------
+
+
+def test_through_the_status_only_the_status_changes(api: API, web: str):
+    read = api.get(web).ok()
+    sent = {**read, "spec": {**read["spec"], "replicas": 9}, "status": {"replicas": 3}}
+    updated = api.put(f"{web}/status", sent).ok()
+    assert updated["status"]["replicas"] == 3
+    assert updated["spec"] == read["spec"]
+    assert updated["metadata"]["generation"] == 1
+    assert int(updated["metadata"]["resourceVersion"]) > int(read["metadata"]["resourceVersion"])
+    assert api.get(web).ok() == updated == api.get(f"{web}/status").ok()
+
+
+def test_the_status_is_patched(api: API, web: str):
+    patched = api.patch(f"{web}/status", {"status": {"observedGeneration": 1, "replicas": 2}}).ok()
+    assert patched["status"] == {"observedGeneration": 1, "replicas": 2}
+    assert api.patch(f"{web}/status", {"status": {"replicas": None}}).ok()["status"] == {"observedGeneration": 1}
+
+
+def test_conditions_merge_by_type(api: API, web: str):
+    def condition(kind: str, status: str) -> Tree:
+        return {"status": {"conditions": [{"type": kind, "status": status, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
+
+    api.patch(f"{web}/status", condition("Available", "False"), STRATEGIC_MERGE_PATCH).ok()
+    api.patch(f"{web}/status", condition("Progressing", "True"), STRATEGIC_MERGE_PATCH).ok()
+    patched = api.patch(f"{web}/status", condition("Available", "True"), STRATEGIC_MERGE_PATCH).ok()
+    found = {each["type"]: each["status"] for each in patched["status"]["conditions"]}
+    assert found == {"Available": "True", "Progressing": "True"}
+
+
+def test_an_older_status_is_a_conflict(api: API, web: str):
+    read = api.get(web).ok()
+    api.patch(web, {"spec": {"replicas": 2}}).ok()
+    api.put(f"{web}/status", {**read, "status": {"replicas": 3}}).failed(409, "Conflict")
+
+
+def test_a_status_needs_its_object(api: API):
+    path = api.path("deployments", "nothing", "status", version=APPS)
+    api.patch(path, {"status": {"replicas": 1}}).failed(404, "NotFound")
+
+
+def test_not_everything_has_a_status(api: API):
+    api.create("configmaps", "a")
+    api.get(api.path("configmaps", "a", "status")).failed(404, "NotFound")
+
+
+def test_annotations_can_change_through_the_status_of_a_pod(api: API, pod: str):
+    patch = {"metadata": {"annotations": {"note": "x"}}, "status": {"phase": "Running"}}
+    patched = api.patch(f"{pod}/status", patch).ok()
+    assert (patched["metadata"]["annotations"], patched["status"]["phase"]) == ({"note": "x"}, "Running")
+
+
+def test_labels_of_a_deployment_stay_when_its_status_changes(api: API, web: str):
+    patch = {"metadata": {"labels": {"team": "b"}}, "status": {"replicas": 1}}
+    assert api.patch(f"{web}/status", patch).ok()["metadata"]["labels"] == {"team": "a"}
+
+
+def test_a_dry_status_changes_nothing(api: API, web: str):
+    before = api.get(web).ok()
+    assert api.patch(f"{web}/status", {"status": {"replicas": 3}}, dryRun="All").ok()["status"]["replicas"] == 3
+    assert api.get(web).ok() == before
+
+
+# --- scale ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_scale_shows_what_is_wanted_and_what_is_there(api: API, web: str):
+    api.patch(f"{web}/status", {"status": {"replicas": 1}}).ok()
+    read = api.get(web).ok()
+    scale = api.get(f"{web}/scale").ok()
+    assert (scale["kind"], scale["apiVersion"]) == ("Scale", SCALE)
+    names = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    assert scale["metadata"] == {name: read["metadata"][name] for name in names}
+    assert scale["spec"] == {"replicas": 1}
+    assert scale["status"] == {"replicas": 1, "selector": "app=web"}
+
+
+def test_a_scale_that_is_written_changes_the_object(api: API, web: str):
+    scale = api.get(f"{web}/scale").ok()
+    scale["spec"]["replicas"] = 4
+    written = api.put(f"{web}/scale", scale).ok()
+    assert written["kind"] == "Scale"
+    assert written["spec"] == {"replicas": 4}
+    read = api.get(web).ok()
+    assert read["spec"]["replicas"] == 4
+    assert read["metadata"]["generation"] == 2
+    assert written["metadata"]["resourceVersion"] == read["metadata"]["resourceVersion"]
+    api.put(f"{web}/scale", scale).failed(409, "Conflict")
+
+
+def test_the_scale_is_patched_down_to_nothing(api: API, web: str):
+    assert api.patch(f"{web}/scale", {"spec": {"replicas": 0}}).ok()["spec"] == {}
+    assert api.get(web).ok()["spec"]["replicas"] == 0
+
+
+def test_there_are_not_less_than_no_replicas(api: API, web: str):
+    status = api.patch(f"{web}/scale", {"spec": {"replicas": -1}}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "spec.replicas")}
+
+
+def test_a_scale_is_no_deployment(api: API, web: str):
+    api.put(f"{web}/scale", api.get(web).ok()).failed(400, "BadRequest")
+
+
+@pytest.mark.parametrize(("plural", "version"), [("replicasets", APPS), ("statefulsets", APPS), ("replicationcontrollers", "v1")])
+def test_others_scale_too(api: API, plural: str, version: str):
+    selector: Tree = {"app": "web"} if version == "v1" else {"matchLabels": {"app": "web"}}
+    api.create(plural, "web", version=version, spec={"selector": selector, "template": TEMPLATE, "replicas": 2})
+    path = api.path(plural, "web", version=version)
+    assert api.get(f"{path}/scale").ok()["status"]["selector"] == "app=web"
+    assert api.patch(f"{path}/scale", {"spec": {"replicas": 3}}).ok()["spec"] == {"replicas": 3}
+    assert api.get(path).ok()["spec"]["replicas"] == 3
+
+
+# --- binding ----------------------------------------------------------------------------------------------------------
+
+
+def bind(api: API, node: str) -> Answer:
+    target = {"apiVersion": "v1", "kind": "Node", "name": node}
+    return api.post(api.path("pods", "web", "binding"), {"metadata": {"name": "web"}, "target": target})
+
+
+def test_a_pod_is_bound_to_a_node_once(api: API, pod: str):
+    answer = bind(api, "n1").ok(201)
+    assert (answer["kind"], answer["status"]) == ("Status", "Success")
+    bound = api.get(pod).ok()
+    assert bound["spec"]["nodeName"] == "n1"
+    [scheduled] = [each for each in bound["status"]["conditions"] if each["type"] == "PodScheduled"]
+    assert scheduled["status"] == "True"
+    status = bind(api, "n2").failed(409, "Conflict")
+    assert 'pod web is already assigned to node "n1"' in status["message"]
+    assert status["details"]["kind"] == "pods/binding"
+
+
+def test_a_binding_needs_its_pod_and_a_node(api: API):
+    bind(api, "n1").failed(404, "NotFound")
+    api.create("pods", "web", spec=POD)
+    # The real server takes this for a mistake of its own.
+    assert bind(api, "").failed(500, "")["message"] == "target.name: Required value"
+
+
+def test_a_pod_is_bound_through_the_bindings_too(api: API, pod: str):
+    body = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "n1"}}
+    api.post(api.path("bindings"), body).ok(201)
+    assert api.get(pod).ok()["spec"]["nodeName"] == "n1"
+
+
+# --- eviction ---------------------------------------------------------------------------------------------------------
+
+EVICTION = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "web"}}
+
+
+def budget(api: API, allowed: int) -> None:
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    api.create("poddisruptionbudgets", "web", version="policy/v1", spec=spec)
+    status = {"disruptionsAllowed": allowed, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2}
+    path = api.path("poddisruptionbudgets", "web", "status", version="policy/v1")
+    api.patch(path, {"status": {**status, "observedGeneration": 1}}).ok()
+
+
+def run(api: API, pod: str) -> None:
+    ready = {"type": "Ready", "status": "True"}
+    api.patch(f"{pod}/status", {"status": {"phase": "Running", "conditions": [ready]}}).ok()
+
+
+def test_a_pod_is_evicted(api: API, pod: str):
+    answer = api.post(f"{pod}/eviction", EVICTION).ok(201)
+    assert (answer["kind"], answer["status"]) == ("Status", "Success")
+    api.get(pod).failed(404, "NotFound")
+
+
+def test_a_budget_can_forbid_an_eviction(api: API, pod: str):
+    run(api, pod)
+    budget(api, 0)
+    answer = api.post(f"{pod}/eviction", EVICTION)
+    status = answer.failed(429, "TooManyRequests")
+    assert status["message"] == "Cannot evict pod as it would violate the pod's disruption budget."
+    [cause] = status["details"]["causes"]
+    assert cause["reason"] == "DisruptionBudget"
+    assert cause["message"] == "The disruption budget web does not allow evicting pods currently"
+    api.get(pod).ok()
+
+
+def test_an_eviction_takes_from_the_budget(api: API, pod: str):
+    run(api, pod)
+    budget(api, 1)
+    api.post(f"{pod}/eviction", EVICTION).ok(201)
+    left = api.get(api.path("poddisruptionbudgets", "web", version="policy/v1")).ok()["status"]
+    assert left["disruptionsAllowed"] == 0
+    assert list(left["disruptedPods"]) == ["web"]
+
+
+def test_a_dry_eviction_evicts_nobody(api: API, pod: str):
+    api.post(f"{pod}/eviction", EVICTION, dryRun="All").ok(201)
+    api.get(pod).ok()
+
+
+def test_an_eviction_needs_its_pod(api: API):
+    api.post(api.path("pods", "web", "eviction"), EVICTION).failed(404, "NotFound")
+
+
+def test_an_eviction_names_its_pod(api: API, pod: str):
+    status = api.post(f"{pod}/eviction", {**EVICTION, "metadata": {"name": "other"}}).failed(400, "BadRequest")
+    assert status["message"] == "name in URL does not match name in Eviction object"
+
+
+# --- others -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_container_can_be_added_to_a_pod_to_look_around(api: API, pod: str):
+    look = {"spec": {"ephemeralContainers": [{"name": "look", "image": "look:1"}]}}
+    patched = api.patch(f"{pod}/ephemeralcontainers", look, STRATEGIC_MERGE_PATCH).ok()
+    assert [each["name"] for each in patched["spec"]["ephemeralContainers"]] == ["look"]
+    assert "ephemeralContainers" in api.get(pod).ok()["spec"]
+
+
+def test_a_service_account_gets_a_token(api: API):
+    api.create("serviceaccounts", "robot")
+    asked = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {"expirationSeconds": 600}}
+    answer = api.post(api.path("serviceaccounts", "robot", "token"), asked).ok(201)
+    assert answer["kind"] == "TokenRequest"
+    assert answer["spec"]["expirationSeconds"] == 600
+    token = answer["status"]["token"]
+    review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
+    as_robot = {"Authorization": f"Bearer {token}"}
+    said = api.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", review, headers=as_robot).ok(201)
+    user = said["status"]["userInfo"]
+    assert user["username"] == f"system:serviceaccount:{api.namespace}:robot"
+    assert f"system:serviceaccounts:{api.namespace}" in user["groups"]
+
+
+def test_a_namespace_is_finalized_through_a_door_of_its_own(api: API):
+    path = f"/api/v1/namespaces/{api.namespace}"
+    read = api.get(path).ok()
+    same = api.put(path, {**read, "spec": {}}).ok()
+    assert same["spec"] == {"finalizers": ["kubernetes"]}
+    more = {**read, "spec": {"finalizers": ["kubernetes", "example.com/more"]}}
+    assert api.put(f"{path}/finalize", more).ok()["spec"] == more["spec"]
+    less = api.get(path).ok()
+    less["spec"]["finalizers"] = ["kubernetes"]
+    api.put(f"{path}/finalize", less).ok()
+
+
+def test_an_unknown_subresource_is_not_found(api: API, pod: str):
+    api.get(f"{pod}/gadgets").failed(404, "NotFound")
+
+
+def test_a_subresource_takes_its_own_methods_only(api: API, pod: str):
+    api.delete(f"{pod}/status").failed(405, "MethodNotAllowed")
+    api.get(f"{pod}/eviction").failed(405, "MethodNotAllowed")

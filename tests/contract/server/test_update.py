@@ -1,0 +1,199 @@
+import pytest
+
+from tests.contract.server.api import API, Tree, causes
+from tests.contract.server.samples import DEPLOYMENT, POD
+
+
+def test_an_update_replaces_all_but_the_identity(api: API):
+    created = api.create("configmaps", "a", data={"x": "1", "y": "1"}, metadata={"labels": {"app": "web"}})
+    body = {"metadata": {"name": "a", "annotations": {"note": "new"}}, "data": {"x": "2"}}
+    updated = api.put(api.path("configmaps", "a"), body).ok()
+    assert updated["data"] == {"x": "2"}
+    assert updated["metadata"]["annotations"] == {"note": "new"}
+    assert "labels" not in updated["metadata"]
+    for name in ("uid", "creationTimestamp", "namespace"):
+        assert updated["metadata"][name] == created["metadata"][name]
+    assert int(updated["metadata"]["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
+    assert api.get(api.path("configmaps", "a")).ok() == updated
+
+
+def test_an_update_of_what_has_changed_meanwhile_is_a_conflict(api: API):
+    read = api.create("configmaps", "a")
+    api.patch(api.path("configmaps", "a"), {"data": {"x": "theirs"}}).ok()
+    status = api.put(api.path("configmaps", "a"), {**read, "data": {"x": "mine"}}).failed(409, "Conflict")
+    assert status["message"] == (
+        'Operation cannot be fulfilled on configmaps "a": the object has been modified; '
+        "please apply your changes to the latest version and try again"
+    )
+    assert status["details"] == {"name": "a", "kind": "configmaps"}
+
+
+def test_an_update_of_what_was_made_anew_meanwhile_is_a_conflict(api: API):
+    first = api.create("configmaps", "a")
+    api.delete(api.path("configmaps", "a")).ok()
+    second = api.create("configmaps", "a")
+    body = {"metadata": {"name": "a", "uid": first["metadata"]["uid"]}}
+    status = api.put(api.path("configmaps", "a"), body).failed(409, "Conflict")
+    assert status["message"] == (
+        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, '
+        f"Key: /registry/configmaps/{api.namespace}/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+        f"UID in precondition: {first['metadata']['uid']}, UID in object meta: {second['metadata']['uid']}"
+    )
+
+
+def test_an_update_that_changes_nothing_keeps_the_version(api: API):
+    read = api.create("configmaps", "a", data={"x": "1"})
+    assert api.put(api.path("configmaps", "a"), read).ok() == read
+
+
+def test_a_blind_update_overwrites_what_is_there(api: API):
+    api.create("configmaps", "a", data={"x": "1"})
+    assert api.put(api.path("configmaps", "a"), {"metadata": {"name": "a"}, "data": {"x": "2"}}).ok()["data"] == {"x": "2"}
+
+
+def test_some_kinds_are_not_updated_blindly(api: API):
+    api.create("leases", "a", version="coordination.k8s.io/v1")
+    path = api.path("leases", "a", version="coordination.k8s.io/v1")
+    status = api.put(path, {"metadata": {"name": "a"}}).failed(422, "Invalid")
+    assert status["details"]["causes"] == [
+        {
+            "reason": "FieldValueInvalid",
+            "message": "Invalid value: 0: must be specified for an update",
+            "field": "metadata.resourceVersion",
+        }
+    ]
+
+
+def test_most_kinds_must_be_there_to_be_updated(api: API):
+    status = api.put(api.path("configmaps", "a"), {"metadata": {"name": "a"}}).failed(404, "NotFound")
+    assert status["details"] == {"name": "a", "kind": "configmaps"}
+
+
+@pytest.mark.parametrize(
+    ("plural", "version"),
+    [
+        ("leases", "coordination.k8s.io/v1"),
+        ("endpoints", "v1"),
+        ("limitranges", "v1"),
+        ("roles", "rbac.authorization.k8s.io/v1"),
+    ],
+)
+def test_some_kinds_are_created_by_an_update(api: API, plural: str, version: str):
+    body: Tree = {"metadata": {"name": "a"}}
+    if plural == "limitranges":
+        body["spec"] = {"limits": []}
+    created = api.put(api.path(plural, "a", version=version), body).ok(201)
+    assert created["metadata"]["uid"]
+    assert api.get(api.path(plural, "a", version=version)).ok() == created
+
+
+def test_the_version_of_what_was_there_does_not_keep_an_update_from_creating(api: API):
+    body = {"metadata": {"name": "a", "resourceVersion": "5"}}
+    created = api.put(api.path("leases", "a", version="coordination.k8s.io/v1"), body).ok(201)
+    assert created["metadata"]["resourceVersion"] != "5"
+
+
+def test_the_name_of_the_body_must_be_that_of_the_path(api: API):
+    api.create("configmaps", "a")
+    other = api.put(api.path("configmaps", "a"), {"metadata": {"name": "b"}}).failed(400, "BadRequest")
+    assert other["message"] == "the name of the object (b) does not match the name on the URL (a)"
+    none = api.put(api.path("configmaps", "a"), {"metadata": {}}).failed(400, "BadRequest")
+    assert none["message"].endswith("name must be provided")
+
+
+def test_the_namespace_of_the_body_must_be_that_of_the_path(api: API):
+    api.create("configmaps", "a")
+    body = {"metadata": {"name": "a", "namespace": "other"}}
+    status = api.put(api.path("configmaps", "a"), body).failed(400, "BadRequest")
+    assert status["message"] == "the namespace of the provided object does not match the namespace sent on the request"
+
+
+def test_the_servers_own_fields_stay_as_they_are(api: API):
+    created = api.create("configmaps", "a")
+    metadata = {"name": "a", "creationTimestamp": "2001-01-01T00:00:00Z", "generation": 9, "selfLink": "/here"}
+    updated = api.put(api.path("configmaps", "a"), {"metadata": metadata, "data": {"x": "1"}}).ok()
+    assert updated["metadata"]["creationTimestamp"] == created["metadata"]["creationTimestamp"]
+    assert "generation" not in updated["metadata"]
+
+
+def test_an_update_does_not_delete(api: API):
+    api.create("configmaps", "a")
+    metadata = {"name": "a", "deletionTimestamp": "2001-01-01T00:00:00Z", "deletionGracePeriodSeconds": 3}
+    status = api.put(api.path("configmaps", "a"), {"metadata": metadata}).failed(422, "Invalid")
+    assert causes(status) == {
+        ("FieldValueInvalid", "metadata.deletionTimestamp"),
+        ("FieldValueInvalid", "metadata.deletionGracePeriodSeconds"),
+    }
+
+
+def test_the_generation_counts_changes_of_what_is_wanted(api: API):
+    path = api.path("deployments", "web", version="apps/v1")
+    api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
+    assert api.patch(path, {"metadata": {"labels": {"a": "b"}}}).ok()["metadata"]["generation"] == 1
+    assert api.patch(path, {"spec": {"replicas": 3}}).ok()["metadata"]["generation"] == 2
+    assert api.patch(path, {"spec": {"replicas": 3}}).ok()["metadata"]["generation"] == 2
+    assert api.patch(path, {"metadata": {"annotations": {"a": "b"}}}).ok()["metadata"]["generation"] == 3
+
+
+def test_an_update_leaves_the_status_alone(api: API):
+    created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
+    path = api.path("deployments", "web", version="apps/v1")
+    updated = api.put(path, {**created, "status": {"replicas": 3}}).ok()
+    assert updated == created
+
+
+def test_what_cannot_change_is_said(api: API):
+    created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
+    created["spec"]["selector"] = {"matchLabels": {"app": "other"}}
+    created["spec"]["template"]["metadata"]["labels"] = {"app": "other"}
+    path = api.path("deployments", "web", version="apps/v1")
+    status = api.put(path, created).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "spec.selector")}
+    assert "field is immutable" in status["message"]
+
+
+def test_of_a_pod_little_can_change(api: API):
+    created = api.create("pods", "web", spec=POD)
+    created["spec"]["containers"][0]["image"] = "web:2"
+    updated = api.put(api.path("pods", "web"), created).ok()
+    assert updated["spec"]["containers"][0]["image"] == "web:2"
+    assert updated["metadata"]["generation"] == 2
+    updated["spec"]["restartPolicy"] = "Never"
+    status = api.put(api.path("pods", "web"), updated).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueForbidden", "spec")}
+
+
+def test_what_is_immutable_by_choice_cannot_change(api: API):
+    created = api.create("configmaps", "a", data={"x": "1"}, immutable=True)
+    status = api.put(api.path("configmaps", "a"), {**created, "data": {"x": "2"}}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueForbidden", "data")}
+
+
+def test_a_dry_update_changes_nothing(api: API):
+    created = api.create("configmaps", "a", data={"x": "1"})
+    tried = api.put(api.path("configmaps", "a"), {**created, "data": {"x": "2"}}, dryRun="All").ok()
+    assert tried["data"] == {"x": "2"}
+    assert tried["metadata"]["resourceVersion"] == created["metadata"]["resourceVersion"]
+    assert api.get(api.path("configmaps", "a")).ok() == created
+
+
+def test_a_dry_update_of_an_older_state_is_a_conflict_too(api: API):
+    read = api.create("configmaps", "a")
+    api.patch(api.path("configmaps", "a"), {"data": {"x": "1"}}).ok()
+    api.put(api.path("configmaps", "a"), read, dryRun="All").failed(409, "Conflict")
+
+
+def test_a_strict_update_refuses_unknown_fields(api: API):
+    created = api.create("configmaps", "a")
+    path = api.path("configmaps", "a")
+    assert api.put(path, {**created, "flavour": 1}).warnings == ['299 - "unknown field \\"flavour\\""']
+    api.put(path, {**created, "flavour": 1}, fieldValidation="Strict").failed(400, "BadRequest")
+
+
+def test_a_finalizer_can_come_and_go_while_the_object_lives(api: API):
+    api.create("configmaps", "a")
+    path = api.path("configmaps", "a")
+    held = api.patch(path, {"metadata": {"finalizers": ["example.com/hold"]}}).ok()
+    assert held["metadata"]["finalizers"] == ["example.com/hold"]
+    assert "finalizers" not in api.patch(path, {"metadata": {"finalizers": None}}).ok()["metadata"]
+    api.get(path).ok()

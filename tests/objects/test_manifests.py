@@ -1,0 +1,312 @@
+"""YAML: what people write, and what they must not be able to do with it."""
+
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.objects.widgets import MAPS, TEXTS, Widget, compact, failure, widget
+
+from listwatch.errors import DecodeError, EncodeError
+from listwatch.objects.manifests import read_all, read_one, write
+from listwatch.objects.unstructured import Unstructured
+
+MANIFEST = """\
+# A comment.
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: web
+  creationTimestamp: 2026-01-02T03:04:05Z
+  labels: {app: web, version: "1.0"}
+spec:
+  replicas: 3
+  since: 2026-01-02T03:04:05.123456789Z
+data:
+  k: aGk=
+"""
+
+
+def test_one_document_is_one_object():
+    obj = Widget.from_yaml(MANIFEST)
+    assert (obj.name, obj.labels, obj.spec.replicas, obj.data) == (
+        "web",
+        {"app": "web", "version": "1.0"},
+        3,
+        {"k": b"hi"},
+    )
+    assert Widget.from_yaml(MANIFEST.encode()) == obj
+    assert Unstructured.from_yaml(MANIFEST)["spec"]["replicas"] == 3
+
+
+def test_many_documents_are_many_objects_and_empty_ones_none():
+    text = f"---\n---\n{MANIFEST}---\n# nothing\n---\n{MANIFEST.replace('web', 'api')}...\n"
+    assert [obj.name for obj in Widget.all_from_yaml(text)] == ["web", "api"]
+    assert Widget.all_from_yaml("") == Widget.all_from_yaml("---\n") == []
+
+
+@pytest.mark.parametrize(("text", "count"), [("", 0), ("---\n---\n", 0), (MANIFEST + "---\n" + MANIFEST, 2)])
+def test_one_document_is_not_none_nor_two(text: str, count: int):
+    with pytest.raises(DecodeError, match=f"YAML: expected one object, found {count}; all_from_yaml reads many"):
+        Widget.from_yaml(text)
+
+
+def test_a_list_is_the_objects_in_it():
+    listed = "kind: List\napiVersion: v1\nitems:\n- {kind: Widget, metadata: {name: a}}\n- {kind: Claim}\n"
+    assert [obj.kind for obj in Unstructured.all_from_yaml(listed)] == ["Widget", "Claim"]
+    typed = "kind: WidgetList\napiVersion: example.com/v1\nitems:\n- metadata: {name: a}\n- {kind: Own}\n"
+    assert list(read_all(typed)) == [
+        {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}},
+        {"kind": "Own"},
+    ]
+    assert [obj.name for obj in Widget.all_from_yaml(f"{MANIFEST}---\n{typed.replace('Own', 'Widget')}")] == [
+        "web",
+        "a",
+        "",
+    ]
+    assert list(read_all("kind: List\nitems: 5")) == [{"kind": "List", "items": 5}]
+
+
+def test_times_stay_text_to_the_last_digit():
+    spec = Unstructured.from_yaml(MANIFEST)["spec"]
+    assert spec["since"] == "2026-01-02T03:04:05.123456789Z"
+    assert read_one("a: 2026-01-02") == {"a": "2026-01-02"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("22:22", "22:22"),
+        ("1:30.5", "1:30.5"),
+        ("010", 8),
+        ("0x1f", 31),
+        ("1.50", 1.5),
+        ("1e3", "1e3"),
+        ("yes", True),
+        ("'yes'", "yes"),
+        ("~", None),
+        ("", None),
+        ("=x", "=x"),
+        ("!!str 5", "5"),
+        ("!!binary aGk=", b"hi"),
+        ("12345678901234567890123", 12345678901234567890123),
+    ],
+)
+def test_plain_values_are_read_as_kubernetes_reads_them(text: str, value: Any):
+    assert read_one(f"a: {text}") == {"a": value}
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\na: 2", "the key 'a' is given twice, again in line 2, column 1"),
+        ("x:\n  a: 1\n  b: 1\n  'a': 2", "the key 'a' is given twice, again in line 4, column 3"),
+        ("{a: {b: 1, b: 2}}", "the key 'b' is given twice, again in line 1, column 12"),
+        ("1: x\n'1': y", "the key '1' is given twice, again in line 2, column 1"),
+        ("- &x {a: 1, a: 2}\n- {<<: *x}", "the key 'a' is given twice, again in line 1, column 13"),
+        ("x: &x {a: 1}\ny: {b: 1, <<: *x, b: 2}", "the key 'b' is given twice, again in line 2, column 19"),
+        ("on: 1", "the key 'on' in line 1, column 1 is no text; quote it"),
+        ("a: {true: 1}", "the key 'true' in line 1, column 5 is no text; quote it"),
+        ("~: 1", "the key '~' in line 1, column 1 is no text; quote it"),
+        ("? [a]\n: b", "found unhashable key, in line 1, column 3"),
+    ],
+)
+def test_a_key_that_is_given_twice_or_is_no_text_is_a_mistake(text: str, message: str):
+    with pytest.raises(DecodeError) as caught:
+        list(read_all(text))
+    assert str(caught.value) == f"YAML: {message}"
+
+
+def test_keys_that_look_like_numbers_are_the_texts_they_are_written_as():
+    assert read_one("8080: a\n1.50: b\n0x10: c") == {"8080": "a", "1.50": "b", "0x10": "c"}
+
+
+def test_anchors_aliases_and_merges_work():
+    text = """
+    base: &base {image: x, ports: [80]}
+    more: &more {image: y, extra: 1}
+    same: *base
+    merged: {<<: *base, image: z}
+    both: {<<: [*base, *more], own: 1}
+    twice: {<<: *base, <<: *more}
+    nested: &nested {<<: *base, deep: {<<: *more}}
+    again: {<<: *nested}
+    named anew: [&base 5, *base]
+    """
+    found = read_one(text)
+    assert found["same"] == found["base"] == {"image": "x", "ports": [80]}
+    assert found["merged"] == {"image": "z", "ports": [80]}
+    assert found["both"] == {"image": "x", "ports": [80], "extra": 1, "own": 1}
+    assert found["twice"] == {"image": "y", "ports": [80], "extra": 1}
+    assert found["named anew"] == [5, 5]
+    assert found["nested"] == found["again"] == {"image": "x", "ports": [80], "deep": {"image": "y", "extra": 1}}
+
+
+def test_objects_of_one_anchor_share_nothing():
+    one, other = Widget.all_from_yaml("kind: List\nitems:\n- &a {kind: Widget, spec: {parts: [{name: a}]}}\n- *a\n")
+    one.spec.parts.clear()
+    assert len(other.spec.parts) == 1
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a:\n\t- b", "cannot start any token, in line 2, column 1"),
+        ("a: [", "did not find expected node content, in line 2"),
+        ("a: b: c", "mapping values are not allowed in this context, in line 1, column 5"),
+        ("a: *b", "found undefined alias 'b', in line 1, column 4"),
+        ("a: !foo b", "could not determine a constructor for the tag '!foo'"),
+        ("!!python/object/apply:os.system [ls]", "could not determine a constructor for the tag"),
+        ("a: !!int x", "the value in line 1, column 4 does not fit its tag"),
+        ("a: !!bool x", "the value in line 1, column 4 does not fit its tag"),
+        ("a: !!timestamp x", "the value in line 1, column 4 does not fit its tag"),
+        ("a: 0b_", "the value in line 1, column 4 does not fit its tag"),
+        ("a: " + "9" * 5000, "the value in line 1, column 4 does not fit its tag"),
+        ("a: \x00", "control characters are not allowed"),
+        ("a: \ud800", "half of a surrogate pair"),
+        ('a: "\\ud800"', "found invalid Unicode character escape code"),
+        (b"a: \xff", "invalid leading UTF-8 octet"),
+        ("a: &a [*a]", "it holds itself, by the alias in line 1, column 4"),
+        ("a: &a {<<: *a}", "it holds itself"),
+        ("a: {<<: 5}", "expected a mapping or list of mappings for merging"),
+        ("%YAML 9.9\n--- a", "found incompatible YAML document"),
+        ("- a", "Widget: expected a mapping, got list"),
+        ("just text", "Widget: expected a mapping, got str"),
+        ("kind: List\nitems: [5]", "Widget: expected a mapping, got int"),
+        ("kind: Other", "kind: expected 'Widget', got 'Other'"),
+    ],
+)
+def test_what_is_no_manifest_is_told_where_and_why(text: str | bytes, reason: str):
+    for read in (Widget.from_yaml, Widget.all_from_yaml):
+        with pytest.raises(DecodeError) as caught:
+            read(text)
+        assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("a: .nan", "a: JSON has no number for nan"), ("a: [-.inf]", "-inf")])
+def test_numbers_that_json_does_not_have_are_refused(text: str, reason: str):
+    with pytest.raises(EncodeError) as caught:
+        Widget.from_yaml(text)
+    assert reason in str(caught.value)
+
+
+def test_no_error_repeats_a_value():
+    for text in ("password: !!int hunter2", "password: hunter2\n  x: y", "password: 'hunter2", "a: [hunter2"):
+        with pytest.raises(DecodeError) as caught:
+            Widget.from_yaml(text)
+        assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[&a "])
+def test_a_text_that_nests_without_end_is_refused_and_does_not_take_the_process_down(opening: str):
+    with pytest.raises(DecodeError, match="nested too deeply"):
+        read_one(opening * 100_000)
+
+
+LAUGHS = {
+    "lists": "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),
+    "maps": "a0: &a0 {x: 1}\n"
+    + "".join(f"a{n}: &a{n} {{{', '.join(f'k{k}: *a{n - 1}' for k in range(9))}}}\n" for n in range(1, 12)),
+    "merges": "a0: &a0 {x: 1}\n"
+    + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 12)),
+    "texts": f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 1000)}]",
+    "many keys": f"a: &a {{{', '.join(f'k{n}: 1' for n in range(5000))}}}\nb: {{<<: [{', '.join(['*a'] * 2000)}]}}",
+}
+
+
+@pytest.mark.parametrize("name", LAUGHS)
+def test_a_small_text_cannot_stand_for_more_than_fits_into_memory(name: str):
+    tracemalloc.start()
+    try:
+        with pytest.raises(DecodeError, match="YAML: its aliases stand for too much"):
+            Unstructured.from_yaml(LAUGHS[name])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000_000
+
+
+def test_a_large_text_without_aliases_may_be_as_large_as_it_is():
+    assert len(read_one("a: [" + "x, " * 20_000 + "]")["a"]) == 20_000
+    assert len(read_one(f"a: {'x' * 3_000_000}")["a"]) == 3_000_000
+
+
+@given(st.text(max_size=60) | st.binary(max_size=60) | MAPS.map(compact))
+def test_any_text_is_yaml_or_one_of_our_errors(text: str | bytes):
+    for kind in (Widget, Unstructured):
+        failure(kind.all_from_yaml, text)
+
+
+WORDS = [
+    "a:",
+    "b",
+    "[",
+    "]",
+    "{",
+    "}",
+    "-",
+    "?",
+    "&",
+    "*",
+    "!",
+    "|",
+    ">",
+    "'",
+    '"',
+    "#",
+    "%",
+    "@",
+    "<<",
+    "1",
+    "on",
+    "~",
+    "&a",
+    "*a",
+    "---",
+    "...",
+    ":",
+    ",",
+    "0x",
+    "!!int",
+]
+
+
+@given(st.lists(st.sampled_from([*WORDS, "\n", "\t"])))
+def test_any_mix_of_what_yaml_is_made_of_is_yaml_or_one_of_our_errors(words: list[str]):
+    failure(Unstructured.all_from_yaml, " ".join(words))
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+@given(MAPS)
+def test_what_is_written_is_read_back_as_it_was(tree: dict):
+    assert read_one(write({"a": tree})) == {"a": tree}
+
+
+@given(st.dictionaries(TEXTS | st.sampled_from(["on", "<<", "=", "1", "1.5", "~", "22:22", "", "2026-01-02"]), TEXTS))
+def test_texts_that_look_like_something_else_stay_texts(tree: dict):
+    assert read_one(write({**tree, "x": list(tree)})) == {**tree, "x": list(tree)}
+
+
+def test_an_object_is_written_as_people_write_it():
+    obj = Widget.from_wire(widget(note="one\ntwo\n", spec={"replicas": 1, "parts": [{"name": "é" + "x" * 100}]}))
+    assert obj.to_yaml() == (
+        "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: web\n  namespace: default\n  uid: u-1\n"
+        "  resourceVersion: '7'\nnote: |\n  one\n  two\nspec:\n  replicas: 1\n  parts:\n  - name: é" + "x" * 100 + "\n"
+    )
+    assert Widget.from_yaml(obj.to_yaml()) == obj
+    assert json.loads(obj.to_json())["note"] == "one\ntwo\n"
+
+
+def test_several_trees_are_several_documents():
+    assert list(read_all(write({"a": 1}, {"b": 2}))) == [{"a": 1}, {"b": 2}]
+    assert write({"a": 1}) == "a: 1\n"

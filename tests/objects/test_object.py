@@ -1,0 +1,730 @@
+"""One object: what is read when, what goes back, what is copied, and what a mistake in it does."""
+
+import copy
+import gc
+import json
+import pickle
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.objects.widgets import (
+    JSON,
+    MAPS,
+    TEXTS,
+    Part,
+    Widget,
+    WidgetSpec,
+    WidgetStatus,
+    at_once,
+    compact,
+    failure,
+    widget,
+)
+
+from listwatch.errors import DecodeError, EncodeError, ListWatchError
+from listwatch.meta import GroupVersionKind, ObjectKey
+from listwatch.objects.metadata import ObjectMeta, OwnerReference
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.unstructured import Unstructured
+
+SPEC = {"replicas": 3, "parts": [{"name": "a", "image": "x:1"}]}
+
+
+def of(**parts: Any) -> Widget:
+    return Widget.from_wire(widget(**parts))
+
+
+# --- touching --------------------------------------------------------------------------------------------------------
+
+
+def test_the_head_is_there_at_once_and_nothing_else_is_decoded():
+    obj = Widget.from_wire(widget(metadata={"name": "a", "namespace": "n", "uid": "u", "labels": {"app": "w"}}, spec=5))
+    assert (obj.name, obj.namespace, obj.uid, obj.resource_version) == ("a", "n", "u", "")
+    assert obj.key == ObjectKey("n", "a")
+    assert obj.labels == {"app": "w"}
+    assert repr(obj) == "<Widget n/a>"
+    assert vars(obj) == {}
+
+
+def test_a_part_is_decoded_when_it_is_touched_and_only_once():
+    obj = of(spec=SPEC, status={"ready": 2})
+    first = obj.spec
+    assert vars(obj).keys() == {"spec"}
+    assert obj.spec is first
+    assert first.replicas == 3
+    assert first.parts[0].image == "x:1"
+    assert (obj.status.ready, obj.metadata.uid) == (2, "u-1")
+    assert obj.spec is first
+
+
+@given(st.permutations(list(Widget.lazy_fields)), st.booleans())
+def test_parts_may_be_touched_in_any_order(order: list[str], split_first: bool):
+    obj = of(spec=SPEC, data={"k": "aGk="}, note="n", madeAt="2026-01-02T03:04:05Z", rank=5)
+    if split_first:
+        obj.part("spec")
+    found = {name: getattr(obj, name) for name in order}
+    assert found["spec"] == WidgetSpec(replicas=3, parts=[Part(name="a", image="x:1")])
+    assert found["status"] == WidgetStatus()
+    assert (found["data"], found["note"], found["rank"]) == ({"k": b"hi"}, "n", "5")
+    assert found["made_at"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert found["metadata"].name == "web"
+
+
+def test_a_touched_part_that_is_let_go_is_read_again_as_it_came():
+    obj = of(spec=SPEC)
+    obj.spec.replicas = 9
+    del obj.spec
+    assert obj.spec.replicas == 3
+
+
+def test_what_is_absent_reads_as_empty_or_as_none_and_is_not_sent_because_it_was_read():
+    obj = of()
+    assert (obj.spec, obj.data, obj.note, obj.made_at, obj.rank) == (WidgetSpec(), {}, None, None, "")
+    assert obj.to_json() == widget()
+
+
+def test_what_was_absent_can_be_filled():
+    obj = of()
+    obj.spec.replicas = 1
+    obj.data["k"] = b"hi"
+    assert obj.to_dict()["spec"] == {"replicas": 1, "parts": [], "main": {"name": ""}}
+    assert obj.to_dict()["data"] == {"k": "aGk="}
+
+
+def test_threads_that_touch_at_once_all_get_the_same_value():
+    objects = [of(spec=SPEC, status={"ready": 1}) for _ in range(300)]
+    found = []
+
+    def read(names: list[str]) -> None:
+        for obj in objects:
+            values = [(name, getattr(obj, name)) for name in names]
+            found.append((obj, values, obj.copy(), obj.to_json(), obj == of(), repr(obj)))
+
+    orders = (["spec", "metadata", "status"], ["status", "spec"], ["metadata", "data"], ["note", "spec", "metadata"])
+    at_once([partial(read, names) for names in orders])
+    for obj, values, twin, sent, *_ in found:
+        assert all(getattr(obj, name) is value for name, value in values)
+        assert twin == obj
+        assert sent == widget(spec=SPEC, status={"ready": 1})
+
+
+class Restless(Widget):
+    """Between any two looks at them, another thread finds its parts anew."""
+
+    @property
+    def _parts(self) -> Any:
+        found = Widget.lazy_fields["note"].opener(Widget).decode(self._raw)
+        found.note = msgspec.UNSET
+        states = (None, found, msgspec.json.decode(self._raw, type=dict[str, msgspec.Raw]))
+        self.__dict__["_looks"] = self.__dict__.get("_looks", -1) + 1
+        return states[self.__dict__["_looks"] % 3]
+
+    @_parts.setter
+    def _parts(self, found: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("first", range(3))
+def test_what_another_thread_finds_meanwhile_does_not_disturb(first: int):
+    obj = Restless.from_wire(widget(spec=SPEC, note="n"))
+    obj.__dict__["_looks"] = first
+    for _ in range(3):
+        assert (obj.spec.replicas, obj.note, obj.part("note")) == (3, "n", msgspec.Raw(b'"n"'))
+        assert obj.to_json() == widget(spec=SPEC, note="n")
+        vars(obj).pop("spec")
+        vars(obj).pop("note")
+
+
+def test_labels_are_for_reading():
+    for obj in (of(), Widget.from_wire(widget(metadata={"name": "a", "labels": {"app": "w"}}))):
+        with pytest.raises(TypeError):
+            obj.labels["app"] = "other"  # type: ignore[index]
+    obj.metadata.labels["app"] = "other"
+    assert obj.labels == {"app": "other"}
+    assert of().labels == {}
+
+
+def test_an_object_of_a_page_does_not_keep_the_page():
+    raw = of(spec=SPEC)._raw
+    obj = Widget.from_wire(bytes(memoryview(raw)))
+    _ = obj.spec, obj.metadata
+    assert obj._raw in gc.get_referents(obj)
+    assert type(obj._raw) is bytes
+
+
+# --- sending back ----------------------------------------------------------------------------------------------------
+
+ODD = (
+    b'{"kind":"Widget" , "spec":{"unknown":1.50,"replicas":1e2,"parts":[],"size":"\\u0031"},"metadata":'
+    b'{"labels":null,"name":"\\u0061","later":{"x":1E+2}},"apiVersion":"example.com/v1","zzz":[ 1.0,{"a":1,"a":2}]}'
+)
+
+
+def test_an_untouched_object_goes_back_as_the_very_bytes_that_came():
+    assert Widget.from_wire(ODD).to_json() == ODD
+
+
+def test_a_part_that_cannot_be_decoded_and_one_that_was_only_read_go_back_as_they_came():
+    obj = Widget.from_wire(ODD)
+    assert obj.metadata.name == "a"
+    assert obj.status == WidgetStatus()
+    with pytest.raises(DecodeError, match=r"Widget a: spec\.replicas: expected int \| null, got float"):
+        _ = obj.spec
+    assert obj.to_json() == ODD
+
+
+def test_a_change_in_one_part_leaves_the_others_as_they_came():
+    obj = Widget.from_wire(ODD)
+    obj.metadata.annotations["a"] = "b"
+    sent = obj.to_json()
+    for untouched in (
+        b'"spec":{"unknown":1.50,"replicas":1e2,"parts":[],"size":"\\u0031"}',
+        b'"zzz":[ 1.0,{"a":1,"a":2}]',
+    ):
+        assert untouched in sent
+    assert list(json.loads(sent)) == list(json.loads(ODD))
+    assert sent.count(b'"name":"\\u0061","later":{"x":1E+2},"annotations":{"a":"b"}') == 1
+
+
+def test_an_item_of_a_list_says_what_it_is_when_it_is_sent():
+    obj = Widget.from_wire(b'{"metadata":{"name":"a"},"spec":{"x":1.50}}')
+    sent = b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"x":1.50}}'
+    assert obj.to_json() == sent
+    assert Widget.from_wire(b'{"kind":"","apiVersion":null,"metadata":{"name":"a"}}').to_dict() == {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "a"},
+    }
+
+
+def test_unknown_parts_and_unknown_fields_of_the_metadata_survive_a_change():
+    obj = Widget.from_wire(
+        widget(
+            metadata={"name": "a", "later": [1], "ownerReferences": [{"uid": "u", "name": "o", "later": 1}]},
+            more={"x": None},
+        )
+    )
+    obj.metadata.labels = {"app": "w"}
+    obj.metadata.owner_references.insert(0, OwnerReference(uid="v"))
+    obj.metadata.owner_references[1].controller = True
+    assert obj.to_dict()["more"] == {"x": None}
+    sent = obj.to_dict()["metadata"]
+    assert (sent["later"], sent["labels"]) == ([1], {"app": "w"})
+    assert sent["ownerReferences"][1] == {"uid": "u", "name": "o", "later": 1, "controller": True}
+
+
+def test_a_part_can_be_replaced_emptied_and_taken_away():
+    obj = of(spec={**SPEC, "later": 1}, status={"ready": 1}, note="n")
+    obj.spec = WidgetSpec(replicas=5)
+    obj.status.ready = 0
+    obj.note = None
+    sent = obj.to_dict()
+    assert sent["spec"] == {"replicas": 5, "parts": [], "later": 1}
+    assert sent["status"] == {"ready": 0}
+    assert "note" not in sent
+
+
+@given(MAPS, MAPS, MAPS)
+def test_json_dict_and_object_are_one_and_the_same(spec: dict, metadata: dict, more: dict):
+    tree = {**more, "apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, "spec": spec}
+    obj = Widget.from_dict(tree)
+    assert obj.to_dict() == tree
+    assert Widget.from_json(compact(tree)).to_dict() == tree
+    assert Widget.from_json(compact(tree).decode()) == obj == Widget.from_json(obj.to_json())
+
+
+def test_from_dict_keeps_nothing_of_its_input():
+    tree = json.loads(widget(spec=SPEC))
+    obj = Widget.from_dict(tree)
+    tree["spec"]["parts"][0]["image"] = "changed"
+    tree["metadata"]["name"] = "changed"
+    assert (obj.name, obj.spec.parts[0].image) == ("web", "x:1")
+
+
+def test_from_dict_takes_models_objects_mappings_and_times():
+    tree = {
+        "metadata": ObjectMeta(name="a", labels=of(metadata={"labels": {"x": "y"}}).labels),  # type: ignore[arg-type]
+        "spec": {"claims": [Unstructured({"spec": {"name": "c"}})], "since": datetime(2026, 1, 2, tzinfo=UTC)},
+    }
+    obj = Widget.from_dict(tree)
+    assert obj.labels == {"x": "y"}
+    assert obj.spec.claims[0].spec.name == "c"
+    assert obj.spec.since == datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def test_a_pretty_document_is_kept_in_one_line_and_else_as_it_is():
+    pretty = (
+        b'{\n  "apiVersion": "example.com/v1",\n "kind": "Widget", "metadata": {"name": "\\u0061\\n"}, "x": 1.50\n}\n'
+    )
+    assert Widget.from_json(pretty).to_json() == (
+        b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"\\u0061\\n"},"x":1.50}'
+    )
+
+
+def test_the_parts_can_be_had_as_they_came():
+    obj = Widget.from_wire(ODD)
+    obj.metadata.name = "changed"
+    assert bytes(obj.parts["zzz"]) == b'[ 1.0,{"a":1,"a":2}]'
+    assert list(obj.parts) == ["kind", "spec", "metadata", "apiVersion", "zzz"]
+    assert obj.part("metadata") == obj.parts["metadata"]
+    assert obj.part("nothing") is None
+    with pytest.raises(TypeError):
+        obj.parts["zzz"] = msgspec.Raw(b"1")  # type: ignore[index]
+
+
+# --- a new object ----------------------------------------------------------------------------------------------------
+
+
+def test_a_new_object_is_made_of_its_parts():
+    obj = Widget(metadata=ObjectMeta(name="a", namespace="n"), spec=WidgetSpec(replicas=2), rank="5")
+    assert obj.to_dict() == {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "a", "namespace": "n"},
+        "spec": {"replicas": 2, "parts": [], "main": {"name": ""}},
+        "rank": "5",
+    }
+    assert repr(obj) == "<Widget n/a>"
+    assert repr(Widget()) == "<Widget without a name>"
+
+
+def test_a_part_that_a_kind_does_not_have_is_refused():
+    with pytest.raises(TypeError, match="Widget has no stauts; it has metadata, spec, status"):
+        Widget(stauts=WidgetStatus())  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("kind", [Widget, Unstructured])
+def test_what_was_set_under_a_name_that_is_no_part_is_not_lost_in_silence(kind: type[Object]):
+    obj: Any = kind.from_wire(widget())
+    obj.stauts = WidgetStatus()
+    with pytest.raises(EncodeError, match="Widget default/web: it was given 'stauts', but has only metadata"):
+        obj.to_json()
+
+
+def test_a_kind_may_have_its_own_methods_and_remember_things():
+    class Counting(Widget):
+        @cached_property
+        def total(self) -> int:
+            return sum(len(part.ports) for part in self.spec.parts)
+
+    obj = Counting.from_wire(widget(spec=SPEC))
+    assert obj.total == 0
+    assert obj.to_json() == widget(spec=SPEC)
+    twin = obj.copy()
+    twin.spec.parts = []
+    assert "total" not in vars(twin)
+
+
+def test_a_kind_without_a_name_of_its_own_takes_any():
+    class Bare(Object):
+        spec: WidgetSpec = lazy(WidgetSpec)
+
+    assert Bare.from_json(b'{"kind":"Other","metadata":{"name":"a"}}').to_dict()["kind"] == "Other"
+    assert Bare(metadata=ObjectMeta(name="a")).to_dict() == {"metadata": {"name": "a"}}
+    assert repr(Bare(metadata=ObjectMeta(name="a"))) == "<Bare a>"
+
+
+def test_a_kind_inherits_the_parts_of_another():
+    class More(Widget, gvk=GroupVersionKind("example.com", "v2", "More")):
+        extra: str = lazy(str)
+
+    obj = More.from_json(b'{"metadata":{"name":"a"},"extra":"x","spec":{"replicas":1}}')
+    assert (obj.extra, obj.spec.replicas, obj.api_version, obj.kind) == ("x", 1, "example.com/v2", "More")
+    assert "extra" not in Widget.lazy_fields
+
+
+# --- copies and equality ---------------------------------------------------------------------------------------------
+
+COPIES: list[Callable[[Any], Any]] = [
+    lambda obj: obj.copy(),
+    copy.copy,
+    copy.deepcopy,
+    lambda obj: pickle.loads(pickle.dumps(obj)),
+    lambda obj: type(obj).from_json(obj.to_json()),
+    lambda obj: type(obj).from_dict(obj.to_dict()),
+]
+
+
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize("touched", [(), ("spec",), ("metadata", "spec", "data")])
+def test_a_copy_is_equal_and_independent_in_both_directions(copied: Callable[[Any], Any], touched: tuple[str, ...]):
+    obj = of(spec={**SPEC, "later": {"x": 1}}, data={"k": "aGk="})
+    for name in touched:
+        getattr(obj, name)
+    twin = copied(obj)
+    assert type(twin) is Widget
+    assert twin == obj
+    before = obj.to_json()
+    twin.metadata.labels["x"] = "y"
+    twin.spec.parts[0].image = "changed"
+    twin.data["k"] = b"changed"
+    assert obj.to_json() == before
+    assert obj.spec.parts[0].image == "x:1"
+    assert obj.labels == {}
+    obj.spec.parts.clear()
+    obj.metadata.name = "other"
+    assert twin.spec.parts[0].image == "changed"
+    assert twin.name == "web"
+    assert twin.to_dict()["spec"]["later"] == {"x": 1}
+    assert twin != obj
+
+
+def test_a_copy_carries_the_changes():
+    obj = of(spec=SPEC)
+    obj.spec.replicas = 9
+    obj.metadata.annotations["a"] = "b"
+    assert obj.copy() == obj
+    assert obj.copy().spec.replicas == 9
+
+
+def test_what_has_no_place_in_an_object_can_be_copied_but_not_sent():
+    obj: Any = of(spec=SPEC)
+    obj.spec.replicas = "three"
+    obj.spec.selector = {"a": object}
+    twin = obj.copy()
+    assert twin.spec.replicas == "three"
+    twin.spec.selector["b"] = 1
+    assert obj.spec.selector == {"a": object}
+    with pytest.raises(EncodeError, match="Widget default/web: spec"):
+        twin.to_json()
+
+
+@pytest.mark.parametrize("touched", [(), ("spec",), ("metadata", "status", "data", "note", "made_at", "rank")])
+def test_equality_ignores_what_was_touched_and_the_order_of_keys(touched: tuple[str, ...]):
+    one = of(spec={"a": 1, "parts": [], "replicas": 1}, note="n")
+    other = Widget.from_wire(widget(note="n", spec={"replicas": 1, "a": 1, "parts": []}).replace(b":1", b": 1"))
+    for name in touched:
+        getattr(one, name)
+    assert one == other
+    other.spec.replicas = 2
+    assert one != other
+
+
+def test_equality_tells_kinds_and_contents_apart():
+    assert of() != of(note="n")
+    assert of(note="n") != of()
+    assert of() != Unstructured.from_wire(widget())
+    assert of() != widget()
+    assert of(spec=SPEC) != of(spec={**SPEC, "later": 1})
+
+
+def test_an_object_has_no_hash_and_says_why():
+    with pytest.raises(TypeError, match="a Widget can be changed, so it has no hash; use its key or uid"):
+        hash(of())
+
+
+# --- mistakes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("spec", {"parts": [{"name": "a"}, {"image": 5}]}, "spec.parts[1].image: expected str | null, got int"),
+        ("spec", {"selector": {"a": "b", "app.io/x": 5, "c": "d"}}, "spec.selector[app.io/x]: expected str, got int"),
+        (
+            "spec",
+            {"byName": {"a": {}, "b": {"ports": [{"target": []}]}}},
+            "spec.byName[b].ports[0].target: expected int",
+        ),
+        ("spec", {"byName": {"a": {"limits": {"cpu": "1", "mem": True}}}}, "spec.byName[a].limits[mem]: expected str"),
+        ("spec", {"since": "yesterday"}, "spec.since: invalid RFC3339 encoded datetime"),
+        ("spec", {"parts": {}}, "spec.parts: expected array, got object"),
+        ("spec", [], "spec: expected object, got array"),
+        ("spec", "x", "spec: expected object, got str"),
+        ("spec", {"claims": [{"kind": "Other"}]}, "spec.claims[0]: Claim without a name: kind: expected 'Claim', got"),
+        ("spec", {"claims": [5]}, "spec.claims[0]: Claim: expected a mapping, got int"),
+        ("data", {"a": "aGk=", "b": "###"}, "data[b]: invalid base64 encoded string"),
+        ("note", 5, "note: expected str | null, got int"),
+        ("metadata", {"name": "web", "namespace": "default", "labels": {"a": 5}}, "metadata.labels[a]: expected str"),
+        ("metadata", {"name": "web", "namespace": "default", "finalizers": 5}, "metadata.finalizers: expected array"),
+    ],
+)
+def test_a_field_that_cannot_be_decoded_is_named_and_harms_nothing_else(part: str, value: Any, message: str):
+    raw = widget(**{"status": {"ready": 1}, part: value})
+    obj, other = Widget.from_wire(raw), Widget.from_wire(raw)
+    for _ in range(2):
+        with pytest.raises(DecodeError) as caught:
+            getattr(obj, part)
+        assert str(caught.value).startswith(f"Widget default/web: {message}")
+    assert obj.status.ready == 1
+    assert repr(obj).startswith("<Widget default/web")
+    assert obj == other
+    assert obj.to_json() == raw
+    assert obj.copy().to_json() == raw
+    assert copy.deepcopy(obj) == pickle.loads(pickle.dumps(obj)) == obj
+    obj.status.ready = 2
+    assert json.loads(obj.to_json()) == {**json.loads(raw), "status": {"ready": 2}}
+    assert obj != other
+
+
+UNREADABLE_PARTS = {
+    b'{"anything":"\xff"}': "it is not UTF-8",
+    b'{"\xff":1,"replicas":1,"selector":{"a":"\xff"}}': "it is not UTF-8",
+    b'{"anything":1e400}': "number out of range",
+    b'{"anything":%s}' % (b"9" * 5000): "integer value out of range",
+}
+
+
+@pytest.mark.parametrize(("part", "reason"), UNREADABLE_PARTS.items())
+def test_json_that_python_cannot_hold_is_a_mistake_of_its_field_alone(part: bytes, reason: str):
+    raw = widget(spec=0, status={"ready": 1}).replace(b'"spec":0', b'"spec":%s' % part)
+    obj, other = Widget.from_wire(raw), Widget.from_wire(raw)
+    with pytest.raises(DecodeError, match=f"Widget default/web: spec.*{reason}"):
+        _ = obj.spec
+    assert obj.status.ready == 1
+    assert obj == other
+    obj.status.ready = 2
+    assert obj != other
+    assert b'"spec":%s' % part in obj.to_json()
+    assert obj.copy() == obj
+    with pytest.raises(DecodeError, match="Widget default/web: "):
+        obj.to_dict()
+
+
+def test_what_nobody_asks_for_may_be_anything_and_survives():
+    raw = widget(spec=0).replace(b'"spec":0', b'"spec":{"later":["\xff",1e400],"replicas":1}')
+    obj = Widget.from_wire(raw)
+    assert obj.spec.replicas == 1
+    assert obj.to_json() == raw
+    obj.spec.replicas = 2
+    assert obj.to_json() == raw.replace(b'"replicas":1', b'"replicas":2')
+
+
+def test_a_field_that_cannot_be_decoded_can_be_set_anew():
+    obj = of(spec={"replicas": "three", "later": 1})
+    obj.spec = WidgetSpec(replicas=3)
+    assert obj.to_dict()["spec"] == {"replicas": 3, "parts": [], "main": {"name": ""}}
+
+
+def test_a_broken_field_of_one_object_harms_no_other():
+    good, bad = of(spec=SPEC), of(spec=5)
+    with pytest.raises(DecodeError):
+        _ = bad.spec
+    assert good.spec.replicas == 3
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        None,
+        {},
+        {"name": None, "labels": None},
+        {"name": "a", "uid": 5},
+        {"name": "a", "labels": {"x": "y", "bad": 5}},
+        {"name": "a", "labels": []},
+        {"name": 5},
+        5,
+        "x",
+    ],
+)
+def test_an_object_with_anything_for_metadata_stays_in_its_stream(metadata: Any):
+    raw = widget(metadata=metadata, spec=SPEC)
+    obj = Widget.from_wire(raw)
+    known = metadata if isinstance(metadata, dict) else {}
+    assert obj.name == (known.get("name") if isinstance(known.get("name"), str) else "")
+    assert obj.labels == ({"x": "y"} if isinstance(known.get("labels"), dict) else {})
+    assert obj.spec.replicas == 3
+    assert obj.to_json() == raw
+    repr(obj)
+
+
+def test_an_object_without_metadata_has_empty_metadata():
+    obj = Widget.from_wire(b'{"apiVersion":"example.com/v1","kind":"Widget"}')
+    assert obj.metadata == ObjectMeta()
+    assert obj.to_json() == b'{"apiVersion":"example.com/v1","kind":"Widget"}'
+
+
+DOCUMENTS: dict[str | bytes, str] = {
+    b"": "truncated",
+    b'{"metadata":': "truncated",
+    widget()[:-1]: "truncated",
+    b"[]": "expected object, got array",
+    b"5": "expected object, got int",
+    b'"x"': "expected object, got str",
+    b"null": "expected object, got null",
+    b"{} {}": "trailing characters",
+    b"\xef\xbb\xbf{}": "malformed",
+    b"\xff": "malformed",
+    "{'a': 1}": "malformed",
+    b'{"a":NaN}': "malformed",
+    b'{"a":01}': "malformed",
+    b'{"a":"\x01"}': "malformed",
+    b'{"a":' + b"[" * 100_000: "nested too deeply",
+    b'{"metadata":{"name":"a"},"x":"\\ud800"}': "half of a surrogate pair",
+    b'{"metadata":{"name":"a"},"x":"\\ud800 and more"}': "surrogate pair",
+    b'{"metadata":{"name":"a"},"x":"\\udc00 and more"}': "surrogate pair",
+    '{"metadata":{"name":"\ud800"}}': "half of a surrogate pair",
+    b'{"a":1,"a":2}': "the key 'a' is given twice",
+    b'{"metadata":{"name":"a"},"x":[{"\\u0062":1,"c":{},"b":2}]}': "Widget a: the key 'b' is given twice",
+    b'{"x":{"a" : "\\u0022:", "a" : 1}}': "the key 'a' is given twice",
+    b'{"x":1e400,"y":{"a":1,"a":2}}': "the key 'a' is given twice",
+    b'{"kind":"Other"}': "kind: expected 'Widget', got 'Other'",
+    b'{"kind":5}': "kind: expected 'Widget', got '5'",
+    b'{"apiVersion":"v1","metadata":{"name":"a"}}': "Widget a: apiVersion: expected 'example.com/v1', got 'v1'",
+}
+
+
+@pytest.mark.parametrize(("document", "reason"), DOCUMENTS.items())
+def test_a_document_that_is_no_widget_is_told_why(document: bytes | str, reason: str):
+    with pytest.raises(DecodeError, match=reason):
+        Widget.from_json(document)
+
+
+@pytest.mark.parametrize(
+    "document", [b'{"x":"\\":"}', b'{"x":"\\u0022:"}', b'{"a" :1, "b": "x\\\\", "c":{"a":1}}', b'{"\\":":1}']
+)
+def test_a_document_whose_keys_differ_is_not_accused_of_repeating_them(document: bytes):
+    assert Widget.from_json(document).to_dict().items() >= json.loads(document).items()
+
+
+def test_a_kind_that_looks_like_a_place_does_not_lead_astray():
+    claims = [{}, {"kind": "x - at `$.nowhere[...]`"}]
+    with pytest.raises(DecodeError) as caught:
+        _ = of(spec={"claims": claims}).spec
+    assert caught.value.field == "spec.claims[1]"
+
+
+@pytest.mark.parametrize("document", [5, None, {}, 1.5])
+def test_what_is_no_text_is_a_mistake_of_the_program(document: Any):
+    with pytest.raises(TypeError):
+        Widget.from_json(document)
+
+
+class Strange:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("tree", "reason"),
+    [
+        (5, "Widget: expected a mapping, got int"),
+        (None, "Widget: expected a mapping, got NoneType"),
+        ([], "Widget: expected a mapping, got list"),
+        ({"a": float("nan")}, "Widget: a: JSON has no number for nan"),
+        ({"a": [{"b": float("-inf")}]}, r"Widget: a\[0\].b: JSON has no number for -inf"),
+        ({"a": {"b": datetime(2026, 1, 2)}}, "Widget: a.b: a time needs its zone"),  # noqa: DTZ001  # that is the mistake
+        ({"a": Strange()}, "Widget: a Strange has no place in an API object"),
+        ({"a": "\ud800"}, "Widget: .*half of a surrogate pair"),
+        ({"\ud800": 1}, "Widget: .*half of a surrogate pair"),
+        ({True: 1}, "Widget: "),
+        ({None: 1}, "Widget: "),
+        ({"a": 10**5000}, "Widget: "),
+    ],
+)
+def test_what_cannot_be_said_in_json_is_refused_with_its_place(tree: Any, reason: str):
+    with pytest.raises(ListWatchError, match=reason):
+        Widget.from_dict(tree)
+
+
+def test_a_mapping_that_is_too_deep_or_holds_itself_is_refused():
+    deep: Any = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    ring: dict[str, Any] = {}
+    ring["a"] = ring
+    for tree in (deep, ring):
+        with pytest.raises(EncodeError, match="nested too deeply"):
+            Widget.from_dict(tree)
+
+
+ACTS: list[Callable[[Any], Any]] = [
+    lambda obj: obj.spec if isinstance(obj, Widget) else obj["spec"],
+    lambda obj: obj.metadata.labels.update(a="b"),
+    lambda obj: obj.copy(),
+    lambda obj: obj.to_json(),
+    lambda obj: obj.to_dict(),
+    lambda obj: obj.to_yaml(),
+    lambda obj: obj == obj.copy(),
+    repr,
+]
+
+
+@pytest.mark.parametrize("kind", [Widget, Unstructured])
+@pytest.mark.parametrize("depth", [200, 400, 600, 900, 990])
+def test_whatever_depth_an_object_has_it_is_handled_or_refused(depth: int, kind: type[Object]):
+    raw = widget(spec=0).replace(b'"spec":0', b'"spec":{"anything":%s}' % (b"[" * depth + b"]" * depth))
+    failures = [failure(kind.from_wire, raw), failure(kind.from_json, raw)]
+    for start in range(len(ACTS)) if failures[0] is None else ():
+        obj = kind.from_wire(raw)
+        failures += [failure(act, obj) for act in (*ACTS[start:], *ACTS[:start])]
+    assert all("nested too deeply" in str(each) for each in failures if each)
+
+
+def test_numbers_of_any_length_are_kept():
+    number = 10**400 + 1
+    obj = of(spec={"anything": number})
+    assert obj.spec.anything == number
+    obj.spec.replicas = 1
+    assert obj.to_dict()["spec"]["anything"] == number
+
+
+SETTINGS: list[tuple[Callable[[Widget], None], str]] = [
+    (lambda obj: obj.metadata.labels.update(a=5), "metadata.labels[a]: expected str, got int"),
+    (lambda obj: obj.spec.parts.append(5), "spec.parts[1]: expected object, got int"),
+    (lambda obj: obj.spec.parts[0].limits.update(cpu=[1]), "spec.parts[0].limits[cpu]: expected str, got array"),
+    (
+        lambda obj: setattr(obj.spec, "anything", {"x": [float("nan")]}),
+        "spec.anything.x[0]: JSON has no number for nan",
+    ),
+    (lambda obj: setattr(obj.spec, "anything", Strange()), "spec: a Strange has no place in an API object"),
+    (lambda obj: setattr(obj.spec, "since", datetime(2026, 1, 2)), "spec.since: a time needs its zone"),  # noqa: DTZ001
+    (lambda obj: setattr(obj, "made_at", datetime(2026, 1, 2)), "madeAt: a time needs its zone"),  # noqa: DTZ001
+    (lambda obj: setattr(obj, "spec", 5), "spec: expected object, got int"),
+    (lambda obj: setattr(obj.spec.parts[0], "name", "\ud800"), "half of a surrogate pair"),
+]
+
+
+@pytest.mark.parametrize(("change", "reason"), SETTINGS)
+def test_a_value_that_the_api_cannot_take_is_refused_when_it_is_sent(change: Callable[[Any], None], reason: str):
+    obj = of(spec=SPEC)
+    change(obj)
+    for send in (obj.to_json, obj.to_dict, obj.to_yaml):
+        with pytest.raises(EncodeError) as caught:
+            send()
+        assert str(caught.value).startswith("Widget default/web: ")
+        assert reason in str(caught.value)
+    repr(obj)
+
+
+@given(JSON | MAPS)
+def test_any_json_is_an_object_or_one_of_our_errors(thing: Any):
+    for kind in (Widget, Unstructured):
+        for tree in (thing, {"spec": thing, "metadata": thing}, {"metadata": {"name": "a", "labels": thing}}):
+            if failure(kind.from_json, compact(tree)) or failure(kind.from_dict, tree):
+                continue
+            obj = kind.from_json(compact(tree))
+            assert obj == kind.from_dict(tree) == obj.copy() == kind.from_json(obj.to_json())
+            for name in Widget.lazy_fields:
+                error = failure(getattr, obj, name, None)
+                assert error is None or error.object_name == obj.describe()  # type: ignore[attr-defined]
+
+
+@given(st.binary(max_size=60) | TEXTS.map(str.encode))
+def test_any_bytes_are_an_object_or_one_of_our_errors(text: bytes):
+    for kind in (Widget, Unstructured):
+        for raw in (text, b'{"metadata":%s}' % text, b'{"%s":1}' % text, b'{"spec":"%s"}' % text):
+            if not failure(kind.from_wire, raw):
+                obj = kind.from_wire(raw)
+                repr(obj)
+                failure(obj.to_dict)
+                failure(obj.copy)
+                failure(getattr, obj, "metadata")
+            failure(kind.from_json, raw)
+
+
+# --- speed, by what is done ------------------------------------------------------------------------------------------
+
+
+def test_an_untouched_object_holds_no_containers_for_the_collector():
+    obj = of(metadata={"name": "a"}, spec=SPEC)
+    held = [each for each in gc.get_referents(obj) if gc.is_tracked(each) and not isinstance(each, type)]
+    assert [each for each in held if each != {}] == []
+    assert not gc.is_tracked(obj._head)
+    assert isinstance(obj._raw, bytes)
+    assert msgspec.json.decode(obj._raw)["spec"] == SPEC

@@ -1,0 +1,173 @@
+"""The pytest plugin, in runs of pytest within this one, and the server in a thread that it is made of."""
+
+import json
+from urllib.request import Request, urlopen
+
+import pytest
+
+from listwatch.errors import ConfigError
+from listwatch.server.api_server import APIServer
+from listwatch.server.faults import Fault, Refuse
+from listwatch.testing.api_server_thread import APIServerThread
+
+ASK = """
+import json
+from urllib.request import Request, urlopen
+
+def ask(server, path, body=None):
+    data = json.dumps(body).encode() if body else None
+    headers = {"Authorization": "Bearer " + server.token, "Content-Type": "application/json"}
+    with urlopen(Request(server.url + path, data=data, headers=headers)) as response:
+        return json.load(response)
+"""
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester):
+    """Run tests as somebody does who has installed the package and nothing else."""
+    pytester.makepyfile(asking=ASK)
+
+    def run_tests(*arguments: str, **files: str) -> pytest.RunResult:
+        pytester.makepyfile(**files)
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+    return run_tests
+
+
+def test_the_fixtures_are_there_for_plain_tests(run):
+    result = run(
+        test_it="""
+        from asking import ask
+
+        def test_a_namespace_of_its_own(api_server, api_namespace):
+            path = f"/api/v1/namespaces/{api_namespace}/configmaps"
+            assert ask(api_server, path, {"metadata": {"name": "a"}})["metadata"]["namespace"] == api_namespace
+            assert [item["metadata"]["name"] for item in ask(api_server, path)["items"]] == ["a"]
+            assert api_server.requests.matching(resource="configmaps", verb="create")
+
+        def test_nothing_is_left_of_another_test(api_server):
+            assert ask(api_server, "/api/v1/configmaps")["items"] == []
+            assert not api_server.requests.matching(resource="configmaps", verb="create")
+        """
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_the_fixtures_are_there_for_async_tests_whoever_runs_them(run):
+    result = run(
+        test_it="""
+        import asyncio
+        import pytest
+        from asking import ask
+
+        async def asked(server, path):
+            return await asyncio.get_running_loop().run_in_executor(None, ask, server, path)
+
+        @pytest.fixture(params=[1, 2])
+        def anyio_like(request):
+            return request.param
+
+        def test_in_a_loop(api_server, api_namespace, anyio_like):
+            async def main():
+                return await asked(api_server, "/api/v1/namespaces/" + api_namespace)
+            assert asyncio.run(main())["metadata"]["name"] == api_namespace
+        """
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_tests_may_share_a_server_and_have_their_own_namespaces(run, pytester: pytest.Pytester):
+    pytester.makeini("[pytest]\napi_server_scope = session")
+    result = run(
+        test_it="""
+        from asking import ask
+        from listwatch.server.faults import Fault, Refuse
+        seen = []
+
+        def test_first(api_server, api_namespace):
+            seen.append((api_server.url, api_namespace))
+            api_server.faults.add(Fault(Refuse(), path="/version"))
+            ask(api_server, f"/api/v1/namespaces/{api_namespace}/configmaps", {"metadata": {"name": "a"}})
+
+        def test_second(api_server, api_namespace):
+            [(url, namespace)] = seen
+            assert (api_server.url, api_namespace) != (url, namespace)
+            assert api_server.url == url
+            assert ask(api_server, "/version")
+            assert ask(api_server, "/api/v1/configmaps")["items"] == []
+            names = [item["metadata"]["name"] for item in ask(api_server, "/api/v1/namespaces")["items"]]
+            assert namespace not in names
+            assert api_namespace in names
+        """
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_a_scope_that_does_not_exist_is_named(run, pytester: pytest.Pytester):
+    pytester.makeini("[pytest]\napi_server_scope = universe")
+    result = run(test_it="def test_it(api_server): ...")
+    assert result.ret != 0
+    assert "api_server_scope is 'universe'" in result.stdout.str() + result.stderr.str()
+
+
+def test_whoever_does_not_use_the_fixtures_does_not_wait_for_them(run):
+    result = run(test_it="import sys\ndef test_it(): assert 'listwatch.server.api_server' not in sys.modules")
+    result.assert_outcomes(passed=1)
+
+
+def test_a_test_with_a_strange_name_has_a_namespace(run):
+    result = run(
+        test_it="""
+        import pytest
+
+        @pytest.mark.parametrize("value", ["Ä/ü", "x" * 100, ""])
+        def test_Strange__name(api_namespace, value):
+            assert len(api_namespace) <= 63
+        """
+    )
+    result.assert_outcomes(passed=3)
+
+
+# The thread
+
+
+def get(server: APIServerThread, path: str) -> tuple[int, dict]:
+    with urlopen(Request(server.url + path, headers={"Authorization": f"Bearer {server.token}"})) as response:
+        return response.status, json.load(response)
+
+
+def test_a_server_in_a_thread_serves_programs_without_a_loop():
+    with APIServerThread() as server:
+        status, namespace = get(server, "/api/v1/namespaces/default")
+        assert (status, namespace["metadata"]["name"]) == (200, "default")
+        [request] = server.wait_for_requests(1, timeout=60, verb="get", resource="namespaces")
+        assert request.status == 200
+        assert server.statistics().requests == 1
+        assert server.config.base_url == server.url
+        server.compact()
+        token = server.issue_token("alice")
+        assert server.config_for_token(token).token == token
+
+
+def test_faults_can_be_added_from_any_thread():
+    with APIServerThread() as server:
+        server.faults.add(Fault(Refuse(), path="/version", times=1))
+        with pytest.raises(ConnectionError):
+            get(server, "/version")
+        assert get(server, "/version")[0] == 200
+
+
+def test_a_server_that_cannot_start_says_so_where_it_was_started():
+    with APIServerThread() as server:
+        port = int(server.url.rpartition(":")[2])
+        other = APIServerThread(APIServer(port=port))
+        with pytest.raises(ConfigError, match="cannot listen"):
+            other.start()
+        other.stop()
+
+
+def test_what_goes_wrong_in_the_thread_is_raised_where_it_was_asked_for():
+    with APIServerThread() as server:
+        with pytest.raises(ZeroDivisionError):
+            server.call(lambda _: 1 / 0)
+        assert server.call(lambda inner: inner.revision) == server.revision
