@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 import pytest
-from tests.client.definitions import WIDGETS
+from tests.client.routed import DISCOVERY, WITH_WIDGETS, routed
 from tests.client.scripted import scripted
 
 from listwatch import models
@@ -90,24 +90,31 @@ assert "listwatch.models.apps_v1" in after and "listwatch.models.batch_v1" not i
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-# --- kinds of one's own ------------------------------------------------------------------------------------------------
+# --- kinds of one's own -----------------------------------------------------------------------------------------------
 
 
-async def test_a_kind_of_ones_own_is_typed_as_well(client: ClientSet):
-    await client.apiextensions_v1.customresourcedefinitions().create(WIDGETS)
-    widgets = client.resource(Widget, namespace="default")
-    made = await widgets.create(Widget(metadata=ObjectMeta(name="a"), spec={"size": 1}))
-    assert isinstance(made, Widget)
-    assert made.spec == {"size": 1}
-    assert [each.spec for each in await widgets.list()] == [{"size": 1}]
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": {"size": 1}}
+ONE_WIDGET = {"kind": "WidgetList", "apiVersion": "example.com/v1", "metadata": {}, "items": [WIDGET]}
+IN_DEFAULT = "/apis/example.com/v1/namespaces/default/widgets"
 
 
-async def test_a_kind_that_does_not_say_where_it_is_served_is_looked_for(client: ClientSet):
-    gadgets = client.resource(Gadget, namespace="default")
-    with pytest.raises(NoMatchError, match=r"no resource example.com/v1, Kind=Widget; is its CustomResourceDefinition"):
-        await gadgets.list()
-    await client.apiextensions_v1.customresourcedefinitions().create(WIDGETS)
-    assert list(await gadgets.list()) == []
+async def test_a_kind_of_ones_own_is_typed_as_well():
+    async with routed({IN_DEFAULT: ONE_WIDGET, f"{IN_DEFAULT}/a": WIDGET}) as (documents, client):
+        widgets = client.resource(Widget, namespace="default")
+        [listed] = await widgets.list()
+        assert isinstance(listed, Widget)
+        assert listed.spec == (await widgets.get("a")).spec == {"size": 1}
+        assert documents.paths == [IN_DEFAULT, f"{IN_DEFAULT}/a"]
+
+
+async def test_a_kind_that_does_not_say_where_it_is_served_is_looked_for():
+    async with routed(DISCOVERY) as (documents, client):
+        gadgets = client.resource(Gadget, namespace="default")
+        with pytest.raises(NoMatchError, match=r"no resource example.com/v1, Kind=Widget; is its CustomResourceDef"):
+            await gadgets.list()
+        documents.routes |= {**WITH_WIDGETS, IN_DEFAULT: ONE_WIDGET}
+        [found] = await gadgets.list()
+        assert isinstance(found, Gadget)
 
 
 async def test_only_a_class_of_objects_is_a_kind():
@@ -118,7 +125,7 @@ async def test_only_a_class_of_objects_is_a_kind():
             client.resource(Object)
 
 
-# --- one set of connections --------------------------------------------------------------------------------------------
+# --- one set of connections -------------------------------------------------------------------------------------------
 
 
 async def test_all_clients_share_the_connections(server: APIServer):
@@ -139,7 +146,7 @@ async def test_a_client_over_another_leaves_it_open(server: APIServer):
         await rest.get().resource("pods").do()
 
 
-# --- sources of informers ----------------------------------------------------------------------------------------------
+# --- sources of informers ---------------------------------------------------------------------------------------------
 
 
 OPTIONS = {"namespace": "default", "label_selector": "app=web", "field_selector": ""}
@@ -176,12 +183,13 @@ async def test_a_kind_of_ones_own_is_a_source():
 
 
 @pytest.mark.parametrize("of", ["example.com/v1 Widget", GroupVersionResource("example.com", "v1", "widgets"), "wd"])
-async def test_what_is_not_built_in_is_a_source_that_is_looked_for_when_it_is_read(client: ClientSet, of: Any):
-    kind, resource, source = client.source(of, **OPTIONS)
-    assert kind is Unstructured
-    assert resource.plural in ("widget", "widgets", "wd")
-    await client.apiextensions_v1.customresourcedefinitions().create(WIDGETS)
-    assert list(await source.list()) == []
+async def test_what_is_not_built_in_is_a_source_that_is_looked_for_when_it_is_read(of: Any):
+    async with routed({**WITH_WIDGETS, IN_DEFAULT: ONE_WIDGET}) as (documents, client):
+        kind, resource, source = client.source(of, **OPTIONS)
+        assert kind is Unstructured
+        assert resource.plural in ("widget", "widgets", "wd")
+        assert documents.requests == []
+        assert [each.name for each in await source.list()] == ["a"]
 
 
 async def test_a_source_lists_and_watches_what_was_selected():

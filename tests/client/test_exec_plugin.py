@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import trustme
 
-from listwatch.client.auth import Credential, IssuedCredentials
+from listwatch.client.auth import Credential, IssuedCredentials, credentials_for
 from listwatch.client.config import ClientConfig, ExecConfig, Origin
 from listwatch.client.exec_plugin import ExecPlugin
 from listwatch.client.tls import ClientCertificate
@@ -104,6 +104,16 @@ async def test_a_plugin_may_print_yaml_and_what_nobody_knows(script: Script):
     assert (await plugin(command).issue(renew=False)).credential == Credential("Bearer t")
 
 
+async def test_a_config_with_a_plugin_runs_it(script: Script):
+    async def unused(*_: Any, **__: Any) -> tuple[int, bytes]:
+        raise AssertionError("nobody asked for this")
+
+    described = ExecConfig(command=script('answer(token="t")'), interactive_mode="Never")
+    found = credentials_for(ClientConfig(host=HOST, exec=described), fetch=unused)
+    assert await found.current() == Credential("Bearer t")
+    await found.aclose()
+
+
 # What a plugin gets
 
 
@@ -178,13 +188,16 @@ def no_terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         yield
 
 
-REPORT = "answer(token=f\"{info['spec']['interactive']} {os.isatty(0)}\")"
+REPORT = "answer(token=f\"{info['spec']['interactive']} {os.isatty(0)} {os.getpgrp()}\")"
 
 
 @pytest.mark.parametrize(("mode", "interactive"), [("Never", False), ("IfAvailable", True), ("Always", True)])
 async def test_a_plugin_may_talk_to_a_user_at_a_terminal(script: Script, terminal: None, mode: str, interactive: bool):
     issued = await plugin(script(REPORT), interactive_mode=mode).issue(renew=False)
-    assert issued.credential == Credential(f"Bearer {interactive} {interactive}")
+    _, told, has_terminal, group = issued.credential.authorization.split()
+    assert (told, has_terminal) == (str(interactive), str(interactive))
+    # Only who is in the terminal's own group may read from it.
+    assert (int(group) == os.getpgrp()) == interactive
 
 
 @pytest.mark.parametrize("mode", ["Never", "IfAvailable"])

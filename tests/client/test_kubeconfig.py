@@ -258,6 +258,12 @@ def test_json_is_read_as_well_even_with_tabs(write: Write):
     assert (config.host, config.token) == ("https://10.0.0.1:6443", "t")
 
 
+def test_json_may_spell_its_characters_in_halves(write: Write):
+    text = json.dumps(kubeconfig(user={"username": "🐳"}))
+    assert r"\ud83d\udc33" in text, "which is no YAML"
+    assert load_config(write(text)).username == "🐳"
+
+
 def test_yaml_in_braces_is_no_json(write: Write):
     assert (
         load_config(

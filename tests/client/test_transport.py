@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import trustme
+from tests.client.forwarders import SocksProxyServer, TunnelProxy
 
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse
@@ -42,7 +43,6 @@ from listwatch.testing.scripted_server import (
     chunk,
     stream_head,
 )
-from tests.client.forwarders import SocksProxyServer, TunnelProxy
 
 CANARY = "c4n4ry"
 AUTHORITY, OTHER_AUTHORITY = trustme.CA(), trustme.CA()
@@ -83,6 +83,11 @@ async def read_all(stream: AiohttpStream | HTTPResponse) -> bytes:
     while piece := await stream.read():
         read += piece
     return read
+
+
+async def other_turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
 
 
 # --- What is sent ----------------------------------------------------------------------------------------------------
@@ -262,7 +267,7 @@ async def test_headers_of_tens_of_kilobytes_are_read(connect: Connect):
         (answer(200, BODY, headers={"Content-Encoding": "br"}), ProtocolError, "encoded as 'br'"),
         ([b"SSH-2.0-OpenSSH_9.6\r\n\r\n", CLOSE], ProtocolError, "not proper HTTP"),
         ([b"HTTP/1.1 2OO OK\r\n\r\n", CLOSE], ProtocolError, "not proper HTTP"),
-        ([stream_head(), b"nonsense\r\n", CLOSE], TransportError, ""),
+        ([stream_head(), b"nonsense\r\n", CLOSE], ProtocolError, "not proper HTTP"),
         (answer(200, b"{}", headers={"X-Enormous": "x" * 300_000}), ProtocolError, "not proper HTTP"),
     ],
 )
@@ -273,15 +278,18 @@ async def test_what_goes_wrong_is_told_apart_and_says_what_was_being_done(
     async with ScriptedServer(reply) as server:
         transport = connect(server.url, token=CANARY)
         with pytest.raises(error, match=message) as caught:
-            if is_stream:
-                await read_all(await transport.open_stream(get(), timeout=60))
-            else:
-                await transport.send(get(), timeout=60)
-        assert type(caught.value) is error or error is TransportError
+            await ask(transport, is_stream=is_stream)
+        assert type(caught.value) is error
         assert str(caught.value).startswith(f"GET /api/v1/pods: 127.0.0.1:{server.port}: ")
-        assert CANARY not in f"{caught.value} {caught.value!r}"
-        await server.wait_all_closed()
+        assert CANARY not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
         assert len(server.requests) == 1
+
+
+async def ask(transport: AiohttpTransport, *, is_stream: bool) -> None:
+    if is_stream:
+        await read_all(await transport.open_stream(get(), timeout=60))
+    else:
+        await transport.send(get(), timeout=60)
 
 
 async def test_nothing_is_sent_twice_behind_our_back(connect: Connect):
@@ -411,7 +419,7 @@ async def test_a_reader_that_takes_its_time_does_not_make_its_peer_dead(connect:
         stream = await connect(server.url, clock=clock).open_stream(get(), timeout=60)
         assert isinstance(stream, AiohttpStream)
         stream.expect_within(100)
-        await clock.advance(100_000)
+        await clock.advance(1000)
         assert await stream.read() == b"a"
         stream.close()
 
@@ -432,6 +440,7 @@ async def test_a_connection_that_was_closed_while_nobody_used_it_is_not_used_aga
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
         await server.wait_all_closed()
+        await other_turns()  # in which the client hears of it
         assert (await transport.send(get(), timeout=60)).status == 200
     assert [request.connection for request in server.requests] == [1, 2]
 
@@ -705,8 +714,8 @@ async def test_connections_made_with_old_certificates_are_given_up(connect: Conn
         clock.jump(301)
         await transport.send(get(), timeout=None)
         assert [request.connection for request in server.requests] == [1, 2, 3]
-        while server.open_connections > 2:  # the one that nobody used is closed, the stream goes on
-            await asyncio.sleep(0)
+        await other_turns()
+        assert server.open_connections == 2  # the one that nobody used is closed, the stream goes on
         assert not stream.is_closed
         stream.close()
 

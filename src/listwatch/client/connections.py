@@ -47,13 +47,14 @@ def about(doing: str, host: str) -> Iterator[None]:
     """Let nothing but our errors out, and let them say what was being done."""
     try:
         yield
+        return
     except _FOREIGN as error:
         ours = _our_error(error)
-        ours.doing, ours.host = doing, host
-        raise ours from error
     except TransportError as error:
-        error.doing, error.host = doing, host
-        raise
+        ours = error
+    ours.doing, ours.host = doing, host
+    # Raised out here, because the library's errors hold the request, and so its credentials.
+    raise ours
 
 
 async def _with_our_errors(
@@ -63,7 +64,8 @@ async def _with_our_errors(
     try:
         return await handler(request)
     except _FOREIGN as error:
-        raise _our_error(error) from error
+        ours = _our_error(error)
+    raise ours
 
 
 def _our_error(error: Exception) -> TransportError:
@@ -79,7 +81,8 @@ def _our_error(error: Exception) -> TransportError:
         case aiohttp.ServerDisconnectedError():
             return ConnectionLostError("the server closed the connection without an answer")
         case aiohttp.ClientResponseError(message=message):
-            return ProtocolError(f"what came back is not proper HTTP: {' '.join(message.split())[:200]}")
+            # Its first line says why; the others would show what came, which may be secret.
+            return ProtocolError(f"what came back is not proper HTTP: {message.partition(chr(10))[0].strip(' :')}")
         case zlib.error():
             return ProtocolError("the answer is said to be gzip, and is not")
         case EOFError():

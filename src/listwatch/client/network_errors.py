@@ -25,6 +25,8 @@ _LOST = {errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ENOTCONN, errn
 _UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN, errno.EADDRNOTAVAIL}
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
+_PYTHONS_OWN = ("builtins", "socket", "ssl")
+
 _HOSTNAME_MISMATCH = 62
 _IP_MISMATCH = 64
 _TLS_ADVICE = {
@@ -41,10 +43,14 @@ _TLS_ADVICE = {
 
 
 def error_of_system(error: BaseException) -> TransportError | None:
-    """The error that lies behind another, if it is one of Python's or the system's; None if there is none."""
+    """The error that lies behind another, if it is one of Python's or the system's; None if there is none.
+
+    Such an error becomes the cause of ours; those of libraries do not, because they may hold what must not be shown.
+    """
     # The innermost knows best: what it caused repeats only part of it.
     for each in reversed(list(_chain(error))):
         if found := _tls_error(each) or _system_error(each):
+            found.__cause__ = each if type(each).__module__ in _PYTHONS_OWN else None
             return found
     return None
 

@@ -114,13 +114,16 @@ class SocksProxy:
 
     async def _exchange(self, opened: socket.socket, message: bytes, length: int) -> bytes:
         loop = asyncio.get_running_loop()
-        await loop.sock_sendall(opened, message)
         answer = b""
-        while len(answer) < length:
-            piece = await loop.sock_recv(opened, length - len(answer))
-            if not piece:
-                raise ConnectError(f"the SOCKS proxy {self} hung up")
-            answer += piece
+        try:
+            await loop.sock_sendall(opened, message)
+            while len(answer) < length:
+                piece = await loop.sock_recv(opened, length - len(answer))
+                if not piece:
+                    raise ConnectionResetError
+                answer += piece
+        except OSError as error:
+            raise ConnectError(f"the SOCKS proxy {self} hung up") from error
         return answer
 
     def __str__(self) -> str:

@@ -73,18 +73,10 @@ def plan_deletion(tree: Tree, options: DeleteOptions, resource: Resource, traits
     """What to do with an object that is to be deleted; its preconditions were checked."""
     if resource.group_resource == ("", "namespaces"):
         return _plan_namespace(tree, options, resource, now)
-    marked = copied(tree)
-    if not traits.graceful:
-        return _plan_plain(marked, options, resource, now)
-    match _grace_left(marked, options, now):
-        case None:
-            return Keep()
-        case 0 if "deletionTimestamp" in tree["metadata"] and _has_no_grace(tree):
-            return _plan_plain(marked, options, resource, now)
-        case grace:
-            _put_finalizers(marked["metadata"], options, resource)
-            waits = grace > 0 or "finalizers" in marked["metadata"]
-            return Mark(marked) if waits else Remove(marked)
+    was_stopped = "deletionTimestamp" in tree["metadata"] and _has_no_grace(tree)
+    if traits.graceful and not was_stopped:
+        return _plan_graceful(copied(tree), options, resource, now)
+    return _plan_plain(copied(tree), options, resource, now)
 
 
 def is_finished(tree: Tree) -> bool:
@@ -113,6 +105,14 @@ def _plan_plain(marked: Tree, options: DeleteOptions, resource: Resource, now: d
     return Mark(marked)
 
 
+def _plan_graceful(pod: Tree, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
+    grace = _put_grace(pod, options, now)
+    if grace is None:
+        return Keep()
+    _put_finalizers(pod["metadata"], options, resource)
+    return Mark(pod) if grace or "finalizers" in pod["metadata"] else Remove(pod)
+
+
 def _plan_namespace(tree: Tree, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
     """However empty it is, somebody has to see to it that it stays so until it is gone."""
     if "deletionTimestamp" in tree["metadata"]:
@@ -128,7 +128,7 @@ def _plan_namespace(tree: Tree, options: DeleteOptions, resource: Resource, now:
 # --- The time that a pod has to stop ----------------------------------------------------------------------------------
 
 
-def _grace_left(pod: Tree, options: DeleteOptions, now: datetime) -> int | None:
+def _put_grace(pod: Tree, options: DeleteOptions, now: datetime) -> int | None:
     """Put the time to stop on a pod, and return how long it is; None if what it has stays."""
     metadata = pod["metadata"]
     if "deletionTimestamp" in metadata:
@@ -141,12 +141,8 @@ def _grace_left(pod: Tree, options: DeleteOptions, now: datetime) -> int | None:
 
 
 def _shortened(metadata: dict[str, Tree], options: DeleteOptions, now: datetime) -> int | None:
-    present = metadata.get("deletionGracePeriodSeconds") or 0
-    if present == 0:
-        return 0
-    if options.grace is None:
-        return None
-    grace = _at_least_some(options.grace)
+    present = metadata["deletionGracePeriodSeconds"]
+    grace = present if options.grace is None else _at_least_some(options.grace)
     if grace >= present:
         return None
     due = datetime.strptime(metadata["deletionTimestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

@@ -29,10 +29,12 @@ class Traits:
     """An update without a resource version overwrites whatever is there."""
     has_generation: bool = False
     """`metadata.generation` counts the changes of what is wanted."""
+    status_is_alone: bool = False
+    """Through the status subresource nothing else changes, not even labels."""
     name_rule: NameRule = "dns_subdomain"
 
 
-CUSTOM_RESOURCE = Traits(unconditional_update=False, has_generation=True)
+CUSTOM_RESOURCE = Traits(unconditional_update=False, has_generation=True, status_is_alone=True)
 
 # One resource by two names, kept under the older one.
 _STORED_AS = {("events.k8s.io", "events"): ("", "events")}
@@ -80,6 +82,14 @@ _WITH_GENERATION = _names("""
     validatingadmissionpolicybindings.admissionregistration.k8s.io
     validatingwebhookconfigurations.admissionregistration.k8s.io
 """)
+_WITH_STATUS_ALONE = _names("""
+    apiservices.apiregistration.k8s.io devicetaintrules.resource.k8s.io flowschemas.flowcontrol.apiserver.k8s.io
+    podcertificaterequests.certificates.k8s.io podgroups.scheduling.k8s.io
+    prioritylevelconfigurations.flowcontrol.apiserver.k8s.io resourceclaims.resource.k8s.io
+    resourcepoolstatusrequests.resource.k8s.io servicecidrs.networking.k8s.io
+    storageversionmigrations.storagemigration.k8s.io storageversions.internal.apiserver.k8s.io
+    validatingadmissionpolicies.admissionregistration.k8s.io volumeattachments.storage.k8s.io
+""")
 _NAMED: dict[NameRule, frozenset[str]] = {
     "dns_label": _names("namespaces services statefulsets.apps"),
     "path_segment": _names("""
@@ -99,6 +109,7 @@ def builtin_traits(resource: Resource) -> Traits:
         create_on_update=name in _CREATED_ON_UPDATE,
         unconditional_update=name not in _NEVER_UPDATED_BLINDLY,
         has_generation=name in _WITH_GENERATION,
+        status_is_alone=name in _WITH_STATUS_ALONE,
         name_rule=next((rule for rule, names in _NAMED.items() if name in names), "dns_subdomain"),
     )
 

@@ -5,40 +5,44 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
+from functools import lru_cache
 
-from listwatch.errors import APIError, BadRequestError, ConflictError, InvalidError
-from listwatch.meta import Resource
+from listwatch.errors import APIError, BadRequestError, ConflictError, InvalidError, StatusCause
+from listwatch.meta import GroupVersionKind, Resource
 from listwatch.server.causes import invalid
+from listwatch.server.decoding import read_object
 from listwatch.server.registry import Traits
 from listwatch.server.requests import APIRequest
-from listwatch.server.trees import Tree, child, same
+from listwatch.server.schema import Schema
+from listwatch.server.strictness import Problems
+from listwatch.server.trees import Tree, child, copied, quoted, same
 
 __all__ = [
     "begin_life",
     "carry_over",
+    "check_identity",
     "check_name",
     "check_namespace",
     "check_version",
     "is_unchanged",
     "keep_all_but_status",
     "metadata_of",
+    "problems_of_identity",
     "timestamp",
 ]
 
 # What only the server sets. `managedFields` too, for as long as nobody manages fields here.
-_SERVERS_OWN = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "uid", "generation", "selfLink")
+_SERVERS_OWN = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields")
+_DELETION_MARKS = ("deletionTimestamp", "deletionGracePeriodSeconds")
+_METADATA_OF_CLIENTS = ("labels", "annotations", "finalizers", "ownerReferences")
 
-# What the status of a new object says, where that is not nothing.
-_FIRST_STATUS: dict[str, Tree] = {
-    "Namespace": {"phase": "Active"},
-    "PersistentVolume": {"phase": "Pending"},
-    "PersistentVolumeClaim": {"phase": "Pending"},
-    "Pod": {"phase": "Pending", "qosClass": "BestEffort"},
-    "Service": {"loadBalancer": {}},
-}
 # These may be born with a status: whoever makes them knows it.
-_WITH_STATUS_FROM_BIRTH = frozenset({"Node", "CertificateSigningRequest", "APIService"})
+_WITH_STATUS_FROM_BIRTH = frozenset({"Node"})
+# What of the metadata cannot change through the door of the status, where the rest can.
+_KEPT_BY_STATUS = {"Deployment": ("labels",), "Pod": ("ownerReferences",)}
+_NUMBER = re.compile(r"[0-9]+")
 
 
 def metadata_of(tree: Tree) -> dict[str, Tree]:
@@ -58,14 +62,13 @@ def timestamp(moment: datetime) -> str:
 def check_namespace(request: APIRequest, tree: Tree) -> None:
     """The namespace of the body is that of the URL, or is taken from there."""
     metadata = metadata_of(tree)
-    found = metadata.get("namespace") or ""
+    found = metadata.pop("namespace", "")
     if not request.resource.namespaced:
-        if found:
-            raise BadRequestError("namespace is not allowed on cluster-scoped resources")
         return
-    if found not in ("", request.namespace):
+    if found and request.namespace and found != request.namespace:
         raise BadRequestError("the namespace of the provided object does not match the namespace sent on the request")
-    metadata["namespace"] = request.namespace
+    if request.namespace:
+        metadata["namespace"] = request.namespace
 
 
 def check_name(request: APIRequest, tree: Tree) -> None:
@@ -79,74 +82,107 @@ def check_name(request: APIRequest, tree: Tree) -> None:
         raise BadRequestError(f"the name of the object ({found}) does not match the name on the URL ({request.name})")
 
 
-def check_version(new: Tree, old: Tree, resource: Resource, traits: Traits) -> None:
-    """Who writes has seen what is there, if it says what it has seen, or if it has to."""
-    asked, name = metadata_of(new).get("resourceVersion") or "", old["metadata"]["name"]
-    if not asked:
-        if not traits.unconditional_update:
-            cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-            raise InvalidError.of(resource.kind, name, [cause], group=resource.group)
-    elif asked != old["metadata"]["resourceVersion"]:
-        raise ConflictError.of(resource.plural, name, group=resource.group)
-    uid = metadata_of(new).get("uid") or ""
-    if uid not in ("", old["metadata"]["uid"]):
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}"
+def check_identity(new: Tree, uid: str, resource: Resource) -> None:
+    """Who replaces an object and says which one does not mean another of the same name; without any, the uid is empty."""
+    asked, name = metadata_of(new).get("uid") or "", metadata_of(new)["name"]
+    if asked not in ("", uid):
+        why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {uid}"
         raise ConflictError.of(resource.plural, name, why, group=resource.group)
 
 
-# --- Being made and being changed -------------------------------------------------------------------------------------
+def check_version(new: Tree, old: Tree, resource: Resource, traits: Traits) -> None:
+    """Who writes has seen what is there, if it says what it has seen, or if it has to."""
+    asked, name = metadata_of(new).get("resourceVersion") or "", old["metadata"]["name"]
+    if asked in ("", "0"):
+        if not traits.unconditional_update:
+            cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+            raise InvalidError.of(resource.kind, name, [cause], group=resource.group)
+    elif not _NUMBER.fullmatch(asked):
+        # The real server takes it for a mistake of its own.
+        raise _unexplained(f"strconv.ParseUint: parsing {quoted(asked)}: invalid syntax")
+    elif asked != old["metadata"]["resourceVersion"]:
+        raise ConflictError.of(resource.plural, name, group=resource.group)
 
 
-def begin_life(tree: Tree, resource: Resource, traits: Traits, *, uid: str, now: datetime) -> None:
+def _unexplained(message: str) -> APIError:
+    return APIError(message, status_code=500, reason="")
+
+
+# --- Being made -------------------------------------------------------------------------------------------------------
+
+
+def begin_life(tree: Tree, resource: Resource, traits: Traits, schema: Schema, *, uid: str, now: datetime) -> None:
     """What a new object gets from the server, and what it may not bring along."""
     metadata = metadata_of(tree)
-    if metadata.pop("resourceVersion", ""):
-        raise APIError("resourceVersion should not be set on objects to be created", status_code=500, reason="")
-    for name in (*_SERVERS_OWN, "managedFields"):
+    claimed = metadata.pop("resourceVersion", "")
+    if _NUMBER.fullmatch(claimed) and int(claimed):
+        raise _unexplained("resourceVersion should not be set on objects to be created")
+    for name in _SERVERS_OWN:
         metadata.pop(name, None)
     metadata["uid"] = uid
     metadata["creationTimestamp"] = timestamp(now)
     if traits.has_generation:
         metadata["generation"] = 1
     if resource.subresource("status") and resource.kind not in _WITH_STATUS_FROM_BIRTH:
-        tree.pop("status", None)
-        if resource.kind in _FIRST_STATUS:
-            tree["status"] = _FIRST_STATUS[resource.kind]
-    if resource.kind == "Namespace":
-        # It stays until it is empty.
-        tree["spec"] = {"finalizers": list(dict.fromkeys([*(child(tree, "spec", "finalizers") or ()), "kubernetes"]))}
+        _take("status", tree, _first_status(resource.gvk, schema, now))
+
+
+def _first_status(kind: GroupVersionKind, schema: Schema, now: datetime) -> Tree:
+    found: Tree = copied(_of_nothing(kind, schema))
+    if kind.kind == "PersistentVolume":
+        found["status"]["lastPhaseTransitionTime"] = timestamp(now)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _of_nothing(kind: GroupVersionKind, schema: Schema) -> Tree:
+    """What is always there, of an object of that kind, even if nobody has said anything."""
+    return read_object({}, kind, schema, Problems())
+
+
+# --- Being changed ----------------------------------------------------------------------------------------------------
 
 
 def carry_over(new: Tree, old: Tree, resource: Resource, traits: Traits) -> None:
     """What an update cannot change: the identity, the times, and the status where that has a door of its own."""
-    metadata = metadata_of(new)
-    for name in (*_SERVERS_OWN, "managedFields"):
-        _take(name, metadata, old["metadata"])
-    metadata["resourceVersion"] = old["metadata"]["resourceVersion"]
+    _keep_servers_own(metadata_of(new), old["metadata"])
     if resource.subresource("status"):
         _take("status", new, old)
-    if resource.kind == "Namespace":
+    if resource.gvk.group_kind == ("", "Namespace"):
         _take("spec", new, old)  # its finalizers, which have a door of their own too
     if traits.has_generation and _wants_something_else(new, old, resource):
-        metadata["generation"] = old["metadata"].get("generation", 0) + 1
+        metadata_of(new)["generation"] = old["metadata"].get("generation", 0) + 1
 
 
-def keep_all_but_status(new: Tree, old: Tree, resource: Resource, *, is_custom: bool) -> Tree:
+def keep_all_but_status(new: Tree, old: Tree, resource: Resource, traits: Traits) -> Tree:
     """What an update through the status door leaves: the new status, and of the metadata what that kind allows."""
-    result = {**old, "metadata": dict(old["metadata"] if is_custom else metadata_of(new))}
+    result = {**old, "metadata": {**metadata_of(new)}}
     _take("status", result, new)
     metadata = result["metadata"]
-    for name in (*_SERVERS_OWN, "managedFields", "ownerReferences"):
+    _keep_servers_own(metadata, old["metadata"])
+    kept = _METADATA_OF_CLIENTS if traits.status_is_alone else _KEPT_BY_STATUS.get(resource.kind, ())
+    for name in kept:
         _take(name, metadata, old["metadata"])
-    if resource.kind == "Deployment":
-        _take("labels", metadata, old["metadata"])
-    metadata["resourceVersion"] = old["metadata"]["resourceVersion"]
     return result
+
+
+def problems_of_identity(new: Tree, old: Tree) -> list[StatusCause]:
+    """An update makes no other object of it, and does not delete it: that has a verb of its own."""
+    found, before = metadata_of(new), old["metadata"]
+    changed = [name for name in _DELETION_MARKS if name in found and name not in before]
+    if found.get("uid", "") not in ("", before["uid"]):
+        changed.insert(0, "uid")
+    return [invalid(f"metadata.{name}", found[name], "field is immutable") for name in changed]
 
 
 def is_unchanged(new: Tree, old: Tree) -> bool:
     """True if there is nothing to write: nobody is told of it, and the version stays."""
     return same(new, old)
+
+
+def _keep_servers_own(metadata: dict[str, Tree], old: dict[str, Tree]) -> None:
+    for name in (*_SERVERS_OWN, "uid", "generation", "resourceVersion"):
+        _take(name, metadata, old)
 
 
 def _take(name: str, target: Tree, source: Tree) -> None:

@@ -140,9 +140,7 @@ class ScriptedServer:
             await self._news.wait_for(lambda: not self._talks)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(
-            self._welcome, "127.0.0.1", 0, ssl=self._tls, limit=_LONGEST_HEAD, start_serving=True
-        )
+        self._server = await asyncio.start_server(self._welcome, "127.0.0.1", 0, limit=_LONGEST_HEAD)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -162,13 +160,15 @@ class ScriptedServer:
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
         try:
             await self._tell()
+            if self._tls:
+                await writer.start_tls(self._tls)
             await self._play(self._greeting, reader, writer)
             while not writer.is_closing():
                 self.requests.append(await _read_request(reader, number))
                 await self._tell()
                 await self._play(self._replies.popleft() if self._replies else self._otherwise, reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client hung up
+        except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+            pass  # the client hung up, or never wanted to talk
         finally:
             writer.transport.abort()
             this = asyncio.current_task()

@@ -1,0 +1,103 @@
+"""A server made of documents by path, at the seam where a RESTClient takes its transport; they may change meanwhile."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NoReturn
+
+from listwatch.api.requests import HTTPRequest
+from listwatch.api.responses import HTTPResponse
+from listwatch.client.client_set import ClientSet
+from listwatch.client.config import ClientConfig
+from listwatch.client.rest_client import RESTClient
+from listwatch.testing.clocks import InstantClock
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+NOT_FOUND = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
+
+
+class Documents:
+    """Answers each path with its document: an error is raised, a number is a status code, nothing is 404."""
+
+    def __init__(self, routes: Mapping[str, Any]) -> None:
+        self.routes = dict(routes)
+        self.then: dict[str, Any] = {}
+        """What a path is answered with from its second request on."""
+        self.requests: list[HTTPRequest] = []
+
+    @property
+    def paths(self) -> list[str]:
+        return [each.target.partition("?")[0] for each in self.requests]
+
+    async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        path = request.target.partition("?")[0]
+        found = self.routes.get(path, 404)
+        if path in self.then:
+            self.routes[path] = self.then.pop(path)
+        if isinstance(found, Exception):
+            raise found
+        if isinstance(found, int):
+            return _answer(found, NOT_FOUND if found == 404 else {})
+        return _answer(200, found)
+
+    async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> NoReturn:
+        raise AssertionError("nobody streams documents")
+
+    async def aclose(self) -> None:
+        pass
+
+
+def _answer(status: int, tree: Any) -> HTTPResponse:
+    return HTTPResponse(status, {"Content-Type": "application/json"}, json.dumps(tree).encode())
+
+
+@asynccontextmanager
+async def routed(routes: Mapping[str, Any]) -> AsyncIterator[tuple[Documents, ClientSet]]:
+    documents = Documents(routes)
+    config = ClientConfig(host="http://127.0.0.1:1")
+    async with RESTClient(config, transport=documents, clock=InstantClock()) as rest:
+        yield documents, ClientSet(rest)
+
+
+# --- documents of discovery ------------------------------------------------------------------------------------------
+
+
+def aggregated(*groups: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": [*groups]}
+
+
+def group(name: str, *versions: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": name} if name else {}, "versions": [*versions]}
+
+
+def version(name: str, *resources: dict[str, Any], freshness: str = "Current") -> dict[str, Any]:
+    return {"version": name, "freshness": freshness, "resources": [*resources]}
+
+
+def resource(plural: str, kind: str, *, namespaced: bool = True, **more: Any) -> dict[str, Any]:
+    return {
+        "resource": plural,
+        "responseKind": {"group": "", "version": "", "kind": kind},
+        "scope": "Namespaced" if namespaced else "Cluster",
+        "singularResource": kind.lower(),
+        "verbs": ["get", "list", "watch"],
+        **more,
+    }
+
+
+def widgets(**more: Any) -> dict[str, Any]:
+    return group("example.com", version("v1", resource("widgets", "Widget", shortNames=["wd"], **more)))
+
+
+PODS = resource("pods", "Pod", shortNames=["po"], categories=["all"])
+CORE = aggregated(group("", version("v1", PODS, resource("nodes", "Node", namespaced=False, shortNames=["no"]))))
+APPS = group("apps", version("v1", resource("deployments", "Deployment", shortNames=["deploy"], categories=["all"])))
+DISCOVERY = {"/api": CORE, "/apis": aggregated(APPS)}
+WITH_WIDGETS = {"/api": CORE, "/apis": aggregated(APPS, widgets())}
+
+
+def listing(kind: str) -> dict[str, Any]:
+    return {"kind": kind, "apiVersion": "v1", "metadata": {"resourceVersion": "7"}, "items": []}
