@@ -375,6 +375,16 @@ def test_of_a_deletion_that_the_transform_fails_on_the_key_goes_through():
     assert dropped == ["bad-1"]
 
 
+def test_a_transform_that_leaves_a_mess_cannot_hide_whose_deletion_it_was():
+    def empty_out(item):
+        item.metadata.name = ""
+
+    queue = DeltaFIFO(transform=empty_out, on_dropped=lambda item, error: None)
+    queue.delete(pod("a"))
+
+    assert popped(queue) == [lost("default/a")]
+
+
 def test_where_nobody_is_to_be_told_of_a_dropped_event_its_error_is_raised():
     queue = DeltaFIFO(transform=fail_on_bad)
     with pytest.raises(TransformError, match="failed on default/bad-1: boom") as caught:
@@ -383,7 +393,7 @@ def test_where_nobody_is_to_be_told_of_a_dropped_event_its_error_is_raised():
         queue.delete(pod("bad-1"))
 
     assert isinstance(caught.value.__cause__, ValueError)
-    assert popped(queue) == [lost("default/bad-1")]
+    assert popped(queue) == []
 
 
 def test_a_list_with_an_object_that_the_transform_fails_on_fails_as_a_whole():

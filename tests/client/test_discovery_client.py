@@ -346,7 +346,7 @@ async def test_servers_do_not_share_a_file(tmp_path: Path, server: Any):
         assert "example.com/v1 widgets" not in names(
             await DiscoveryCache(other.discovery, folder=tmp_path).discovered()
         )
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(files_in(tmp_path)) == 2
 
 
 async def test_what_is_kept_grows_old(tmp_path: Path):

@@ -564,6 +564,8 @@ DOCUMENTS: dict[str | bytes, str] = {
     b'{"metadata":{"name":"a"},"x":[{"\\u0062":1,"c":{},"b":2}]}': "Widget a: the key 'b' is given twice",
     b'{"x":{"a" : "\\u0022:", "a" : 1}}': "the key 'a' is given twice",
     b'{"x":1e400,"y":{"a":1,"a":2}}': "the key 'a' is given twice",
+    b'{"a":1,"a":2,"x":"\\u0022:"}': "the key 'a' is given twice",
+    b'{"a":1,"a":2,"x":"\\"\\u003a"}': "the key 'a' is given twice",
     b'{"kind":"Other"}': "kind: expected 'Widget', got 'Other'",
     b'{"kind":5}': "kind: expected 'Widget', got '5'",
     b'{"apiVersion":"v1","metadata":{"name":"a"}}': "Widget a: apiVersion: expected 'example.com/v1', got 'v1'",

@@ -56,7 +56,7 @@ def test_a_page_can_be_read_as_any_kind():
     body = page({"metadata": {"name": "a"}})
     assert type(ObjectList.from_json(body, Widget)[0]) is Widget
     assert type(ObjectList.from_json(body)[0]) is Unstructured
-    assert ObjectList.from_json(body, Widget).kind == "WidgetList"
+    assert ObjectList.from_json(body, Widget).kind == ObjectList.from_json(body).kind == "WidgetList"
     assert ObjectList.from_json(b'{"items":[]}', Widget).kind == "WidgetList"
     assert ObjectList.from_json(b'{"items":[]}').kind == "List"
 

@@ -194,6 +194,13 @@ def test_metadata_cannot_be_taken_away():
     assert Unstructured({"metadata": None})["metadata"] == {}
 
 
+def test_metadata_that_did_not_come_is_not_sent_because_it_was_read():
+    obj = Unstructured.from_wire(b'{"kind":"W"}')
+    assert obj.metadata.labels == {}
+    assert obj.to_json() == b'{"kind":"W"}'
+    assert obj == Unstructured.from_wire(b'{"kind":"W"}')
+
+
 def test_metadata_that_no_model_can_hold_is_still_shown():
     obj = of(metadata={"name": "a", "labels": {"x": 5}})
     with pytest.raises(DecodeError, match=r"Widget a: metadata.labels\[x\]: expected str, got int"):

@@ -94,6 +94,7 @@ def test_an_event_as_servers_frame_it_is_cut_as_reading_it_would(kind: str, body
     [
         b'{"object":{"a":1},"type":"ADDED"}',
         b'{"type": "ADDED", "object": {"a":1}}',
+        b'{"type":"ADDED","object":{"a":1} }',
         b'{"type":"ADDED","more":1,"object":{"a":1}}',
     ],
 )

@@ -317,6 +317,12 @@ UPDATES = [
         job(completionMode="Indexed"),
         ['spec.completionMode: Invalid value: "Indexed": field is immutable'],
     ),
+    (
+        "batch/v1/Job",
+        job(),
+        job(template=template(restartPolicy="Never", nodeSelector={"a": "b"})),
+        ["spec.template: Invalid value: "],
+    ),
     ("batch/v1/Job", job(suspend=True), job(template=template(restartPolicy="Never", nodeSelector={"a": "b"})), []),
     ("v1/Service", service(clusterIP="10.0.0.1"), service(clusterIP="10.0.0.1", ports=[{"port": 81}]), []),
     ("v1/Service", service(clusterIP="10.0.0.1"), service(), []),

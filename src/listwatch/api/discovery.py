@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -77,15 +77,18 @@ def _versions(groups: Iterable[APIGroup]) -> Iterator[tuple[APIGroup, str]]:
 # --- to keep on a disk -----------------------------------------------------------------------------------------------
 
 
+class _Kept(msgspec.Struct):
+    groups: tuple[APIGroup, ...]
+    resources: tuple[Resource, ...]
+
+
 def discovered_to_dict(discovered: Discovered) -> dict[str, Any]:
     """All but the failures, which are not worth keeping."""
-    tree: dict[str, Any] = msgspec.to_builtins(replace(discovered, failures={}))
+    tree: dict[str, Any] = msgspec.to_builtins(_Kept(discovered.groups, discovered.resources))
     return tree
 
 
-def discovered_from_dict(tree: Mapping[str, Any]) -> Discovered:
+def discovered_from_dict(tree: Any) -> Discovered:
     """What `discovered_to_dict` wrote; DecodeError for anything else."""
-    kept = {name: tree.get(name, ()) for name in ("groups", "resources")}
-    groups: tuple[APIGroup, ...] = convert(kept["groups"], tuple[APIGroup, ...], what="kept discovery")
-    resources: tuple[Resource, ...] = convert(kept["resources"], tuple[Resource, ...], what="kept discovery")
-    return Discovered(groups, resources)
+    kept: _Kept = convert(tree, _Kept, what="kept discovery")
+    return Discovered(kept.groups, kept.resources)

@@ -43,7 +43,7 @@ class _Kind(msgspec.Struct):
 class _AggregatedSubresource(msgspec.Struct, rename="camel"):
     subresource: str
     response_kind: _Kind = msgspec.field(default_factory=_Kind)
-    verbs: tuple[str, ...] = ()
+    verbs: list[str] = []
 
 
 class _AggregatedResource(msgspec.Struct, rename="camel"):
@@ -51,15 +51,15 @@ class _AggregatedResource(msgspec.Struct, rename="camel"):
     response_kind: _Kind = msgspec.field(default_factory=_Kind)
     scope: str = ""
     singular_resource: str = ""
-    verbs: tuple[str, ...] = ()
-    short_names: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    subresources: tuple[_AggregatedSubresource, ...] = ()
+    verbs: list[str] = []
+    short_names: list[str] = []
+    categories: list[str] = []
+    subresources: list[_AggregatedSubresource] = []
 
 
 class _AggregatedVersion(msgspec.Struct):
     version: str
-    resources: tuple[_AggregatedResource, ...] = ()
+    resources: list[_AggregatedResource] = []
     freshness: str = ""
 
 
@@ -69,11 +69,11 @@ class _Named(msgspec.Struct):
 
 class _AggregatedGroup(msgspec.Struct):
     metadata: _Named = msgspec.field(default_factory=_Named)
-    versions: tuple[_AggregatedVersion, ...] = ()
+    versions: list[_AggregatedVersion] = []
 
 
 class _AggregatedDocument(msgspec.Struct):
-    items: tuple[_AggregatedGroup, ...] = ()
+    items: list[_AggregatedGroup] = []
 
 
 class _Document(msgspec.Struct):
@@ -114,9 +114,9 @@ def _aggregated_resource(entry: _AggregatedResource, group: str, version: str) -
         plural=entry.resource,
         singular=entry.singular_resource,
         namespaced=entry.scope == "Namespaced",
-        verbs=entry.verbs,
-        short_names=entry.short_names,
-        categories=entry.categories,
+        verbs=tuple(entry.verbs),
+        short_names=tuple(entry.short_names),
+        categories=tuple(entry.categories),
         subresources=tuple(
             _subresource(each.subresource, each.response_kind, each.verbs, group, version)
             for each in entry.subresources
@@ -129,7 +129,7 @@ def _aggregated_resource(entry: _AggregatedResource, group: str, version: str) -
 
 
 class _CoreVersions(msgspec.Struct):
-    versions: tuple[str, ...] = ()
+    versions: list[str] = []
 
 
 class _GroupVersion(msgspec.Struct):
@@ -138,12 +138,12 @@ class _GroupVersion(msgspec.Struct):
 
 class _Group(msgspec.Struct, rename="camel"):
     name: str
-    versions: tuple[_GroupVersion, ...] = ()
+    versions: list[_GroupVersion] = []
     preferred_version: _GroupVersion = msgspec.field(default_factory=_GroupVersion)
 
 
 class _Groups(msgspec.Struct):
-    groups: tuple[_Group, ...] = ()
+    groups: list[_Group] = []
 
 
 class _Resource(msgspec.Struct, rename="camel"):
@@ -153,20 +153,20 @@ class _Resource(msgspec.Struct, rename="camel"):
     kind: str = ""
     group: str = ""
     version: str = ""
-    verbs: tuple[str, ...] = ()
-    short_names: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
+    verbs: list[str] = []
+    short_names: list[str] = []
+    categories: list[str] = []
 
 
 class _Resources(msgspec.Struct, rename="camel"):
     group_version: str = ""
-    resources: tuple[_Resource, ...] = ()
+    resources: list[_Resource] = []
 
 
 def read_core_versions(body: bytes) -> APIGroup | None:
     """The group without a name, from what `/api` says; None if it is not served."""
     versions = _read(body, _CoreVersions).versions
-    return APIGroup("", versions, versions[0]) if versions else None
+    return APIGroup("", tuple(versions), versions[0]) if versions else None
 
 
 def read_groups(body: bytes) -> tuple[APIGroup, ...]:
@@ -194,9 +194,9 @@ def _resource(entry: _Resource, group: str, version: str, entries: list[_Resourc
         plural=entry.name,
         singular=entry.singular_name,
         namespaced=entry.namespaced,
-        verbs=entry.verbs,
-        short_names=entry.short_names,
-        categories=entry.categories,
+        verbs=tuple(entry.verbs),
+        short_names=tuple(entry.short_names),
+        categories=tuple(entry.categories),
         subresources=tuple(
             _subresource(
                 each.name.removeprefix(prefix), _Kind(each.group, each.version, each.kind), each.verbs, group, version
@@ -207,10 +207,10 @@ def _resource(entry: _Resource, group: str, version: str, entries: list[_Resourc
     )
 
 
-def _subresource(name: str, kind: _Kind, verbs: tuple[str, ...], group: str, version: str) -> Subresource:
+def _subresource(name: str, kind: _Kind, verbs: list[str], group: str, version: str) -> Subresource:
     # Both forms leave group and version empty where they are the resource's own.
     home = (kind.group, kind.version) if kind.version else (group, version)
-    return Subresource(name, *home, kind.kind, verbs)
+    return Subresource(name, *home, kind.kind, tuple(verbs))
 
 
 def _read(body: bytes, type_: type[T]) -> T:

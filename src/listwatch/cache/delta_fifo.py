@@ -34,7 +34,8 @@ class DeltaFIFO(Generic[T]):
     to pop again, and when there never will be.
 
     An event whose object cannot be let in is dropped, and `on_dropped` is told of it; where nobody is to be told, the
-    error is raised. Of a deletion the key goes through all the same: nothing else would ever remove the object.
+    error is raised. Where the transform fails on a deletion, the key still goes through: what else would remove the
+    object?
     """
 
     def __init__(
@@ -71,14 +72,11 @@ class DeltaFIFO(Generic[T]):
         """The object is gone, and this is its last state."""
         self._is_populated = True
         try:
-            key, kept = self._entrance.admit(item)
-        except TransformError as error:
-            self._put(Deleted(None, final_state_known=False, key=key_of(item)))
-            self._drop(item, error)
+            key = key_of(item)
         except BadKeyError as error:
             self._drop(item, error)
         else:
-            self._put(Deleted(kept, key=key))
+            self._put(self._end_of(key, item))
 
     def relist(self) -> Relist[T]:
         """A list to be filled and then given to `replace`, for those who do not have all of it at once."""
@@ -168,6 +166,13 @@ class DeltaFIFO(Generic[T]):
             self._drop(item, error)
         else:
             self._put(kind(kept, key=key))
+
+    def _end_of(self, key: str, item: T) -> Deleted[T]:
+        try:
+            return Deleted(self._entrance.transformed(key, item), key=key)
+        except TransformError as error:
+            self._drop(item, error)
+            return Deleted(None, final_state_known=False, key=key)
 
     def _put(self, delta: ObjectDelta[T]) -> None:
         was_empty = not self._queue

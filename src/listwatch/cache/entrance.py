@@ -25,11 +25,14 @@ class Entrance(Generic[T]):
     def admit(self, item: T) -> tuple[str, T]:
         """The key, and what is to be kept; raises BadKeyError or TransformError, which name the object."""
         key = key_of(item)
-        return key, item if self._transform is None else self._transformed(key, item, self._transform)
+        return key, self.transformed(key, item)
 
-    def _transformed(self, key: str, item: T, transform: Transform[T]) -> T:
+    def transformed(self, key: str, item: T) -> T:
+        """What is to be kept of the object of this key; raises TransformError."""
+        if self._transform is None:
+            return item
         try:
-            kept = transform(item)
+            kept = self._transform(item)
             kept_key = key_of(kept)
         except Exception as error:
             raise TransformError(f"the transform failed on {key}: {error}") from error

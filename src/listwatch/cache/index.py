@@ -92,7 +92,7 @@ class Index(Generic[T]):
 
 
 def _texts(found: Iterable[str]) -> tuple[str, ...]:
-    # Not what was found: an index may be made over something secret.
+    # Messages never show a value: an index may be made over something secret.
     if isinstance(found, str):
         raise TypeError("it gave a text, not a list of texts")
     values = tuple(dict.fromkeys(found))

@@ -42,7 +42,7 @@ class Replacement(Generic[T]):
         self._contents = contents
         self._install = install
         self._slices = self._build(items)
-        self._is_committed = False
+        self._is_complete = False
 
     def __iter__(self) -> Iterator[None]:
         return self._slices
@@ -58,11 +58,11 @@ class Replacement(Generic[T]):
 
     def swap(self) -> Contents[T]:
         """As `commit()`, but return what was held before."""
-        if self._is_committed:
-            raise UsageError("this replacement was committed already; prepare another one")
         for _ in self._slices:
             pass
-        self._is_committed = True
+        if not self._is_complete:
+            raise UsageError("this replacement was committed already, or building it failed; prepare another one")
+        self._is_complete = False
         return self._install(self._contents)
 
     def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
@@ -72,12 +72,14 @@ class Replacement(Generic[T]):
             for key, item in some:
                 put(key, item)
             yield
+        self._is_complete = True
 
 
 def _changes(before: Contents[T], after: dict[str, T]) -> Iterator[list[Change[T]]]:
-    # Of what was held before, readers may still hold on to the whole, but nobody else to what is in these two.
+    # Readers may still be at what was held before, so it is left as it is; these two are ours to take apart.
     indexes, objects = list(before.indexes.values()), before.objects.copy()
     del before
+    yield []
     while indexes:
         indexes.pop()
         yield []

@@ -35,6 +35,7 @@ Find = Callable[[], Awaitable[Resource]]
 class ResourceReader(Generic[T]):
     """The objects of one resource, in one namespace or in all: one, many, page by page, or as they change."""
 
+    # The form in which objects and lists are asked for, if it is not just JSON.
     accept_one: ClassVar[str] = ""
     accept_list: ClassVar[str] = ""
 
@@ -167,9 +168,7 @@ class ResourceReader(Generic[T]):
         resource_version: str,
         resource_version_match: str,
     ) -> ObjectList[T]:
-        request = await self._request("GET")
-        if self.accept_list:
-            request.header("Accept", self.accept_list)
+        request = await self._request("GET", accept=self.accept_list)
         if timeout_seconds:
             request.timeout(timeout_seconds)
         parameters = query(
@@ -182,7 +181,12 @@ class ResourceReader(Generic[T]):
         return (await request.params(selected | parameters).do()).into_list(self._kind)
 
     async def _request(
-        self, method: str, name: str | None = None, *subresource: str, namespace: str | None = None
+        self,
+        method: str,
+        name: str | None = None,
+        *subresource: str,
+        namespace: str | None = None,
+        accept: str | None = None,
     ) -> Request:
         """A request for the collection, an object or what is below one; the path is checked here."""
         resource = await self._located()
@@ -197,8 +201,8 @@ class ResourceReader(Generic[T]):
             request.name(name)
         if subresource:
             request.subresource(*subresource)
-        if self.accept_one:
-            request.header("Accept", self.accept_one)
+        if accepted := self.accept_one if accept is None else accept:
+            request.header("Accept", accepted)
         return request
 
     async def _located(self) -> Resource:

@@ -59,7 +59,7 @@ class InformerHandle(Generic[T]):
     def __init__(self, factory: SharedInformerFactory, key: _Key, informer: SharedIndexInformer[T]) -> None:
         self._factory = factory
         self._key = key
-        self._is_released = False
+        self.is_released = False
         self.informer = informer
 
     @property
@@ -68,8 +68,8 @@ class InformerHandle(Generic[T]):
 
     async def release(self) -> None:
         """Let go; the last one to do so stops the informer."""
-        if not self._is_released:
-            self._is_released = True
+        if not self.is_released:
+            self.is_released = True
             await self._factory._release(self._key)
 
 
@@ -209,9 +209,10 @@ class SharedInformerFactory:
 
     def _named(self, name: str) -> InformerHandle[Any]:
         # A name is one user, however often it is said.
-        if name not in self._handles:
-            self._handles[name] = self.informer(name)
-        return self._handles[name]
+        handle = self._handles.get(name)
+        if handle is None or handle.is_released:
+            handle = self._handles[name] = self.informer(name)
+        return handle
 
     def __getattr__(self, name: str) -> _Group:
         if name.startswith("_"):

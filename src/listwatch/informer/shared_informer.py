@@ -170,6 +170,10 @@ class SharedIndexInformer(Generic[T]):
         reflector = Reflector(source, self.kind, fifo, on_problem=self._on_problem, clock=self._clock, **options)
         return _Lane(fifo, reflector, Processor(self.indexer, scope=scope))
 
+    def __repr__(self) -> str:
+        doing = "stopped" if self._is_stopped else "in step" if self._has_synced else "not in step"
+        return f"<SharedIndexInformer of {self.name}, {doing}: {len(self.indexer)} @{self.indexer.resource_version}>"
+
     # --- handlers ------------------------------------------------------------------------------------------------
 
     def add_handler(
@@ -372,11 +376,10 @@ class SharedIndexInformer(Generic[T]):
 
     async def stop(self) -> None:
         """End what `start` or `async with` began, and wait for that. It stays stopped; its store can be read."""
-        if self._main is None:
-            self._stop()
-            return
-        self._main.cancel()
-        await asyncio.gather(self._main, return_exceptions=True)
+        if self._main is not None:
+            self._main.cancel()
+            await asyncio.gather(self._main, return_exceptions=True)
+        self._stop()  # once more: a task that was cancelled before its first step never came to it
 
     def _stop(self) -> None:
         self._is_stopped = True

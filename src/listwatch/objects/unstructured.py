@@ -10,7 +10,6 @@ import msgspec
 from listwatch.errors import DecodeError
 from listwatch.meta import GroupVersionKind
 from listwatch.objects.fields import write_change
-from listwatch.objects.merge import same
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
 from listwatch.objects.reading import tree_of
@@ -86,7 +85,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         twin = super().copy()
         twin._fields = None
         if self._fields is not None:
-            twin._fields = {name: clone(value, Any) for name, value in self._fields.copy().items()}
+            twin._fields = {name: clone(value, Any) for name, value in self._fields.items()}
         return twin
 
     def peek(self, wire: str) -> Any:
@@ -99,7 +98,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     def _content(self) -> dict[str, Any]:
         self._refuse_strangers()
-        content = {name: self._written(name, value) for name, value in self._opened().copy().items()}
+        content = {name: self._written(name, value) for name, value in self._opened().items()}
         if (metadata := self._metadata()) is not None:
             content["metadata"] = metadata
         return content
@@ -112,8 +111,6 @@ class Unstructured(Object, MutableMapping[str, Any]):
             seen = None if part is None else self._decode(name, part)
         except DecodeError:
             part, seen = None, None  # somebody set it anew, which mends it
-        if part is not None and same(now, seen):
-            return part
         return write_change(part, seen, now, type_=Any, what=self.describe(), field=name)
 
     def _metadata(self) -> Any:

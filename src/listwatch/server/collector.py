@@ -1,58 +1,41 @@
 """Ends what a deletion has left to do: dependents whose owner is gone, and namespaces with what is in them.
 
+    owner gone                    its dependents go, unless another owner is left
+    owner waits in foreground     its dependents go first; those that block it, it waits for
+    owner orphans                 its dependents forget it, then it goes
+    namespace terminates          all that is in it goes, then it goes
+
 On a real cluster controllers beside the API server do this. Here it follows each write at once, in the order of the
 writes: the storage tells what happened, `run_pending` does what follows from it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 
-import msgspec
-
-from listwatch.errors import BadNameError
+from listwatch.errors import APIError, BadNameError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
+from listwatch.server.deleting import delete_object
 from listwatch.server.deletion import FOREGROUND, ORPHAN
-from listwatch.server.requests import APIRequest
+from listwatch.server.namespace_rules import NAMESPACES
+from listwatch.server.owner_graph import Facts, Owner, OwnerGraph, Place, facts_of
+from listwatch.server.requests import APIRequest, User
 from listwatch.server.storage import Event, Stored
+from listwatch.server.stored_objects import decoded
 from listwatch.server.trees import Tree
 from listwatch.server.verbs import Verbs
 from listwatch.server.write_options import DeleteOptions
 
 __all__ = ["Collector"]
 
-_NAMESPACES = "/namespaces"
+OwnerState = Literal["there", "waiting", "gone", "unknown"]
 
-
-class Place(NamedTuple):
-    """Where an object is kept."""
-
-    storage_id: str
-    key: ObjectKey
-
-
-class _Owner(msgspec.Struct, rename="camel", gc=False):
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-    block_owner_deletion: bool = False
-
-
-class _Metadata(msgspec.Struct, rename="camel", gc=False):
-    uid: str = ""
-    owner_references: list[_Owner] = []  # msgspec copies it for each
-    finalizers: list[str] = []
-    deletion_timestamp: str = ""
-
-
-class _Object(msgspec.Struct, gc=False):
-    metadata: _Metadata
-
-
-_objects = msgspec.json.Decoder(_Object)
+_ACCOUNTS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
+_GARBAGE_COLLECTOR = User("system:serviceaccount:kube-system:generic-garbage-collector", groups=_ACCOUNTS)
+_NAMESPACE_CONTROLLER = User("system:serviceaccount:kube-system:namespace-controller", groups=_ACCOUNTS)
+# Most objects have no owner and are not being deleted: a look at the bytes is enough to tell.
+_MARKS = (b'"ownerReferences":', b'"deletionTimestamp":')
 
 
 class Collector:
@@ -60,8 +43,10 @@ class Collector:
 
     def __init__(self, verbs: Verbs) -> None:
         self._verbs = verbs
-        self._dependents: defaultdict[str, set[Place]] = defaultdict(set)
-        self._pending: deque[Place] = deque()
+        self._graph = OwnerGraph()
+        self._pending: dict[Place, None] = {}
+        self._refused: list[Place] = []
+        """Where something could not be done; it is tried again with the next write."""
         self._ending: set[str] = set()
         """Namespaces that are about to go."""
         self._unsubscribe = verbs.storage.subscribe(self._happened)
@@ -71,184 +56,200 @@ class Collector:
 
     def recover(self) -> None:
         """Look at everything there is: after a start with objects from before."""
-        for resource in self._resources():
-            for stored in self._verbs.storage.scan(self._verbs.registry.storage_id(resource)):
-                self._learn(Place(self._verbs.registry.storage_id(resource), stored.key), stored)
+        for storage_id in self._storage_ids():
+            for stored in self._verbs.storage.scan(storage_id):
+                self._learn(Place(storage_id, stored.key), stored)
 
     def run_pending(self) -> None:
         """Do all that follows from what happened, and from doing that."""
+        self._look_again(self._refused)
+        self._refused = []
         while self._pending:
-            place = self._pending.popleft()
-            stored = self._verbs.storage.get(*place)
-            if stored is not None:
-                self._look_at(place, stored)
+            place = next(iter(self._pending))
+            del self._pending[place]
+            if stored := self._verbs.storage.get(*place):
+                try:
+                    self._look_at(place, stored, facts_of(stored))
+                except APIError:
+                    self._refused.append(place)
 
     # --- noticing ----------------------------------------------------------------------------------------------------
 
     def _happened(self, event: Event) -> None:
         place = Place(event.resource, event.key)
+        if event.previous and _may_matter(event.previous):
+            self._unlearn(place, facts_of(event.previous))
         if event.type == "DELETED":
             self._forget(place, event.stored)
         else:
             self._learn(place, event.stored)
 
     def _learn(self, place: Place, stored: Stored) -> None:
-        value = stored.value
-        # Most objects have no owner and are not being deleted: a look at the bytes is enough to tell.
-        if b'"ownerReferences"' not in value and b'"deletionTimestamp"' not in value:
+        if not _may_matter(stored):
             return
-        metadata = _objects.decode(value).metadata
-        for owner in metadata.owner_references:
-            self._dependents[owner.uid].add(place)
-        if place.storage_id == _NAMESPACES and metadata.deletion_timestamp:
+        facts = facts_of(stored)
+        self._graph.add(place, facts)
+        if place.storage_id == NAMESPACES and facts.deletion_timestamp:
             self._ending.add(place.key.name)
-        self._pending.append(place)
+        self._look_again([place])
+
+    def _unlearn(self, place: Place, facts: Facts) -> None:
+        self._graph.discard(place, facts)
+        # An owner may have waited for it.
+        for owner in facts.owner_references:
+            self._look_again(self._places_of(owner, place))
 
     def _forget(self, place: Place, stored: Stored) -> None:
-        metadata = _objects.decode(stored.value).metadata
-        self._pending.extend(self._dependents.pop(metadata.uid, ()))
-        for owner in metadata.owner_references:
-            self._dependents[owner.uid].discard(place)
-            self._pending.extend(self._place_of(owner, place.key.namespace))
-        if place.storage_id == _NAMESPACES:
+        if self._graph:
+            self._look_again(self._graph.dependents(facts_of(stored).uid))
+        if place.storage_id == NAMESPACES:
             self._ending.discard(place.key.name)
         elif place.key.namespace in self._ending:
-            self._pending.append(Place(_NAMESPACES, ObjectKey("", place.key.namespace)))
+            self._look_again([Place(NAMESPACES, ObjectKey("", place.key.namespace))])
 
-    # --- acting ------------------------------------------------------------------------------------------------------
+    def _look_again(self, places: Iterable[Place]) -> None:
+        self._pending.update(dict.fromkeys(places))
 
-    def _look_at(self, place: Place, stored: Stored) -> None:
-        metadata = _objects.decode(stored.value).metadata
-        if metadata.deletion_timestamp:
-            if ORPHAN in metadata.finalizers:
-                self._orphan_dependents(place, stored, metadata)
-            elif FOREGROUND in metadata.finalizers:
-                self._delete_dependents_first(place, stored, metadata)
-            elif place.storage_id == _NAMESPACES:
-                self._empty_namespace(place, stored)
-        elif metadata.owner_references:
-            self._follow_owners(place, metadata)
+    # --- deciding ----------------------------------------------------------------------------------------------------
 
-    def _orphan_dependents(self, place: Place, stored: Stored, metadata: _Metadata) -> None:
-        for dependent in self._living_dependents(metadata.uid):
-            self._drop_owners(dependent, {metadata.uid})
-        self._drop_finalizer(place, stored, ORPHAN)
+    def _look_at(self, place: Place, stored: Stored, facts: Facts) -> None:
+        if not facts.deletion_timestamp:
+            if facts.owner_references:
+                self._follow_owners(place, facts)
+        elif ORPHAN in facts.finalizers:
+            self._orphan_dependents(place, facts)
+        elif FOREGROUND in facts.finalizers:
+            self._delete_dependents_first(place, facts)
+        elif place.storage_id == NAMESPACES:
+            self._empty_namespace(place, stored)
 
-    def _delete_dependents_first(self, place: Place, stored: Stored, metadata: _Metadata) -> None:
-        waits = False
-        for dependent in self._living_dependents(metadata.uid):
-            found = self._metadata(dependent)
-            if found is None or metadata.uid not in {owner.uid for owner in found.owner_references}:
-                continue
-            if not found.deletion_timestamp:
-                self._delete(dependent, policy="Foreground" if self._dependents.get(found.uid) else "Background")
-            still_there = self._metadata(dependent) is not None
-            blocks = any(owner.block_owner_deletion for owner in found.owner_references if owner.uid == metadata.uid)
-            waits = waits or (still_there and blocks)
-        if not waits:
-            present = self._verbs.storage.get(*place)
-            if present is not None:
-                self._drop_finalizer(place, present, FOREGROUND)
+    def _follow_owners(self, place: Place, facts: Facts) -> None:
+        """An object goes when none of its owners is left; of several, those that are not are no longer named."""
+        states = {owner.uid: self._state_of(owner, place) for owner in facts.owner_references}
+        if {"there", "unknown"} & set(states.values()):
+            if loose := {uid for uid, state in states.items() if state in ("gone", "waiting")}:
+                self._drop_owners(place, loose)
+            return
+        dependents = self._graph.dependents(facts.uid)
+        if "waiting" not in states.values() or not dependents:
+            self._delete(place, policy=_policy_of(facts))
+            return
+        if any(self._waits_for_dependents(each) for each in dependents):
+            # They wait for each other in a circle; somebody has to go on.
+            self._unblock_owners(place)
+        self._delete(place, policy="Foreground")
 
-    def _follow_owners(self, place: Place, metadata: _Metadata) -> None:
-        """An object goes when none of its owners is left; of several, those that are gone are no longer named."""
-        states = {owner.uid: self._state_of(owner, place.key.namespace) for owner in metadata.owner_references}
-        if not {"there", "unknown"} & set(states.values()):
-            is_waited_for = "waiting" in states.values() and bool(self._dependents.get(metadata.uid))
-            self._delete(place, policy="Foreground" if is_waited_for else "Background")
-        elif gone := {uid for uid, state in states.items() if state == "gone"}:
-            self._drop_owners(place, gone)
+    def _orphan_dependents(self, place: Place, facts: Facts) -> None:
+        for dependent in self._graph.dependents(facts.uid):
+            self._drop_owners(dependent, {facts.uid})
+        self._drop_finalizer(place, ORPHAN)
+
+    def _delete_dependents_first(self, place: Place, facts: Facts) -> None:
+        for dependent in self._graph.dependents(facts.uid):
+            found = self._facts(dependent)
+            if found and not found.deletion_timestamp:
+                self._follow_owners(dependent, found)
+        left = filter(None, map(self._facts, self._graph.dependents(facts.uid)))
+        if not any(found.blocks(facts.uid) for found in left):
+            self._drop_finalizer(place, FOREGROUND)
 
     def _empty_namespace(self, place: Place, stored: Stored) -> None:
-        name, is_empty = place.key.name, True
-        for resource in self._resources():
-            storage_id = self._verbs.registry.storage_id(resource)
-            if not resource.namespaced:
-                continue
-            for each in list(self._verbs.storage.scan(storage_id, namespace=name)):
-                # Nothing runs here, so there is nobody to wait for.
-                self._delete(Place(storage_id, each.key), grace=0)
-            is_empty = is_empty and not self._verbs.storage.count(storage_id, namespace=name)
-        if is_empty:
-            tree = msgspec.json.decode(stored.value)
-            tree["spec"] = {}
-            self._verbs.write(_NAMESPACES, stored, tree)
+        name, storage = place.key.name, self._verbs.storage
+        contents = [
+            Place(storage_id, each.key)
+            for storage_id in self._storage_ids(namespaced=True)
+            for each in storage.scan(storage_id, namespace=name)
+        ]
+        for each in contents:
+            # Nothing runs here, so there is nobody to wait for.
+            self._delete(each, grace=0, user=_NAMESPACE_CONTROLLER)
+        if not any(map(self._facts, contents)):
+            self._verbs.objects.change(NAMESPACES, stored, {**decoded(stored), "spec": {}})
 
-    # --- the means ---------------------------------------------------------------------------------------------------
+    # --- owners ------------------------------------------------------------------------------------------------------
 
-    def _state_of(self, owner: _Owner, namespace: str) -> str:
-        resource = self._resource_of(owner)
-        if resource is None:
+    def _state_of(self, owner: Owner, dependent: Place) -> OwnerState:
+        places = self._places_of(owner, dependent)
+        if not places:
             return "unknown"
-        for place in self._place_of(owner, namespace):
-            metadata = self._metadata(place)
-            if metadata is None or metadata.uid != owner.uid:
-                return "gone"
-            is_waiting = bool(metadata.deletion_timestamp) and FOREGROUND in metadata.finalizers
-            return "waiting" if is_waiting and owner.block_owner_deletion else "there"
-        return "gone"
+        facts = self._facts(places[0])
+        if facts is None or facts.uid != owner.uid:
+            return "gone"
+        return "waiting" if self._waits_for_dependents(places[0]) else "there"
 
-    def _place_of(self, owner: _Owner, namespace: str) -> Iterator[Place]:
+    def _waits_for_dependents(self, place: Place) -> bool:
+        facts = self._facts(place)
+        return facts is not None and bool(facts.deletion_timestamp) and FOREGROUND in facts.finalizers
+
+    def _places_of(self, owner: Owner, dependent: Place) -> list[Place]:
+        """The one place where an owner can be; none if there is no such resource, or if it cannot own this."""
         resource = self._resource_of(owner)
-        if resource is not None:
-            key = ObjectKey(namespace if resource.namespaced else "", owner.name)
-            yield Place(self._verbs.registry.storage_id(resource), key)
+        if resource is None or (resource.namespaced and not dependent.key.namespace):
+            return []
+        key = ObjectKey(dependent.key.namespace if resource.namespaced else "", owner.name)
+        return [Place(self._verbs.registry.storage_id(resource), key)]
 
-    def _resource_of(self, owner: _Owner) -> Resource | None:
+    def _resource_of(self, owner: Owner) -> Resource | None:
         try:
             gvk = GroupVersionKind.of(owner.api_version, owner.kind)
         except BadNameError:
             return None
         return self._verbs.registry.of_kind(gvk.group, gvk.kind)
 
-    def _resources(self) -> Iterator[Resource]:
-        registry = self._verbs.registry
-        seen = set()
+    def _facts(self, place: Place) -> Facts | None:
+        stored = self._verbs.storage.get(*place)
+        return facts_of(stored) if stored else None
+
+    def _storage_ids(self, *, namespaced: bool = False) -> Iterator[str]:
+        """Of all that is stored, or of what is in namespaces."""
+        registry, seen = self._verbs.registry, set()
         for group in registry.groups():
             for version in registry.versions(group):
                 for resource in registry.resources(group, version):
                     storage_id = registry.storage_id(resource)
-                    if storage_id not in seen and registry.traits(resource).stored:
+                    if storage_id not in seen and (resource.namespaced or not namespaced):
                         seen.add(storage_id)
-                        yield registry.storage_form(resource)
+                        yield storage_id
 
-    def _metadata(self, place: Place) -> _Metadata | None:
-        stored = self._verbs.storage.get(*place)
-        return _objects.decode(stored.value).metadata if stored else None
+    # --- doing -------------------------------------------------------------------------------------------------------
 
-    def _living_dependents(self, uid: str) -> list[Place]:
-        return sorted(self._dependents.get(uid, ()))
+    def _delete(
+        self, place: Place, *, policy: str = "Background", grace: int | None = None, user: User = _GARBAGE_COLLECTOR
+    ) -> None:
+        if stored := self._verbs.storage.get(*place):
+            resource = self._verbs.registry.stored_under(place.storage_id)
+            request = APIRequest("delete", resource, place.key.namespace, place.key.name, user=user, method="DELETE")
+            delete_object(self._verbs, request, stored, DeleteOptions(policy=policy, grace=grace))
 
-    def _delete(self, place: Place, *, policy: str = "Background", grace: int | None = None) -> None:
+    def _drop_owners(self, place: Place, uids: set[str]) -> None:
+        self._keep(place, "ownerReferences", lambda owner: None if owner.get("uid") in uids else owner)
+
+    def _unblock_owners(self, place: Place) -> None:
+        self._keep(place, "ownerReferences", lambda owner: {**owner, "blockOwnerDeletion": False})
+
+    def _drop_finalizer(self, place: Place, name: str) -> None:
+        self._keep(place, "finalizers", lambda finalizer: None if finalizer == name else finalizer)
+
+    def _keep(self, place: Place, name: str, kept: Callable[[Tree], Tree]) -> None:
+        """Write an object with what is to be kept of a list in its metadata; None is not."""
         stored = self._verbs.storage.get(*place)
         if stored is None:
             return
-        resource = self._verbs.registry.stored_under(place.storage_id)
-        request = APIRequest("delete", resource, namespace=place.key.namespace, name=place.key.name)
-        self._verbs.delete_object(request, stored, DeleteOptions(policy=policy, grace=grace))
+        tree = decoded(stored)
+        before = tree["metadata"].pop(name, [])
+        after = [each for item in before if (each := kept(item)) is not None]
+        if after:
+            tree["metadata"][name] = after
+        if after != before:
+            self._verbs.objects.change(place.storage_id, stored, tree)
 
-    def _drop_owners(self, place: Place, uids: set[str]) -> None:
-        def change(metadata: Tree) -> None:
-            kept = [each for each in metadata.get("ownerReferences", ()) if each.get("uid") not in uids]
-            metadata["ownerReferences"] = kept
-            if not kept:
-                del metadata["ownerReferences"]
 
-        stored = self._verbs.storage.get(*place)
-        if stored is not None:
-            self._change(place, stored, change)
-        for uid in uids:
-            self._dependents[uid].discard(place)
+def _may_matter(stored: Stored) -> bool:
+    return any(mark in stored.value for mark in _MARKS)
 
-    def _drop_finalizer(self, place: Place, stored: Stored, name: str) -> None:
-        def change(metadata: Tree) -> None:
-            metadata["finalizers"] = [each for each in metadata.get("finalizers", ()) if each != name]
-            if not metadata["finalizers"]:
-                del metadata["finalizers"]
 
-        self._change(place, stored, change)
-
-    def _change(self, place: Place, stored: Stored, change: Callable[[Tree], None]) -> None:
-        tree = msgspec.json.decode(stored.value)
-        change(tree["metadata"])
-        self._verbs.write(place.storage_id, stored, tree)
+def _policy_of(facts: Facts) -> str:
+    """How an object goes that nobody asked to delete: as its finalizers say."""
+    if ORPHAN in facts.finalizers:
+        return "Orphan"
+    return "Foreground" if FOREGROUND in facts.finalizers else "Background"

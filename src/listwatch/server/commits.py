@@ -46,7 +46,8 @@ class Commits:
             group.set_result(None)
 
     def _settle(self) -> None:
-        self._storage.sync()
-        self._follow_up()
-        self._storage.sync()
-        self._settled_revision = self._storage.revision
+        while self._settled_revision != self._storage.revision:
+            self._storage.sync()
+            self._settled_revision = self._storage.revision
+            # What follows is written too, and something may follow from that.
+            self._follow_up()

@@ -73,6 +73,9 @@ def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) ->
         found = kind_of(tree, expected)
     except DecodeError as error:
         raise _unrecognized(expected, error.message, body) from None
+    if found.kind != kind:
+        why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
+        raise BadRequestError(why)
     try:
         return read_as(f"meta.v1.{kind}", tree or {}, schema, Problems())
     except Unfit as error:

@@ -35,7 +35,6 @@ from listwatch.server.representations import write_answer, write_tree
 from listwatch.server.request_log import LoggedRequest, RequestLog
 from listwatch.server.requests import Answer, APIRequest, NonResourceRequest, User
 from listwatch.server.routes import RequestInfo, read_target, route
-from listwatch.server.subresources import answer_subresource
 from listwatch.server.verbs import Verbs
 from listwatch.server.watching import Watch, Watches, error_line
 
@@ -172,7 +171,7 @@ class Exchange:
 
     def _perform(self, request: APIRequest) -> Answer:
         verbs = self._backend.verbs
-        return answer_subresource(verbs, request) if request.subresource else verbs.answer(request)
+        return verbs.answer(request)
 
     async def _refuse(self, error: APIError) -> web.StreamResponse:
         pretty = wants_pretty(self._info.query, self._user_agent)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from listwatch.errors import MethodNotAllowedError
+from listwatch.errors import InvalidError, MethodNotAllowedError
+from listwatch.server.causes import invalid
 from listwatch.server.requests import Answer, APIRequest, User
 from listwatch.server.semantics import timestamp
 from listwatch.server.trees import Tree, child
@@ -13,6 +14,7 @@ from listwatch.server.trees import Tree, child
 __all__ = ["Identities", "answer_review", "issue_token"]
 
 _TOKEN_SECONDS = 3600
+_SHORTEST_TOKEN = 600
 
 
 class Identities(Protocol):
@@ -34,6 +36,9 @@ def issue_token(identities: Identities, account: Tree, asked: Tree, now: datetim
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
     user = User(f"system:serviceaccount:{namespace}:{name}", uid=metadata["uid"], groups=groups)
     seconds = child(asked, "spec", "expirationSeconds") or _TOKEN_SECONDS
+    if seconds < _SHORTEST_TOKEN:
+        cause = invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
+        raise InvalidError.of("TokenRequest", "", [cause], group="authentication.k8s.io")
     return {
         **asked,
         "metadata": {"name": name, "namespace": namespace, "creationTimestamp": timestamp(now)},

@@ -17,7 +17,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote_to_bytes
 
-from listwatch.errors import BadRequestError, MethodNotAllowedError, NotFoundError, SelectorError, StatusDetails
+from listwatch.errors import (
+    BadRequestError,
+    MethodNotAllowedError,
+    NotAcceptableError,
+    NotFoundError,
+    SelectorError,
+    StatusDetails,
+)
 from listwatch.meta import Resource
 from listwatch.selectors import FieldSelector, Operator
 from listwatch.server.registry import Registry
@@ -37,6 +44,8 @@ _ON_WATCHES = {"GET": "watch"}
 # Doors to something else than an object; through the last one goes any path.
 _CONNECTIONS = ("exec", "attach", "portforward", "proxy")
 _PROXY = "proxy"
+
+_PRODUCED = ("application/json", "application/yaml", "application/json;stream=watch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +204,7 @@ def route(
     if not _leads_to_resources(info, registry):
         return _non_resource(info, headers, user)
     place, verb = _find(info, registry)
+    _check_accepted(headers.get("Accept", ""))
     _check_names(place, verb)
     return APIRequest(
         verb=verb,
@@ -266,10 +276,19 @@ def _exact_verb(verb: str, place: _Place, query: Query) -> str:
     return verb
 
 
+def _check_accepted(accept: str) -> None:
+    """Of what a resource can be written as, something must be wanted by its full name, or anything at all."""
+    wanted = {clause.partition(";")[0].strip() for clause in accept.split(",")}
+    if accept and wanted.isdisjoint(("*/*", *_PRODUCED)):
+        offers = ", ".join(_PRODUCED)
+        message = f"406: Not Acceptable\n\nAvailable representations: {offers}"
+        raise NotAcceptableError(message, details=StatusDetails())
+
+
 def _check_names(place: _Place, verb: str) -> None:
     if place.parts and not place.name:
         raise BadRequestError("name must be provided")
-    if place.resource.namespaced and not place.namespace and verb not in ("list", "watch"):
+    if place.resource.namespaced and not place.namespace and verb not in ("list", "watch", "create"):
         raise BadRequestError("Namespace parameter required.")
     for what, text in (("Name", place.name), ("Namespace", place.namespace)):
         if problems := problems_of_segment(text):

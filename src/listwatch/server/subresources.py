@@ -1,45 +1,61 @@
-"""The side doors of objects: status, scale, eviction, binding, and the others that are no plain update.
+"""The side doors of objects: status, scale, binding, and the others that are no plain update.
 
-`verbs` has the main door; each function here is one side door, found by name in the table at the end.
+`verbs` has the main door; each function here is one side door, found by name in the table at the end. `eviction` has
+one of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from listwatch.errors import BadRequestError, ConflictError, InvalidError, NotFoundError, TooManyRequestsError
+from listwatch.errors import APIError, BadRequestError, ConflictError, InvalidError, NotFoundError, StatusDetails
 from listwatch.meta import GroupVersionKind, ObjectKey
 from listwatch.selectors import LabelSelector
-from listwatch.server.causes import invalid
+from listwatch.server.causes import invalid, not_supported, required
+from listwatch.server.decoding import Decoded
+from listwatch.server.eviction import evict
 from listwatch.server.requests import Answer, APIRequest
 from listwatch.server.reviews import issue_token
-from listwatch.server.semantics import carry_over, check_name, check_namespace, keep_all_but_status, timestamp
+from listwatch.server.semantics import (
+    carry_over,
+    check_identity,
+    check_name,
+    check_namespace,
+    keep_all_but_status,
+    timestamp,
+)
 from listwatch.server.storage import Stored
-from listwatch.server.trees import Tree, child, copied
-from listwatch.server.verbs import Target, Verbs
-from listwatch.server.write_options import WriteOptions, delete_options, read_write_options
+from listwatch.server.stored_objects import decoded
+from listwatch.server.trees import Tree, child, children, copied
+from listwatch.server.write_options import WriteOptions, read_write_options
+
+if TYPE_CHECKING:
+    from listwatch.server.verbs import Change, Target, Verbs
 
 __all__ = ["answer_subresource", "bind"]
 
+Door = Callable[["Verbs", APIRequest], Answer]
+
+_BINDING = GroupVersionKind("", "v1", "Binding")
 _SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
-_SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+_TOKEN_REQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
 
 def answer_subresource(verbs: Verbs, request: APIRequest) -> Answer:
     """Do what is asked of an object's subresource; raises the APIError to answer with."""
     door = _DOORS.get(request.subresource)
     if door is None:
-        raise NotFoundError("the server could not find the requested resource")
+        raise NotFoundError("the server could not find the requested resource", details=StatusDetails())
     return door(verbs, request)
 
 
 # --- Doors through which a part of the object is changed --------------------------------------------------------------
 
 
-def _part(change: Callable[[Tree, Tree, Target], Tree]) -> Callable[[Verbs, APIRequest], Answer]:
+def _part(change: Change) -> Door:
     """A door through which an object goes as a whole, of which `change` lets one part pass."""
 
     def door(verbs: Verbs, request: APIRequest) -> Answer:
@@ -47,43 +63,42 @@ def _part(change: Callable[[Tree, Tree, Target], Tree]) -> Callable[[Verbs, APIR
             return verbs.get(request)
         options = read_write_options(request)
         existing = verbs.stored(request)
-        decoded = _changed(verbs, request, existing, options)
-        check_namespace(request, decoded.tree)
-        check_name(request, decoded.tree)
-        return verbs.replace(request, existing, decoded.tree, options, decoded.warnings, change=change)
+        body = _changed(verbs, request, existing, options)
+        check_namespace(request, body.tree)
+        check_name(request, body.tree)
+        return verbs.replace(request, existing, body, options, change=change)
 
     return door
 
 
-def _changed(verbs: Verbs, request: APIRequest, existing: Stored, options: WriteOptions) -> Any:
+def _changed(verbs: Verbs, request: APIRequest, existing: Stored, options: WriteOptions) -> Decoded:
     if request.verb == "patch":
         return verbs.read_patch(request, msgspec.json.decode(verbs.sent(existing, request.resource)), options)
-    return verbs.read_body(request, options)
+    body = verbs.read_body(request, options)
+    if child(body.tree, "metadata", "name"):
+        check_identity(body.tree, decoded(existing)["metadata"]["uid"], request.resource)
+    return body
 
 
 def _status(new: Tree, old: Tree, target: Target) -> Tree:
-    is_custom = target.traits.has_generation and not target.traits.unconditional_update
-    return keep_all_but_status(new, old, target.form, is_custom=is_custom)
+    return keep_all_but_status(new, old, target.form, target.traits)
 
 
-def _only_spec(*names: str) -> Callable[[Tree, Tree, Target], Tree]:
-    """Lets these parts of the spec pass, and all of it where none is named."""
+def _only_spec(*names: str) -> Change:
+    """Lets these parts of the spec pass."""
 
     def change(new: Tree, old: Tree, target: Target) -> Tree:
-        result = copied(old)
-        passed = names or tuple(new.get("spec", {}))
-        result["spec"] = {**old.get("spec", {}), **{n: new["spec"][n] for n in passed if n in new.get("spec", {})}}
+        result, spec = copied(old), new.get("spec", {})
+        result["spec"].update({name: spec[name] for name in names if name in spec})
         carry_over(result, old, target.form, target.traits)
         return result
 
     return change
 
 
-def _finalize(new: Tree, old: Tree, target: Target) -> Tree:
-    result = copied(old)
+def _finalize(new: Tree, old: Tree, _target: Target) -> Tree:
     finalizers = child(new, "spec", "finalizers")
-    result["spec"] = {"finalizers": finalizers} if finalizers else {}
-    return result
+    return {**copied(old), "spec": {"finalizers": finalizers} if finalizers else {}}
 
 
 # --- Scale ------------------------------------------------------------------------------------------------------------
@@ -92,34 +107,40 @@ def _finalize(new: Tree, old: Tree, target: Target) -> Tree:
 def _scale(verbs: Verbs, request: APIRequest) -> Answer:
     existing = verbs.stored(request)
     tree = msgspec.json.decode(verbs.sent(existing, request.resource))
-    shown = _scale_of(tree)
     if request.verb == "get":
-        return Answer(shown)
+        return Answer(_scale_of(tree))
     options = read_write_options(request)
     if request.verb == "patch":
-        decoded = verbs.read_patch(request, shown, options)
+        body = verbs.read_patch(request, _scale_of(tree), options)
     else:
-        decoded = verbs.read_body(request, options, _SCALE)
-    check_namespace(request, decoded.tree)
-    check_name(request, decoded.tree)
-    replicas = child(decoded.tree, "spec", "replicas") or 0
+        body = verbs.read_body(request, options, _SCALE)
+    check_namespace(request, body.tree)
+    check_name(request, body.tree)
+    scaled = Decoded(_scaled(tree, body.tree), body.warnings)
+    answer = verbs.replace(request, existing, scaled, options)
+    assert isinstance(answer.body, bytes)
+    return Answer(_scale_of(msgspec.json.decode(answer.body)), warnings=answer.warnings)
+
+
+def _scaled(tree: Tree, scale: Tree) -> Tree:
+    """The object as its scale says; the version of the scale is that of the object."""
+    replicas, name = child(scale, "spec", "replicas") or 0, tree["metadata"]["name"]
     if replicas < 0:
         cause = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise InvalidError.of("Scale", request.name, [cause], group="autoscaling")
-    changed = copied(tree)
-    changed["spec"]["replicas"] = replicas
-    changed["metadata"]["resourceVersion"] = decoded.tree["metadata"].get("resourceVersion", "")
-    answer = verbs.replace(request, existing, changed, options, decoded.warnings)
-    scaled: Any = answer.body
-    return Answer(_scale_of(msgspec.json.decode(scaled)), warnings=answer.warnings)
+        raise InvalidError.of("Scale", name, [cause], group="autoscaling")
+    version = scale["metadata"].get("resourceVersion", "")
+    return {
+        **tree,
+        "metadata": {**tree["metadata"], "resourceVersion": version},
+        "spec": {**tree["spec"], "replicas": replicas},
+    }
 
 
 def _scale_of(tree: Tree) -> Tree:
     metadata = tree["metadata"]
     names = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     status: Tree = {"replicas": child(tree, "status", "replicas") or 0}
-    selector = child(tree, "spec", "selector")
-    if selector:
+    if selector := child(tree, "spec", "selector"):
         is_plain = tree["kind"] == "ReplicationController"
         status["selector"] = str(LabelSelector.from_dict({"matchLabels": selector} if is_plain else selector))
     return {
@@ -131,88 +152,61 @@ def _scale_of(tree: Tree) -> Tree:
     }
 
 
-# --- Eviction and binding ---------------------------------------------------------------------------------------------
-
-
-def _evict(verbs: Verbs, request: APIRequest) -> Answer:
-    """Delete a pod if its disruption budget allows it."""
-    options = read_write_options(request)
-    eviction = verbs.read_body(request, options, GroupVersionKind("policy", "v1", "Eviction")).tree
-    if child(eviction, "metadata", "name") != request.name:
-        raise BadRequestError("name in URL does not match name in Eviction object")
-    existing = verbs.stored(request)
-    pod = msgspec.json.decode(existing.value)
-    if not _may_always_go(pod):
-        _take_from_budget(verbs, request, pod, dry_run=options.dry_run)
-    asked = dict(eviction.get("deleteOptions") or {})
-    if options.dry_run:
-        asked["dryRun"] = ["All"]
-    verbs.delete_object(request, existing, delete_options(asked))
-    return Answer(_SUCCESS, code=201)
-
-
-def _may_always_go(pod: Tree) -> bool:
-    return child(pod, "status", "phase") in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in pod["metadata"]
-
-
-def _take_from_budget(verbs: Verbs, request: APIRequest, pod: Tree, *, dry_run: bool) -> None:
-    budgets = [
-        (stored, tree)
-        for stored in verbs.storage.scan("policy/poddisruptionbudgets", namespace=request.namespace)
-        if _covers(tree := msgspec.json.decode(stored.value), pod)
-    ]
-    if not budgets:
-        return
-    if len(budgets) > 1:
-        raise BadRequestError(
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-        )
-    stored, budget = budgets[0]
-    allowed = child(budget, "status", "disruptionsAllowed") or 0
-    if allowed <= 0:
-        raise TooManyRequestsError(
-            "Cannot evict pod as it would violate the pod's disruption budget.", retry_after=10.0
-        )
-    if dry_run:
-        return
-    status = budget["status"]
-    status["disruptionsAllowed"] = allowed - 1
-    disrupted = status.setdefault("disruptedPods", {})
-    disrupted[request.name] = timestamp(verbs.origin.now())
-    verbs.write("policy/poddisruptionbudgets", stored, budget)
-
-
-def _covers(budget: Tree, pod: Tree) -> bool:
-    selector = child(budget, "spec", "selector")
-    return selector is not None and LabelSelector.from_dict(selector).matches(pod["metadata"].get("labels") or {})
+# --- Binding ----------------------------------------------------------------------------------------------------------
 
 
 def bind(verbs: Verbs, request: APIRequest) -> Answer:
-    """Put a pod on a node, once."""
+    """Put a pod on a node, once; the binding names the pod where the path does not."""
     options = read_write_options(request)
-    binding = verbs.read_body(request, options, GroupVersionKind("", "v1", "Binding")).tree
-    name = request.name or child(binding, "metadata", "name") or ""
-    node = child(binding, "target", "name")
-    if not node:
-        cause = invalid("target.name", "", "must be the name of a node")
-        raise InvalidError.of("Binding", name, [cause])
+    binding = verbs.read_body(request, options, _BINDING).tree
+    check_namespace(request, binding)
+    name = binding["metadata"].get("name") or ""
+    if request.name and request.name != name:
+        raise BadRequestError("name in URL does not match name in Binding object")
+    _check_target(binding)
     stored = verbs.storage.get("/pods", ObjectKey(request.namespace, name))
     if stored is None:
         raise NotFoundError.of("pods", name)
-    pod = msgspec.json.decode(stored.value)
+    pod = decoded(stored)
+    if problem := _why_not_bound(pod, binding):
+        raise ConflictError.of("pods/binding", name, problem)
+    _put_on_node(pod, binding, timestamp(verbs.origin.now()))
+    verbs.objects.update("/pods", stored, pod, dry_run=options.dry_run)
+    return Answer({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, code=201)
+
+
+def _check_target(binding: Tree) -> None:
+    target, problem = binding.get("target", {}), None
+    if target.get("kind", "") not in ("", "Node"):
+        problem = not_supported("target.kind", target["kind"], ("Node", "<empty>"))
+    elif not target.get("name"):
+        problem = required("target.name")
+    if problem:
+        # The real server takes it for a mistake of its own.
+        raise APIError(str(problem), status_code=500, reason="")
+
+
+def _why_not_bound(pod: Tree, binding: Tree) -> str:
+    metadata, asked = pod["metadata"], binding["metadata"].get("uid") or ""
+    if asked not in ("", metadata["uid"]):
+        return f"Precondition failed: UID in precondition: {asked}, UID in object meta: {metadata['uid']}"
+    if "deletionTimestamp" in metadata:
+        return f"pod {metadata['name']} is being deleted, cannot be assigned to a host"
     if present := child(pod, "spec", "nodeName"):
-        raise ConflictError.of("pods/binding", name, f'pod {name} is already assigned to node "{present}"')
-    pod["spec"]["nodeName"] = node
-    _add_condition(pod, "PodScheduled", timestamp(verbs.origin.now()))
-    if not options.dry_run:
-        verbs.write("/pods", stored, pod)
-    return Answer(_SUCCESS, code=201)
+        return f'pod {metadata["name"]} is already assigned to node "{present}"'
+    if child(pod, "spec", "schedulingGates"):
+        return f"pod {metadata['name']} has non-empty .spec.schedulingGates"
+    return ""
 
 
-def _add_condition(pod: Tree, kind: str, now: str) -> None:
-    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
-    conditions[:] = [each for each in conditions if each.get("type") != kind]
-    conditions.append({"type": kind, "status": "True", "lastProbeTime": None, "lastTransitionTime": now})
+def _put_on_node(pod: Tree, binding: Tree, now: str) -> None:
+    pod["spec"]["nodeName"] = binding["target"]["name"]
+    if annotations := binding["metadata"].get("annotations"):
+        pod["metadata"]["annotations"] = {**pod["metadata"].get("annotations", {}), **annotations}
+    status = pod.setdefault("status", {})
+    others = [each for each in children(status, "conditions") if each.get("type") != "PodScheduled"]
+    scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
+    status["conditions"] = [*others, scheduled]
 
 
 # --- What no controller can do without, and nothing here does ---------------------------------------------------------
@@ -221,8 +215,8 @@ def _add_condition(pod: Tree, kind: str, now: str) -> None:
 def _token(verbs: Verbs, request: APIRequest) -> Answer:
     """A token for a service account, good for this server."""
     options = read_write_options(request)
-    asked = verbs.read_body(request, options, GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")).tree
-    account = msgspec.json.decode(verbs.stored(request).value)
+    asked = verbs.read_body(request, options, _TOKEN_REQUEST).tree
+    account = decoded(verbs.stored(request))
     return Answer(issue_token(verbs.identities, account, asked, verbs.origin.now()), code=201)
 
 
@@ -232,10 +226,10 @@ def _log(verbs: Verbs, request: APIRequest) -> Answer:
     return Answer(b"", headers={"Content-Type": "text/plain"})
 
 
-_DOORS: dict[str, Callable[[Verbs, APIRequest], Answer]] = {
+_DOORS: dict[str, Door] = {
     "status": _part(_status),
     "scale": _scale,
-    "eviction": _evict,
+    "eviction": evict,
     "binding": bind,
     "ephemeralcontainers": _part(_only_spec("ephemeralContainers")),
     "resize": _part(_only_spec("containers", "initContainers", "resources")),

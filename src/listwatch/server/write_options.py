@@ -72,10 +72,10 @@ def read_delete_options(request: APIRequest, schema: Schema) -> DeleteOptions:
     return delete_options(_from_query(request.query))
 
 
-def delete_options(tree: Tree) -> DeleteOptions:
-    """From a DeleteOptions object."""
+def delete_options(tree: Tree, *, dry_run: bool = False) -> DeleteOptions:
+    """From a DeleteOptions object; with `dry_run` it is dry even if that does not say so."""
     options = DeleteOptions(
-        dry_run=bool(tree.get("dryRun")),
+        dry_run=dry_run or bool(tree.get("dryRun")),
         grace=tree.get("gracePeriodSeconds"),
         policy=tree.get("propagationPolicy") or "",
         uid=child(tree, "preconditions", "uid"),

@@ -135,6 +135,21 @@ def test_a_deletion_counts_as_a_change_of_what_is_wanted(api: API):
     release(api, path)
 
 
+def test_those_who_watch_see_the_mark_and_the_end(api: API):
+    created = api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
+    path = api.path("configmaps", "a")
+    with api.watch(api.path("configmaps"), resourceVersion=created["metadata"]["resourceVersion"]) as watch:
+        marked = api.delete(path).ok()
+        assert watch.next() == ("MODIFIED", marked)
+        last = api.patch(path, {"metadata": {"finalizers": None}}).ok()
+        type_, seen = watch.next()
+    assert type_ == "DELETED"
+    assert "finalizers" not in last["metadata"]
+    # What is told is the last state that was stored.
+    assert seen["metadata"]["finalizers"] == [HOLD]
+    assert int(seen["metadata"]["resourceVersion"]) > int(marked["metadata"]["resourceVersion"])
+
+
 # --- preconditions ----------------------------------------------------------------------------------------------------
 
 
@@ -257,6 +272,17 @@ def test_a_pod_that_was_stopped_waits_for_its_finalizers(api: API):
     assert marked["metadata"]["deletionGracePeriodSeconds"] == 0
     release(api, path)
     api.get(path).failed(404, "NotFound")
+
+
+def test_the_end_of_a_pod_is_told_twice(api: API):
+    created = api.create("pods", "web", spec=POD)
+    with api.watch(api.path("pods"), resourceVersion=created["metadata"]["resourceVersion"]) as watch:
+        answer = api.delete(api.path("pods", "web")).ok()
+        (first, marked), (second, last) = watch.next(), watch.next()
+    assert (first, second) == ("MODIFIED", "DELETED")
+    assert marked == answer
+    assert marked["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert last["metadata"]["deletionTimestamp"] == marked["metadata"]["deletionTimestamp"]
 
 
 # --- collections ------------------------------------------------------------------------------------------------------

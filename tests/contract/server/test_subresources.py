@@ -163,6 +163,20 @@ def test_a_binding_needs_its_pod_and_a_node(api: API):
     assert bind(api, "").failed(500, "")["message"] == "target.name: Required value"
 
 
+def test_a_pod_that_is_being_deleted_is_not_bound(api: API, pod: str):
+    api.patch(pod, {"metadata": {"finalizers": ["example.com/hold"]}}).ok()
+    api.delete(pod).ok()
+    status = bind(api, "n1").failed(409, "Conflict")
+    assert status["message"].endswith("pod web is being deleted, cannot be assigned to a host")
+    api.patch(pod, {"metadata": {"finalizers": None}}).ok()
+
+
+def test_a_binding_names_its_pod(api: API, pod: str):
+    body = {"metadata": {"name": "other"}, "target": {"kind": "Node", "name": "n1"}}
+    status = api.post(f"{pod}/binding", body).failed(400, "BadRequest")
+    assert status["message"] == "name in URL does not match name in Binding object"
+
+
 def test_a_pod_is_bound_through_the_bindings_too(api: API, pod: str):
     body = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "n1"}}
     api.post(api.path("bindings"), body).ok(201)

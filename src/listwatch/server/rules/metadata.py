@@ -138,8 +138,8 @@ def _fits(requirement: Tree, labels_: Mapping[str, str]) -> bool:
 
 def _owners(references: Tree, path: str) -> Causes:
     controllers = []
-    for index, reference in enumerate(references):
-        yield from _owner(reference, f"{path}[{index}]")
+    for reference in references:
+        yield from _owner(reference, path)
         if reference.get("controller"):
             controllers.append(f"{reference['kind']}/{reference['name']}")
     for other in controllers[1:]:

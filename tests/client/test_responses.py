@@ -1,0 +1,176 @@
+"""What an answer means; `test_rest_client.py` gets them from a server."""
+
+import msgspec
+import pytest
+
+from listwatch.api.responses import HTTPResponse, error_from_answer, is_json, is_success, retry_after
+from listwatch.errors import (
+    AlreadyExistsError,
+    APIError,
+    BadRequestError,
+    ConflictError,
+    ExpiredError,
+    ForbiddenError,
+    GoneError,
+    InternalServerError,
+    InvalidError,
+    MethodNotAllowedError,
+    NotAcceptableError,
+    NotFoundError,
+    RequestTimeoutError,
+    ServiceUnavailableError,
+    TooManyRequestsError,
+    UnauthorizedError,
+    UnsupportedMediaTypeError,
+)
+
+JSON = "application/json"
+
+
+def error_of(
+    status: int, body: bytes = b"", content_type: str | None = None, *, method: str = "GET", **headers: str
+) -> APIError | None:
+    said = {name.replace("_", "-"): value for name, value in headers.items()}
+    if content_type is not None:
+        said["Content-Type"] = content_type
+    return error_from_answer(HTTPResponse(status, said, body), method=method, doing="GET /x")
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 206, 101])
+def test_these_say_yes(status: int):
+    assert is_success(status)
+    assert error_of(status, b"aaaaa") is None
+
+
+@pytest.mark.parametrize("status", [199, 207, 300, 304, 400, 500, 600])
+def test_all_others_say_no(status: int):
+    assert not is_success(status)
+    error = error_of(status)
+    assert error is not None
+    assert error.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "error"),
+    [
+        (400, "GET", BadRequestError),
+        (401, "GET", UnauthorizedError),
+        (403, "GET", ForbiddenError),
+        (404, "GET", NotFoundError),
+        (405, "GET", MethodNotAllowedError),
+        (406, "GET", NotAcceptableError),
+        (409, "POST", AlreadyExistsError),
+        (409, "PUT", ConflictError),
+        (409, "PATCH", ConflictError),
+        (410, "GET", GoneError),
+        (415, "POST", UnsupportedMediaTypeError),
+        (422, "POST", InvalidError),
+        (429, "GET", TooManyRequestsError),
+        (500, "GET", InternalServerError),
+        (502, "GET", InternalServerError),
+        (503, "GET", ServiceUnavailableError),
+        (504, "GET", RequestTimeoutError),
+    ],
+)
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [(b"", None), (b"aaaaa", JSON), (b"aaaaa", "text/any"), (b"\xff\x00", "application/protobuf"), (b"x", "a/,b")],
+)
+def test_without_a_status_the_code_tells(
+    status: int, method: str, error: type[APIError], body: bytes, content_type: str | None
+):
+    found = error_of(status, body, content_type, method=method)
+    assert type(found) is error
+    assert found.status_code == status
+    assert found.causes[0].reason == "UnexpectedServerResponse"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status_code"),
+    [
+        (b'{"kind":"Status","apiVersion":"v1","status":"Failure","code":404}', JSON, 404),
+        (b'{"kind":"Status","apiVersion":"v1","status":"Failure","code":404}', None, 404),
+        (b'{"kind":"Status","apiVersion":"v1","status":"Failure","code":404}', "application/json; charset=utf-8", 404),
+        (b'{"kind":"Status","apiVersion":"v1","status":"Failure"}', JSON, 400),
+        (b'{"kind":"Status","status":"Failure","code":404}', JSON, 404),
+        (b' \n{"status":"Failure", "kind":"Status", "code":404}', JSON, 404),
+        (b'{"kind":"Status","apiVersion":"v1","status":"Success","code":404}', JSON, 400),
+        (b'{"status":"Failure","code":404}', JSON, 400),
+        (b'{"kind":"Status","apiVersion":"v2","status":"Failure","code":404}', JSON, 400),
+        (b'{"kind":"Status","apiVersion":"v1","status":"Failure","code":404}', "text/plain", 400),
+        (b'{"kind":"Status","apiVersion":"v1","status":"Failure","code":404', JSON, 400),
+        (b"{}", JSON, 400),
+        (b"[]", JSON, 400),
+        (b'"Status"', JSON, 400),
+    ],
+)
+def test_a_status_in_the_body_has_the_last_word(body: bytes, content_type: str | None, status_code: int):
+    error = error_of(400, body, content_type)
+    assert error is not None
+    assert error.status_code == status_code
+
+
+def test_a_status_is_shown_with_what_was_being_done():
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {"continue": "next"},
+        "status": "Failure",
+        "message": "The provided continue parameter is too old",
+        "reason": "Expired",
+        "code": 410,
+    }
+    error = error_of(410, msgspec.json.encode(status), JSON, Audit_Id="7-8-9", Retry_After="3")
+    assert isinstance(error, ExpiredError)
+    assert str(error) == "GET /x: The provided continue parameter is too old (Expired, 410)"
+    assert (error.request_id, error.retry_after, error.continue_token) == ("7-8-9", 3.0, "next")
+
+
+def test_a_failure_may_come_with_a_good_code():
+    body = b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}'
+    assert type(error_of(200, body, JSON)) is ForbiddenError
+    assert error_of(200, body.replace(b"Failure", b"Success"), JSON) is None
+    assert error_of(200, b'{"kind":"Pod","metadata":{"name":"Status"},"status":"Failure"}', JSON) is None
+
+
+def test_what_a_server_says_in_other_words_is_kept_as_far_as_it_can_be_read():
+    error = error_of(502, b"<html>" + b"x" * 10_000, "text/html")
+    assert error is not None
+    assert error.body == ("<html>" + "x" * 10_000)[:2048]
+    assert "<html>" in str(error)
+    binary = error_of(502, b"\x01\x02\x03", "application/vnd.kubernetes.protobuf")
+    assert binary is not None
+    assert binary.body == ""
+
+
+def test_where_a_server_points_to_is_said_without_secrets():
+    error = error_of(302, Location="https://user:word@sso.example.com/login?state=s3cret#x")
+    assert type(error) is APIError
+    assert "points to https://sso.example.com/login, and this client does not go there" in str(error)
+    assert not {"word", "s3cret"} & set(str(error).replace("/", " ").split())
+    assert "points to /login," in str(error_of(307, Location="/login?state=s3cret", method="POST"))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0", 0),
+        ("7", 7),
+        ("", None),
+        ("7.5", None),
+        ("-1", None),
+        ("٣", None),
+        ("9" * 5000, None),
+        ("Fri, 31 Dec", None),
+    ],
+)
+def test_only_whole_seconds_are_a_time_to_wait(text: str, seconds: int | None):
+    assert retry_after({"Retry-After": text}) == seconds
+
+
+def test_what_counts_as_json():
+    assert is_json({})
+    assert is_json({"Content-Type": "Application/JSON;stream=watch"})
+    assert is_json({"Content-Type": "application/apply-patch+json"})
+    assert not is_json({"Content-Type": "text/html"})
+    assert not is_json({"Content-Type": "application/vnd.kubernetes.protobuf;stream=watch"})

@@ -1,0 +1,169 @@
+"""One informer for each resource, place and selection, shared by those who want it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.informer.settings import Diary, pod
+
+from listwatch.errors import ForbiddenError, SyncTimeoutError, UsageError
+from listwatch.informer.factory import SharedInformerFactory
+from listwatch.meta import Resource
+from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.testing.clocks import VirtualClock
+from listwatch.testing.scripted_source import ScriptedSource
+
+
+class ScriptedClient:
+    """Gives out scripted sources, and remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, str, str]] = []
+        self.sources: list[ScriptedSource[Any]] = []
+
+    def source(
+        self, of: Any, *, namespace: str, label_selector: str, field_selector: str
+    ) -> tuple[type[Any], Resource, ScriptedSource[Any]]:
+        kind = {"core_v1.pods": Pod, "core_v1.configmaps": ConfigMap}.get(of, of)
+        self.asked.append((kind.__name__, namespace, label_selector))
+        source: ScriptedSource[Any] = ScriptedSource(kind)
+        self.sources.append(source)
+        assert kind.resource is not None
+        return kind, kind.resource, source
+
+
+@pytest.fixture
+def client() -> ScriptedClient:
+    return ScriptedClient()
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+def answer(client: ScriptedClient, *pods: Pod) -> None:
+    for source in client.sources:
+        source.will_list(pods, resource_version="10")
+
+
+def test_the_same_wish_gets_the_same_informer(client: ScriptedClient) -> None:
+    factory = SharedInformerFactory(client)
+
+    assert factory.core_v1.pods is factory.core_v1.pods
+    assert factory.informer(Pod).informer is factory.core_v1.pods.informer
+
+
+def test_another_selection_place_or_transform_gets_another_informer(client: ScriptedClient) -> None:
+    factory = SharedInformerFactory(client)
+    handles = [
+        factory.informer(Pod),
+        factory.informer(Pod, label_selector="app=web"),
+        factory.informer(Pod, namespace="red"),
+        factory.informer(Pod, field_selector="spec.nodeName=n1"),
+        factory.informer(Pod, transform=lambda item: item),
+        factory.informer(ConfigMap),
+    ]
+
+    assert len({id(handle.informer) for handle in handles}) == 6
+
+
+def test_selectors_that_mean_the_same_are_the_same(client: ScriptedClient) -> None:
+    factory = SharedInformerFactory(client)
+    as_text = factory.informer(Pod, label_selector="tier=front,app=web")
+    as_mapping = factory.informer(Pod, label_selector={"app": "web", "tier": "front"})
+
+    assert as_text.informer is as_mapping.informer
+
+
+def test_one_namespace_or_several_but_not_both(client: ScriptedClient) -> None:
+    with pytest.raises(UsageError, match="not both"):
+        SharedInformerFactory(client, namespace="red", namespaces=["blue"])
+
+
+async def test_several_namespaces_are_one_store(client: ScriptedClient, clock: VirtualClock) -> None:
+    async with SharedInformerFactory(client, namespaces=["red", "blue"], clock=clock) as factory:
+        pods = factory.core_v1.pods
+        for source, namespace in zip(client.sources, ("red", "blue"), strict=True):
+            source.will_list([pod("a", namespace=namespace)], resource_version="10")
+        await clock.advance(0)
+        assert sorted(str(item.key) for item in pods.lister.list()) == ["blue/a", "red/a"]
+
+    assert [place for _, place, _ in client.asked] == ["red", "blue"]
+
+
+async def test_what_is_asked_for_after_the_start_runs_at_once(client: ScriptedClient, clock: VirtualClock) -> None:
+    async with SharedInformerFactory(client, clock=clock) as factory:
+        pods, diary = factory.core_v1.pods, Diary()
+        pods.informer.add_handler(diary)
+        answer(client, pod("a"))
+        await factory.wait_for_sync(timeout=5)
+        assert diary.told == [("add", "a", True)]
+
+
+async def test_the_last_one_to_let_go_stops_the_informer(client: ScriptedClient, clock: VirtualClock) -> None:
+    async with SharedInformerFactory(client, clock=clock) as factory:
+        first, second = factory.informer(Pod), factory.informer(Pod)
+        answer(client)
+        await factory.wait_for_sync(timeout=5)
+        await first.release()
+        await first.release()
+        assert not second.informer.is_stopped
+        await second.release()
+        assert second.informer.is_stopped
+        assert factory.statistics() == ()
+
+
+async def test_a_new_wish_after_the_last_one_let_go_gets_a_new_informer(
+    client: ScriptedClient, clock: VirtualClock
+) -> None:
+    async with SharedInformerFactory(client, clock=clock) as factory:
+        first = factory.core_v1.pods
+        await first.release()
+        second = factory.core_v1.pods
+        assert second.informer is not first.informer
+        assert not second.informer.is_stopped
+
+
+async def test_a_wait_that_gives_up_names_who_is_not_done_and_why(client: ScriptedClient, clock: VirtualClock) -> None:
+    async with SharedInformerFactory(client, clock=clock, on_problem=lambda _: None) as factory:
+        _ = factory.core_v1.pods, factory.core_v1.configmaps
+        client.sources[0].will_fail_list(ForbiddenError("no rule allows it"))
+        client.sources[1].will_list([], resource_version="10")
+        waiting = asyncio.create_task(factory.wait_for_sync(timeout=3))
+        await clock.advance(4)
+        with pytest.raises(SyncTimeoutError, match=r"pods: 1 failed tries.*no rule allows it") as caught:
+            await waiting
+
+    assert "configmaps" not in str(caught.value)
+
+
+async def test_indexers_join_those_that_are_there(client: ScriptedClient, clock: VirtualClock) -> None:
+    async with SharedInformerFactory(client, clock=clock) as factory:
+        by_node = {"node": lambda item: [item.spec.node_name or ""]}
+        first = factory.informer(Pod, indexers=by_node)
+        factory.informer(Pod, indexers=by_node)
+        answer(client, pod("a", node="n1"))
+        await factory.wait_for_sync(timeout=5)
+        assert [item.name for item in first.informer.indexer.by_index("node", "n1")] == ["a"]
+
+
+async def test_everything_is_told_again_at_the_period_of_its_kind(client: ScriptedClient, clock: VirtualClock) -> None:
+    async with SharedInformerFactory(client, clock=clock, resync=60.0, resync_for={Pod: 10.0}) as factory:
+        diary = Diary()
+        factory.core_v1.pods.informer.add_handler(diary)
+        answer(client, pod("a"))
+        await clock.advance(35)
+        assert len(diary.told) == 1 + 3
+
+
+async def test_nothing_runs_after_the_end(client: ScriptedClient, clock: VirtualClock) -> None:
+    async with SharedInformerFactory(client, clock=clock) as factory:
+        pods = factory.core_v1.pods
+        answer(client, pod("a"))
+        await factory.wait_for_sync(timeout=5)
+
+    assert pods.informer.is_stopped
+    assert pods.lister.get("default/a").name == "a"

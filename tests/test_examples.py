@@ -1,0 +1,102 @@
+"""The examples run as they stand, on the embedded server, each in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from listwatch.client.client_set import ClientSet
+from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.server import APIServer
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+class Running:
+    """A program under way, whose lines are read one by one."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.lines: list[str] = []
+
+    async def wait_for_line(self, wanted: str) -> None:
+        assert self._process.stdout is not None
+        while wanted not in self.lines:
+            line = await self._process.stdout.readline()
+            assert line, f"the program ended without saying {wanted!r}; it said {self.lines}"
+            self.lines.append(line.decode().strip())
+
+    async def interrupt(self) -> int:
+        """Press Ctrl-C, and return the exit code."""
+        self._process.send_signal(signal.SIGINT)
+        assert self._process.stdout is not None
+        rest = await self._process.stdout.read()
+        self.lines += rest.decode().split("\n")
+        return await self._process.wait()
+
+
+@asynccontextmanager
+async def running(script: str, server: APIServer, folder: Path) -> AsyncIterator[Running]:
+    kubeconfig = folder / "kubeconfig"
+    server.kubeconfig(kubeconfig)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(EXAMPLES / script),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env={**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        # Not a measurement: a program that never says what it should must not hang the tests.
+        async with asyncio.timeout(60):
+            yield Running(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        process._transport.close()  # type: ignore[attr-defined]  # asyncio leaves its pipes to the collector otherwise
+
+
+def a_pod(name: str) -> Pod:
+    return Pod(metadata=ObjectMeta(name=name), spec=PodSpec(containers=[Container(name="web", image="nginx")]))
+
+
+@pytest.mark.parametrize(
+    "script", ["01_list_and_watch_pods.py", "03_shared_informer_factory.py", "05_blocking_informer.py"]
+)
+async def test_a_pod_s_life_is_printed(script: str, tmp_path: Path) -> None:
+    async with APIServer(tls=True) as server, ClientSet(server.config) as client:
+        pods = client.core_v1.pods("default")
+        await pods.create(a_pod("old-pod"))
+        async with running(script, server, tmp_path) as program:
+            await server.wait_for_requests(verb="watch", resource="pods")
+            pod = await pods.create(a_pod("test-pod"))
+            await program.wait_for_line("ADDED : test-pod")
+            pod = pod.copy()
+            pod.metadata.labels["tier"] = "front"
+            await pods.update(pod)
+            await program.wait_for_line("MODIFIED : test-pod")
+            await pods.delete("test-pod")
+            await program.wait_for_line("DELETED : test-pod")
+            assert await program.interrupt() == 0
+            assert "bye" in program.lines
+
+
+async def test_config_maps_are_followed_from_the_version_of_the_list(tmp_path: Path) -> None:
+    async with APIServer(tls=True) as server, ClientSet(server.config) as client:
+        configmaps = client.core_v1.configmaps("default")
+        await configmaps.create(ConfigMap(metadata=ObjectMeta(name="old")))
+        async with running("02_watch_configmaps_from_a_version.py", server, tmp_path) as program:
+            await server.wait_for_requests(verb="watch", resource="configmaps")
+            await configmaps.create(ConfigMap(metadata=ObjectMeta(name="settings"), data={"a": "1", "b": "2"}))
+            await program.wait_for_line("ADDED : settings has ['a', 'b']")
+            assert program.lines[0].startswith("1 config maps at version")
+            assert await program.interrupt() == 0
