@@ -19,7 +19,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check demo real bench models clean
+.PHONY: help setup test check demo real bench models blocking clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ check: setup ## ruff, mypy and the architecture test
 
 models: setup ## generate src/listwatch/models again, from the folder or API server SOURCE=…
 	@$(RUN) -m tools.generate_models $(SOURCE)
+
+blocking: setup ## write the types of listwatch.blocking again, from the asynchronous classes
+	@$(RUN) -m tools.generate_blocking
 
 bench: $(BENCH_READY) ## measure listwatch beside its peers
 	@test -f bench/__main__.py || { echo "make bench: there is no bench/__main__.py yet" >&2; exit 1; }

@@ -18,6 +18,10 @@ from typing import Any
 import pytest
 
 
+HANGS_AFTER = 120.0
+"""Seconds after which an async test is taken to hang."""
+
+
 class WatchedLoop:
     """The event loop of one test, made when something async first runs, that knows what was left in it."""
 
@@ -30,7 +34,7 @@ class WatchedLoop:
         if not self._used:
             self._used = True
             self._runner.get_loop().set_exception_handler(self._went_wrong_unseen)
-        return self._runner.run(coroutine)
+        return self._runner.run(_bounded(coroutine))
 
     def synchronous(self, function: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -47,6 +51,12 @@ class WatchedLoop:
 
     def _went_wrong_unseen(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         self._unseen.append(f"an error: {context['message']} {context.get('exception')!r}")
+
+
+async def _bounded(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    # Not a measurement: what waits for something that never happens is to fail, and not to hang.
+    async with asyncio.timeout(HANGS_AFTER):
+        return await coroutine
 
 
 async def _other_tasks() -> list[str]:

@@ -47,15 +47,19 @@ def before_each_step(run: Callable[[], object], meanwhile: Callable[[], object])
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":
+            steps.append(frame.f_lasti)
             meanwhile()
         return trace
 
+    steps: list[int] = []
     others = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 asks here whether anybody is interested at all
     sys.settrace(trace)
     try:
         run()
     finally:
         sys.settrace(others)
+    assert steps
 
 
 def shown(items):

@@ -399,8 +399,9 @@ async def test_a_selection_is_text_or_a_mapping(client: ClientSet, labels: Any, 
 async def test_selections_add_up(server: APIServer, config_maps: ResourceClient[ConfigMap]):
     seed_config_maps(server, 4)
     odd = config_maps.selecting(label_selector="parity=odd")
-    both = await odd.list(label_selector="parity", field_selector="metadata.name=c-00001")
-    assert [each.name for each in both] == ["c-00001"]
+    assert [each.name for each in await odd.list(label_selector="parity")] == ["c-00001", "c-00003"]
+    assert [each.name for each in await odd.list(field_selector="metadata.name=c-00001")] == ["c-00001"]
+    assert list(await odd.list(label_selector="parity=even")) == []
     assert [each.name for each in await odd.list()] == ["c-00001", "c-00003"]
     assert len(await config_maps.list()) == 4
     assert repr(odd) == "<ResourceClient of configmaps in default labelSelector=parity=odd>"
@@ -483,6 +484,7 @@ async def test_the_options_of_a_watch_are_sent_as_the_api_calls_them():
     async with scripted([stream_head(), LAST_CHUNK]) as (server, client):
         watch = client.core_v1.pods("default").watch(
             label_selector="a=b",
+            shard_selector="shardRange(object.metadata.uid, '0x0', '0x8')",
             resource_version="7",
             resource_version_match="NotOlderThan",
             send_initial_events=False,
@@ -496,6 +498,7 @@ async def test_the_options_of_a_watch_are_sent_as_the_api_calls_them():
     assert set(query.split("&")) == {
         "watch=true",
         "labelSelector=a%3Db",
+        "shardSelector=shardRange%28object.metadata.uid,%20%270x0%27,%20%270x8%27%29",
         "resourceVersion=7",
         "resourceVersionMatch=NotOlderThan",
         "sendInitialEvents=false",
@@ -582,7 +585,17 @@ async def logging_pods() -> AsyncIterator[tuple[ScriptedServer, ResourceClient[P
 async def test_a_log_is_text(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
     server, pods = logging_pods
     server.will(answer(200, b"one\n  two\n\nthree\xff", headers=TEXT))
-    text = await pods.logs("web-0", container="main", since=90.5, tail=3, previous=True, timestamps=True, limit_bytes=9)
+    text = await pods.logs(
+        "web-0",
+        container="main",
+        since=90.5,
+        tail=3,
+        previous=True,
+        timestamps=True,
+        limit_bytes=9,
+        stream="Stderr",
+        insecure_skip_tls_verify_backend=True,
+    )
     assert text == "one\n  two\n\nthree\N{REPLACEMENT CHARACTER}"
     path, _, query = server.requests[0].target.partition("?")
     assert path == "/api/v1/namespaces/default/pods/web-0/log"
@@ -593,6 +606,8 @@ async def test_a_log_is_text(logging_pods: tuple[ScriptedServer, ResourceClient[
         "previous=true",
         "timestamps=true",
         "limitBytes=9",
+        "stream=Stderr",
+        "insecureSkipTLSVerifyBackend=true",
     }
 
 

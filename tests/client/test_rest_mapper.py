@@ -212,14 +212,16 @@ async def test_many_misses_at_once_look_again_once():
         assert documents.paths == ["/api", "/apis"] * 2
 
 
-async def test_what_comes_from_disk_is_looked_at_again_on_a_miss(tmp_path: Any):
+@pytest.mark.parametrize("asked_before", [True, False])
+async def test_what_comes_from_disk_is_looked_at_again_on_a_miss(tmp_path: Any, asked_before: bool):
     async with routed(DISCOVERY) as (documents, client):
         await DiscoveryCache(client.discovery, folder=tmp_path).discovered()
         documents.routes |= WITH_WIDGETS
         documents.requests.clear()
         mapper = RESTMapper(DiscoveryCache(client.discovery, folder=tmp_path))
-        await mapper.resource_for("pods")
-        assert documents.requests == []
+        if asked_before:
+            await mapper.resource_for("pods")
+            assert documents.requests == []
         assert (await mapper.resource_for("wd")).kind == "Widget"
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-
 from tests.contract.target import Target, chosen_target
 
 

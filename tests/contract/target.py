@@ -9,12 +9,10 @@
 No test asks which of them it is.
 """
 
-import asyncio
 import http.client
 import json
 import os
 import ssl
-import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,7 +20,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from listwatch.server import APIServer
+from listwatch.testing.api_server_thread import APIServerThread
 
 
 @dataclass(frozen=True)
@@ -95,33 +93,15 @@ def _ask_etcd(etcd: str, what: str, question: dict[str, object]) -> dict[str, di
 @contextmanager
 def _embedded() -> Iterator[Target]:
     """In a thread of its own, so that it serves while a test waits."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="the embedded API server", daemon=True)
-    thread.start()
-
-    def do(coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout=10)
-
-    server = APIServer()
-    do(server.start())
-    try:
+    with APIServerThread() as server:
         yield Target(
             url=server.url,
             token=server.token,
-            forget_history=lambda: do(_forget(server)),
-            wait_until_idle=lambda: do(_idle(server)),
+            forget_history=server.compact,
+            wait_until_idle=lambda: _wait_until_idle(server),
         )
-    finally:
-        do(server.stop())
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
-async def _forget(server: APIServer) -> None:
-    server.storage.compact(server.revision)
-
-
-async def _idle(server: APIServer) -> None:
+def _wait_until_idle(server: APIServerThread) -> None:
     while server.statistics().connections:
-        await asyncio.sleep(0)
+        pass  # to ask lets the server have a turn

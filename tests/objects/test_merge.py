@@ -151,6 +151,12 @@ def test_elements_that_share_a_name_are_told_apart_by_the_rest():
     assert merged(came, seen, [{**seen[1], "readOnly": True}]) == [{**came[1], "readOnly": True}]
 
 
+def test_ports_of_one_number_are_told_apart_by_their_protocol():
+    seen = [{"port": 53, "protocol": protocol} for protocol in ("TCP", "UDP")]
+    came = [{**each, "later": each["protocol"]} for each in seen]
+    assert merged(came, seen, [{**seen[1], "nodePort": 1}]) == [{**came[1], "nodePort": 1}]
+
+
 RULES = [{"verbs": [verb], "later": verb} for verb in ("get", "list", "watch")]
 
 

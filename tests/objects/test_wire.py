@@ -219,6 +219,7 @@ def test_any_bytes_are_a_list_or_a_decode_error(body: bytes):
 
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=3), st.binary(min_size=1, max_size=3))
 @example([32], b"\x80")
+@example([32, 90], b"\x80")
 def test_a_list_with_damage_anywhere_is_a_list_or_a_decode_error(places: list[int], damage: bytes):
     body = bytearray(b'{"kind":"WidgetList","items":[%s,%s]}' % (widget(note=TEXT), widget(spec={"replicas": 1.5})))
     for place in places:

@@ -28,6 +28,8 @@ T = TypeVar("T")
 NAMESPACES = ["default", "kube-public"]
 APPS = ["web", "api"]
 
+PATIENCE = 30.0
+
 Key = tuple[str, str]
 keys = st.tuples(st.sampled_from(NAMESPACES), st.sampled_from(["a", "b", "c"]))
 apps = st.sampled_from(APPS)
@@ -130,8 +132,8 @@ class Server(RuleBasedStateMachine):
         self.watches: list[Watching] = []
         self.lists: list[Paging] = []
         self.start()
-        self.compacted = self.first = self.server.revision
-        self.states = {self.first: dict(self.things)}
+        self.compacted = self.server.storage.compacted_revision
+        self.states: dict[int, dict[Key, Thing]] = {self.compacted: {}}
 
     def start(self) -> None:
         self.server = APIServer(clock=VirtualClock(), data_dir=self.folder if self.keeps_data else None)
@@ -148,7 +150,8 @@ class Server(RuleBasedStateMachine):
         self.run(self.server.stop())
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return self.runner.run(coroutine)
+        """Let everything run until this is done; what never comes must not be waited for."""
+        return self.runner.run(asyncio.wait_for(coroutine, PATIENCE))
 
     def teardown(self) -> None:
         try:
@@ -174,7 +177,7 @@ class Server(RuleBasedStateMachine):
         return f"/api/v1/namespaces/{key[0]}/configmaps/{key[1]}"
 
     def happened(self, key: Key, after: Thing | None, revision: int) -> None:
-        assert revision > (self.log[-1].revision if self.log else self.first)
+        assert revision > max(self.states)
         change = Change(revision, key, self.things.pop(key, None), after)
         if after:
             self.things[key] = after
@@ -258,7 +261,7 @@ class Server(RuleBasedStateMachine):
         status, listed = self.ask("GET", f"{selection.path}?{query}")
         if revision < self.compacted:
             assert (status, listed["reason"]) == (410, "Expired")
-        elif revision >= self.first:
+        else:
             assert listed["metadata"]["resourceVersion"] == str(revision)
             assert dict(map(thing_in, listed["items"])) == selection.of(self.state_at(revision))
 
@@ -338,8 +341,7 @@ class Server(RuleBasedStateMachine):
         """The client goes away in the middle, and comes back with the last version that it has seen."""
         watch = self.watches.pop(number % len(self.watches))
         watch.response.close()
-        if not any(event[0] == "ADDED" for event in watch.unread) or watch.version >= self.compacted:
-            self.watch_from(watch.selection, watch.version)
+        self.watch_from(watch.selection, watch.version)
 
 
 class KeptServer(Server):

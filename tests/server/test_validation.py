@@ -197,13 +197,13 @@ METADATA = [
     (
         {"ownerReferences": [{}]},
         [
-            required(f"metadata.ownerReferences[0].{name}", "must not be empty")
-            for name in ("apiVersion", "kind", "name", "uid")
+            invalid("metadata.ownerReferences.apiVersion", "", "version must not be empty"),
+            *(invalid(f"metadata.ownerReferences.{name}", "", "must not be empty") for name in ("kind", "name", "uid")),
         ],
     ),
     (
         {"ownerReferences": [{"apiVersion": "a/b/c", "kind": "K", "name": "n", "uid": "u"}]},
-        [invalid("metadata.ownerReferences[0].apiVersion", "a/b/c", "must be <group>/<version> or <version>")],
+        [invalid("metadata.ownerReferences.apiVersion", "a/b/c", "version must not be empty")],
     ),
 ]
 

@@ -5,17 +5,32 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from listwatch.errors import RequestError
 from listwatch.objects.fields import wire_name
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike, parse_field_selector, parse_label_selector
 
-__all__ = ["FieldValidation", "PropagationPolicy", "delete_options", "query", "selection"]
+__all__ = [
+    "FieldValidation",
+    "LogSource",
+    "PropagationPolicy",
+    "delete_options",
+    "log_options",
+    "query",
+    "selection",
+]
 
 FieldValidation = Literal["", "Ignore", "Warn", "Strict"]
 PropagationPolicy = Literal["", "Orphan", "Background", "Foreground"]
+LogSource = Literal["", "All", "Stdout", "Stderr"]
 
-_OTHER_NAMES = {"continue_token": "continue", "allow_bookmarks": "allowWatchBookmarks"}
+_OTHER_NAMES = {
+    "continue_token": "continue",
+    "allow_bookmarks": "allowWatchBookmarks",
+    "insecure_skip_tls_verify_backend": "insecureSkipTLSVerifyBackend",
+}
 # To be told no is something else than not to be told.
 _SAID_IF_FALSE = frozenset({"send_initial_events"})
 
@@ -27,10 +42,12 @@ def query(*, dry_run: bool = False, **options: Any) -> dict[str, Any]:
     return parameters | ({"dryRun": "All"} if dry_run else {})
 
 
-def selection(label_selector: LabelSelectorLike, field_selector: FieldSelectorLike) -> dict[str, str]:
+def selection(
+    label_selector: LabelSelectorLike, field_selector: FieldSelectorLike, shard_selector: str
+) -> dict[str, str]:
     """The parameters that select objects."""
     labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
-    return query(label_selector=labels, field_selector=fields)
+    return query(label_selector=labels, field_selector=fields, shard_selector=shard_selector)
 
 
 def delete_options(
@@ -50,6 +67,23 @@ def delete_options(
         ignore_store_read_error_with_cluster_breaking_potential=ignore_store_read_error,
     ) | ({"dryRun": ["All"]} if dry_run else {})
     return {"apiVersion": "v1", "kind": "DeleteOptions", **options} if options else None
+
+
+def log_options(*, since: float | timedelta | datetime | None, **options: Any) -> dict[str, Any]:
+    """The parameters of a request for a log, which begins at a time, or so many seconds ago."""
+    begin: dict[str, Any] = {}
+    match since:
+        case None:
+            pass
+        case datetime(tzinfo=None):
+            raise RequestError(f"{since} has no time zone, so nobody knows when that was")
+        case datetime():
+            begin = {"since_time": since.astimezone(UTC).isoformat().replace("+00:00", "Z")}
+        case timedelta():
+            return log_options(since=since.total_seconds(), **options)
+        case _:
+            begin = {"since_seconds": max(int(since), 1)}
+    return query(**begin, **options)
 
 
 def _is_given(name: str, value: Any) -> bool:

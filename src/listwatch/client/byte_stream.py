@@ -26,6 +26,7 @@ class ByteStream:
         self._opener = opener
         self._stream: Stream | None = None
         self._loop: asyncio.AbstractEventLoop | None = None  # None before it was opened
+        self._opening: asyncio.Timeout | None = None  # while it is being opened
         self._is_closed = False
 
     @property
@@ -39,16 +40,9 @@ class ByteStream:
 
     async def open(self) -> None:
         """Ask for it, if that is not done yet; an answer that says no is raised."""
-        if self._loop is not None or self._is_closed:
-            return
-        self._loop = asyncio.get_running_loop()
-        try:
-            self._stream = await self._opener()
-        except BaseException:
-            self._is_closed = True
-            raise
-        if self._stream is None or self._is_closed:
-            self.close()
+        if self._loop is None and not self._is_closed:
+            self._loop = asyncio.get_running_loop()
+            await self._ask()
 
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
@@ -84,12 +78,29 @@ class ByteStream:
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""
+        if self._opening and self._loop and not self._is_closed:
+            self._opening.reschedule(self._loop.time())
         self._is_closed = True
         if self._stream:
             self._stream.close()
 
     async def aclose(self) -> None:
         self.close()
+
+    async def _ask(self) -> None:
+        try:
+            # Its time is up when somebody closes this meanwhile.
+            async with asyncio.timeout(None) as self._opening:
+                self._stream = await self._opener()
+        except BaseException as error:
+            if self._is_closed and isinstance(error, TimeoutError):
+                return
+            self._is_closed = True
+            raise
+        finally:
+            self._opening = None
+        if self._stream is None or self._is_closed:
+            self.close()
 
     async def __aenter__(self) -> Self:
         await self.open()

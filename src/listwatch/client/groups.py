@@ -35,32 +35,30 @@ def kind_of(resource: Resource) -> type[Object]:
     return models.lookup(resource.api_version, resource.kind) or Unstructured
 
 
-class Namespaced(Generic[T]):
+class _Entry(Generic[T]):
+    def __init__(self, rest: RESTClient, resource: Resource) -> None:
+        self._rest = rest
+        self._resource = resource
+
+    def _client(self, namespace: str) -> ResourceClient[Any]:
+        return ResourceClient(self._rest, kind_of(self._resource), self._resource, namespace=namespace)
+
+    def __repr__(self) -> str:
+        return f"<{self._resource.group_resource} of {self._resource.api_version}>"
+
+
+class Namespaced(_Entry[T]):
     """A resource whose objects live in namespaces: call it with one of them, or with none for all."""
 
-    def __init__(self, rest: RESTClient, resource: Resource) -> None:
-        self._rest = rest
-        self._resource = resource
-
     def __call__(self, namespace: str = "") -> ResourceClient[T]:
-        return _client(self._rest, self._resource, namespace)
-
-    def __repr__(self) -> str:
-        return f"<{self._resource.group_resource} of {self._resource.api_version}>"
+        return self._client(namespace)
 
 
-class Clusterwide(Generic[T]):
+class Clusterwide(_Entry[T]):
     """A resource whose objects live in no namespace."""
 
-    def __init__(self, rest: RESTClient, resource: Resource) -> None:
-        self._rest = rest
-        self._resource = resource
-
     def __call__(self) -> ResourceClient[T]:
-        return _client(self._rest, self._resource, "")
-
-    def __repr__(self) -> str:
-        return f"<{self._resource.group_resource} of {self._resource.api_version}>"
+        return self._client("")
 
 
 class Group:
@@ -81,7 +79,3 @@ class Group:
 
         def __dir__(self):
             return sorted(self._resources)
-
-
-def _client(rest: RESTClient, resource: Resource, namespace: str) -> ResourceClient[Any]:
-    return ResourceClient(rest, kind_of(resource), resource, namespace=namespace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import AsyncIterator
 from typing import Self
 
 from .byte_stream import ByteStream
@@ -38,12 +39,24 @@ class LogStream:
         return self
 
     async def __anext__(self) -> str:
+        if not await self._has_lines():
+            raise StopAsyncIteration
+        return self._lines.popleft()
+
+    async def batches(self) -> AsyncIterator[list[str]]:
+        """The lines, as many at a time as came at a time."""
+        while await self._has_lines():
+            lines = list(self._lines)
+            self._lines.clear()
+            yield lines
+
+    async def _has_lines(self) -> bool:
         while not self._lines:
             piece = await self._body.read()
             if not piece and not self._unfinished:
-                raise StopAsyncIteration
+                return False
             self._feed(piece or b"\n")
-        return self._lines.popleft()
+        return True
 
     def _feed(self, piece: bytes) -> None:
         *complete, rest = piece.split(b"\n")

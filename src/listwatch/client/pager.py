@@ -15,7 +15,7 @@ from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 
-__all__ = ["PAGE_SIZE", "Pager"]
+__all__ = ["PAGE_SIZE", "PageLister", "Pager"]
 
 PAGE_SIZE = 500
 _READ_AHEAD = 10
@@ -23,7 +23,7 @@ _READ_AHEAD = 10
 T = TypeVar("T", bound=Object)
 
 
-class ListsPages(Protocol[T]):
+class PageLister(Protocol[T]):
     """Gives one page of a list; with limit 0, all of it."""
 
     async def __call__(
@@ -36,7 +36,7 @@ class Pager(Generic[T]):
 
     def __init__(
         self,
-        list_page: ListsPages[T],
+        list_page: PageLister[T],
         *,
         page_size: int = PAGE_SIZE,
         read_ahead: int = _READ_AHEAD,

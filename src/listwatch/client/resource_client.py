@@ -11,10 +11,17 @@ What reads is in `resource_reader.py`, patch and delete are in `resource_editor.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from listwatch.api.options import FieldValidation, PropagationPolicy, delete_options, query
+from listwatch.api.options import (
+    FieldValidation,
+    LogSource,
+    PropagationPolicy,
+    delete_options,
+    log_options,
+    query,
+)
 from listwatch.api.patches import APPLY_PATCH, MERGE_PATCH, Patch, PatchType
 from listwatch.errors import RequestError
 from listwatch.objects.object import Object
@@ -168,13 +175,22 @@ class ResourceClient(ResourceEditor[T]):
         previous: bool = False,
         timestamps: bool = False,
         limit_bytes: int | None = None,
+        stream: LogSource = "",
+        insecure_skip_tls_verify_backend: bool = False,
     ) -> str:
         """What a container of a pod has written so far; `since` is a time, or how long ago in seconds."""
-        parameters = query(
-            container=container, tail_lines=tail, previous=previous, timestamps=timestamps, limit_bytes=limit_bytes
+        parameters = log_options(
+            container=container,
+            since=since,
+            tail_lines=tail,
+            previous=previous,
+            timestamps=timestamps,
+            limit_bytes=limit_bytes,
+            stream=stream,
+            insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
         )
-        stream = self.subresource("log").stream(name, **parameters, **_since(since))
-        return (await stream.read_all()).decode(errors="replace")
+        body = await self.subresource("log").stream(name, **parameters).read_all()
+        return body.decode(errors="replace")
 
     def follow_logs(
         self,
@@ -184,10 +200,20 @@ class ResourceClient(ResourceEditor[T]):
         since: float | timedelta | datetime | None = None,
         tail: int | None = None,
         timestamps: bool = False,
+        stream: LogSource = "",
+        insecure_skip_tls_verify_backend: bool = False,
     ) -> LogStream:
         """The same as lines, and then each line that is written, until the container ends."""
-        parameters = query(follow=True, container=container, tail_lines=tail, timestamps=timestamps)
-        return LogStream(self.subresource("log").stream(name, **parameters, **_since(since)))
+        parameters = log_options(
+            follow=True,
+            container=container,
+            since=since,
+            tail_lines=tail,
+            timestamps=timestamps,
+            stream=stream,
+            insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
+        )
+        return LogStream(self.subresource("log").stream(name, **parameters))
 
     async def evict(
         self,
@@ -279,17 +305,3 @@ def _applicable(body: Object, field_manager: str) -> Object:
 
 def _given(body: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value is not None}
-
-
-def _since(since: float | timedelta | datetime | None) -> dict[str, Any]:
-    match since:
-        case None:
-            return {}
-        case datetime():
-            if since.tzinfo is None:
-                raise RequestError(f"{since} has no time zone, so nobody knows when that was")
-            return {"sinceTime": since.astimezone(UTC).isoformat().replace("+00:00", "Z")}
-        case timedelta():
-            return _since(since.total_seconds())
-        case _:
-            return {"sinceSeconds": max(int(since), 1)}

@@ -59,9 +59,10 @@ class ResourceEditor(ResourceReader[T]):
         dry_run: bool = False,
         ignore_store_read_error: bool = False,
     ) -> T | None:
-        """Delete an object: None if it is gone, or the object as long as something still holds it.
+        """Delete an object, and return what the server tells of it; None where that is just that it is gone.
 
-        With a uid or a resource version, ConflictError if it is not that very object any more.
+        It may linger: while finalizers or its grace period hold it, it has a deletion timestamp. With a uid or a
+        resource version, ConflictError if it is not that very object any more.
         """
         request = await self._request("DELETE", name)
         options = delete_options(
@@ -80,6 +81,7 @@ class ResourceEditor(ResourceReader[T]):
         *,
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
         propagation_policy: PropagationPolicy = "",
         grace_period_seconds: int | None = None,
         dry_run: bool = False,
@@ -92,7 +94,7 @@ class ResourceEditor(ResourceReader[T]):
     ) -> ObjectList[T]:
         """Delete all that are selected; without a selection, all of the namespace. The objects that were deleted."""
         request = await self._request("DELETE", accept=self.accept_list)
-        parameters = self._selected(label_selector, field_selector) | query(
+        parameters = self._selected(label_selector, field_selector, shard_selector) | query(
             limit=limit,
             continue_token=continue_token,
             resource_version=resource_version,

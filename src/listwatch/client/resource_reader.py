@@ -45,9 +45,9 @@ class ResourceReader(Generic[T]):
         self._rest = rest
         self._kind = kind
         self._resource = resource if isinstance(resource, Resource) else None
-        self._find = resource if not isinstance(resource, Resource) else None
+        self._find = None if isinstance(resource, Resource) else resource
         self._namespace = namespace
-        self._called = name or (str(resource.group_resource) if isinstance(resource, Resource) else "resource")
+        self._called = name or (str(self._resource.group_resource) if self._resource else kind.__name__)
         self._selection: dict[str, str] = {}
         self._home: RESTClient | None = None
 
@@ -69,10 +69,19 @@ class ResourceReader(Generic[T]):
         other._namespace = namespace
         return other
 
-    def selecting(self, *, label_selector: LabelSelectorLike = None, field_selector: FieldSelectorLike = None) -> Self:
-        """The same with a selection that holds for every list, watch and delete_collection."""
+    def selecting(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+    ) -> Self:
+        """The same with a selection that holds for every list, watch and delete_collection; selections add up.
+
+        Selectors are text, mappings or selector objects. A shard selector is text that names a range of uids.
+        """
         other = copy.copy(self)
-        other._selection = self._selected(label_selector, field_selector)
+        other._selection = self._selected(label_selector, field_selector, shard_selector)
         return other
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -88,6 +97,7 @@ class ResourceReader(Generic[T]):
         *,
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
         limit: int | None = None,
         continue_token: str = "",
         resource_version: str = "",
@@ -95,7 +105,7 @@ class ResourceReader(Generic[T]):
         timeout_seconds: int | None = None,
     ) -> ObjectList[T]:
         """Everything, read in pages of 500; with a limit, one page of so many; with limit 0, all in one answer."""
-        page = partial(self._page, self._selected(label_selector, field_selector), timeout_seconds)
+        page = partial(self._page, self._selected(label_selector, field_selector, shard_selector), timeout_seconds)
         options = {
             "continue_token": continue_token,
             "resource_version": resource_version,
@@ -109,6 +119,7 @@ class ResourceReader(Generic[T]):
         page_size: int = PAGE_SIZE,
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
         continue_token: str = "",
         resource_version: str = "",
         resource_version_match: str = "",
@@ -117,7 +128,7 @@ class ResourceReader(Generic[T]):
 
         ExpiredError if it takes longer than the server remembers; its `continue_token` continues, if not consistently.
         """
-        page = partial(self._page, self._selected(label_selector, field_selector), None)
+        page = partial(self._page, self._selected(label_selector, field_selector, shard_selector), None)
         return Pager(page, page_size=page_size).pages(
             continue_token=continue_token,
             resource_version=resource_version,
@@ -129,6 +140,7 @@ class ResourceReader(Generic[T]):
         *,
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
         resource_version: str = "",
         resource_version_match: str = "",
         send_initial_events: bool | None = None,
@@ -139,7 +151,7 @@ class ResourceReader(Generic[T]):
 
         It resumes nothing by itself: a RetryWatcher or an informer does.
         """
-        parameters = self._selected(label_selector, field_selector) | query(
+        parameters = self._selected(label_selector, field_selector, shard_selector) | query(
             watch=True,
             resource_version=resource_version,
             resource_version_match=resource_version_match,
@@ -193,7 +205,7 @@ class ResourceReader(Generic[T]):
         if self._home is None:
             self._home = self._rest.for_group_version(resource.api_version)
         place = self._namespace if namespace is None else namespace
-        self._check_place(resource, place, name, method)
+        _check_place(resource, place, name, method)
         request = self._home.verb(method).resource(resource.plural)
         if place:
             request.namespace(place)
@@ -211,18 +223,21 @@ class ResourceReader(Generic[T]):
             self._resource = await self._find()
         return self._resource
 
-    def _check_place(self, resource: Resource, namespace: str, name: str | None, method: str) -> None:
-        if namespace and not resource.namespaced:
-            raise RequestError(f"{resource.group_resource} live in no namespace, but {namespace!r} was given")
-        if resource.namespaced and not namespace and (name is not None or method == "POST"):
-            what = f"{resource.group_resource} {name!r}" if name else f"a new object of {resource.group_resource}"
-            raise RequestError(f"{what} needs a namespace: give one to the client, as in .namespace('default')")
-
-    def _selected(self, label_selector: LabelSelectorLike, field_selector: FieldSelectorLike) -> dict[str, str]:
-        given, bound = selection(label_selector, field_selector), self._selection
+    def _selected(
+        self, label_selector: LabelSelectorLike, field_selector: FieldSelectorLike, shard_selector: str
+    ) -> dict[str, str]:
+        given, bound = selection(label_selector, field_selector, shard_selector), self._selection
         return {name: ",".join(filter(None, (bound.get(name), given.get(name)))) for name in bound | given}
 
     def __repr__(self) -> str:
         where = f" in {self._namespace}" if self._namespace else ""
         which = "".join(f" {name}={text}" for name, text in self._selection.items())
         return f"<{type(self).__name__} of {self._called}{where}{which}>"
+
+
+def _check_place(resource: Resource, namespace: str, name: str | None, method: str) -> None:
+    if namespace and not resource.namespaced:
+        raise RequestError(f"{resource.group_resource} live in no namespace, but {namespace!r} was given")
+    if resource.namespaced and not namespace and (name is not None or method == "POST"):
+        what = f"{resource.group_resource} {name!r}" if name else f"a new object of {resource.group_resource}"
+        raise RequestError(f"{what} needs a namespace: give one to the client, as in .namespace('default')")

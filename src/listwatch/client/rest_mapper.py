@@ -74,13 +74,11 @@ class RESTMapper:
     async def _find(self, look: Callable[[ResourceMap], Found | None]) -> Found | None:
         before = self._cache.generation
         found = look(await self.resources())
-        seen = self._generation
-        if found is not None or (seen > before and self._cache.is_fresh):
-            return found
-        # What is known is older than the question: a definition may have been installed since.
-        if self._cache.generation == seen:
+        if found is None and (self._cache.generation == before or not self._cache.is_fresh):
+            # What is known is older than the question: a definition may have been installed since.
             self._cache.invalidate()
-        return look(await self.resources())
+            found = look(await self.resources())
+        return found
 
     def _warn_once(self, name: str, match: Match) -> None:
         if name not in self._warned:

@@ -56,13 +56,12 @@ async def until_without_retry(
                 if not pending:
                     return last
     except TimeoutError:
-        raise WaitTimeoutError(f"waited {timeout} s for {_left(pending)}; {_seen(last)}", last=last) from None
-    raise WatchClosedError(f"the watch ended before {_left(pending)}; {_seen(last)}")
+        raise WaitTimeoutError(f"waited {timeout} s in vain for {_names(pending)}; {_seen(last)}", last=last) from None
+    raise WatchClosedError(f"the watch ended while waiting for {_names(pending)}; {_seen(last)}")
 
 
-def _left(pending: list[EventCondition[T]]) -> str:
-    first = getattr(pending[0], "__name__", str(pending[0]))
-    return f"{first} was met" if len(pending) == 1 else f"{first} and {len(pending) - 1} more conditions were met"
+def _names(pending: list[EventCondition[T]]) -> str:
+    return ", ".join(getattr(each, "__name__", str(each)) for each in pending)
 
 
 def _seen(last: WatchEvent[T] | Failed | None) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit
@@ -28,7 +28,7 @@ from listwatch.selectors import (
     parse_label_selector,
 )
 
-__all__ = ["InformerHandle", "SharedInformerFactory", "SourceMaker"]
+__all__ = ["InformerGroup", "InformerHandle", "SharedInformerFactory", "SourceMaker"]
 
 T = TypeVar("T", bound=Object)
 
@@ -85,6 +85,8 @@ class SharedInformerFactory:
     Inside `async with` an informer runs as soon as it is asked for. `namespace` is one to look at, `namespaces` are
     several behind one store; neither means all. `resync_for` overrides `resync` by kind.
     """
+
+    informer_type: ClassVar[type[SharedIndexInformer[Any]]] = SharedIndexInformer
 
     def __init__(
         self,
@@ -143,7 +145,7 @@ class SharedInformerFactory:
         return InformerHandle(self, key, shared.informer)
 
     def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> SharedIndexInformer[Any]:
-        informer = SharedIndexInformer(
+        informer: SharedIndexInformer[Any] = self.informer_type(
             next(iter(sources.values())) if len(sources) == 1 else sources,
             key.kind,
             resync=self._resync_for.get(key.kind, self._resync),
@@ -214,13 +216,13 @@ class SharedInformerFactory:
             handle = self._handles[name] = self.informer(name)
         return handle
 
-    def __getattr__(self, name: str) -> _Group:
+    def __getattr__(self, name: str) -> InformerGroup:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _Group(self, name)
+        return InformerGroup(self, name)
 
 
-class _Group:
+class InformerGroup:
     """The resources of one group-version, as `factory.core_v1`."""
 
     def __init__(self, factory: SharedInformerFactory, name: str) -> None:

@@ -118,8 +118,7 @@ class Listener(Generic[T]):
             try:
                 seen = filtered(change, self._accepts)  # type: ignore[arg-type]  # only called where there is one
             except Exception as error:  # noqa: BLE001  # it is the user's function
-                self._failed += 1
-                self._on_failure(self.name, change, error)
+                self._report(change, error)
             else:
                 if seen is not None:
                     yield seen
@@ -130,10 +129,10 @@ class Listener(Generic[T]):
                 self._warned = True
                 _log.warning("%s is slow: %d changes are waiting for it", self.name, len(self._pending))
             return
-        before = len(self._pending)
-        self._pending = deque(_coalesced(self._pending))
-        self._coalesced += before - len(self._pending)
-        self._initial_left = sum(isinstance(each, Added) and each.is_initial for each in self._pending)
+        before, self._pending = self._pending, deque(_coalesced(self._pending))
+        self._coalesced += len(before) - len(self._pending)
+        # Not counted anew: the handler may be at an initial add just now, which is not in the backlog any more.
+        self._initial_left -= _initial(before) - _initial(self._pending)
 
     def _check_caught_up(self) -> None:
         if self._is_fed and self._initial_left == 0:
@@ -160,12 +159,22 @@ class Listener(Generic[T]):
             if awaitable is not None:
                 await awaitable
         except Exception as error:  # noqa: BLE001  # it is the user's function, and others' changes are still to come
-            self._failed += 1
-            self._on_failure(self.name, change, error)
+            self._report(change, error)
+        self._was_handled(change)
+
+    def _report(self, change: Change[T], error: Exception) -> None:
+        self._failed += 1
+        self._on_failure(self.name, change, error)
+
+    def _was_handled(self, change: Change[T]) -> None:
         self._handled += 1
         if isinstance(change, Added) and change.is_initial:
             self._initial_left -= 1
             self._check_caught_up()
+
+
+def _initial(changes: Iterable[Change[T]]) -> int:
+    return sum(isinstance(each, Added) and each.is_initial for each in changes)
 
 
 def _coalesced(changes: Iterable[Change[T]]) -> list[Change[T]]:

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from listwatch.cache import deltas
 from listwatch.cache.delta_fifo import DeltaFIFO
@@ -101,6 +101,8 @@ class SharedIndexInformer(Generic[T]):
     It runs once: `async with informer`, or `await informer.run()` until cancelled. `source` may be a mapping from
     namespaces to their sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
     """
+
+    listener_type: ClassVar[type[Listener[Any]]] = Listener
 
     def __init__(
         self,
@@ -201,7 +203,7 @@ class SharedIndexInformer(Generic[T]):
             else HandlerFunctions(on_add=on_add, on_update=on_update, on_delete=on_delete)
         )
         period = self._resync if resync is None else resync
-        listener = Listener(
+        listener = self.listener_type(
             functions,
             accepts=filter,
             resync=max(period, MIN_RESYNC) if period > 0 else 0.0,

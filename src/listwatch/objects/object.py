@@ -225,7 +225,10 @@ class Object(_Kept):
 
     def describe(self) -> str:
         """Kind and key, for messages."""
-        return f"{self.kind} {self.key}" if self.name else f"{self.kind} without a name"
+        return self._described_as(self.kind)
+
+    def _described_as(self, kind: str) -> str:
+        return f"{kind} {self.key}" if self.name else f"{kind} without a name"
 
     def _touch(self, field: LazyField) -> Any:
         """The value of a part that is not decoded yet."""
@@ -249,7 +252,7 @@ class Object(_Kept):
             try:
                 parts = self._parts = _parts.decode(self._raw)
             except UNREADABLE as error:
-                raise DecodeError(reason_of(error), object_name=f"{type(self).__name__} {self.key}") from None
+                raise DecodeError(reason_of(error), object_name=self._described_as(type(self).__name__)) from None
         return parts
 
     def _content(self) -> dict[str, Any]:

@@ -55,15 +55,11 @@ def delete_collection(verbs: Verbs, request: APIRequest) -> Answer:
         delete_object(verbs, one, stored, options)
     items = verbs.all_sent(listing.items, request.resource)
     return Answer(
-        ListAnswer(
-            request.resource, items, str(listing.revision), listing.continue_token, listing.remaining_item_count
-        )
+        ListAnswer(request.resource, items, str(listing.revision), listing.continue_token, listing.remaining_item_count)
     )
 
 
-def delete_object(
-    verbs: Verbs, request: APIRequest, existing: Stored, options: DeleteOptions
-) -> tuple[Stored, bool]:
+def delete_object(verbs: Verbs, request: APIRequest, existing: Stored, options: DeleteOptions) -> tuple[Stored, bool]:
     """Delete one object, or begin to; returns what is left of it, which is its last state if it is gone."""
     target, old = verbs.target(request.resource), decoded(existing)
     check_preconditions(old, options, target.form)
@@ -78,8 +74,7 @@ def delete_object(
         case remove:
             if remove.mark:
                 existing = verbs.objects.update(target.storage_id, existing, remove.mark, dry_run=options.dry_run)
-            verbs.objects.remove(target.storage_id, existing, dry_run=options.dry_run)
-            return existing, True
+            return verbs.objects.remove(target.storage_id, existing, dry_run=options.dry_run), True
 
 
 def _success(request: APIRequest, deleted: Stored) -> dict[str, object]:

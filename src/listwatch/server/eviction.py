@@ -95,7 +95,7 @@ def _is_unready_and_not_missed(pod: Tree, budget: Tree) -> bool:
     if child(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget.get("status", {})
-    return status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0
+    return bool(status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0)
 
 
 def _check_allowed(budget: Tree) -> None:

@@ -170,8 +170,7 @@ class Exchange:
         return await self._send(answer)
 
     def _perform(self, request: APIRequest) -> Answer:
-        verbs = self._backend.verbs
-        return verbs.answer(request)
+        return self._backend.verbs.answer(request)
 
     async def _refuse(self, error: APIError) -> web.StreamResponse:
         pretty = wants_pretty(self._info.query, self._user_agent)

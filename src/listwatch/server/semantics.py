@@ -83,7 +83,7 @@ def check_name(request: APIRequest, tree: Tree) -> None:
 
 
 def check_identity(new: Tree, uid: str, resource: Resource) -> None:
-    """Who replaces an object and says which one does not mean another of the same name; without any, the uid is empty."""
+    """Who says which object they replace do not mean another of its name; the uid is empty where there is none."""
     asked, name = metadata_of(new).get("uid") or "", metadata_of(new)["name"]
     if asked not in ("", uid):
         why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {uid}"

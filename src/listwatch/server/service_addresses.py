@@ -75,7 +75,7 @@ def assign_addresses(service: Tree, old: Tree | None, present: Iterable[Stored])
 
 
 def _has_addresses(spec: Tree) -> bool:
-    return spec.get("type", "ExternalName") != "ExternalName"
+    return bool(spec.get("type", "ExternalName") != "ExternalName")
 
 
 def _has_node_ports(spec: Tree) -> bool:
@@ -83,7 +83,7 @@ def _has_node_ports(spec: Tree) -> bool:
 
 
 def _has_health_port(spec: Tree) -> bool:
-    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+    return bool(spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
 
 
 def _is_reachable_from_outside(spec: Tree) -> bool:
@@ -160,9 +160,11 @@ def _choose_families(service: Tree, before: Tree) -> None:
         wants_both = policy != "SingleStack" and len(families) == 1
         spec["ipFamilies"] = [*families, _OTHER_FAMILY[families[0]]] if wants_both else families
         return
-    problems = [] if policy != "RequireDualStack" else [
-        invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")
-    ]
+    problems = (
+        []
+        if policy != "RequireDualStack"
+        else [invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")]
+    )
     for index, family in enumerate(families):
         if family != "IPv4":
             problems.append(invalid(f"spec.ipFamilies[{index}]", family, "not configured on this cluster"))

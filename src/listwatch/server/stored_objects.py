@@ -43,15 +43,16 @@ class StoredObjects:
             return Stored(existing.key, encode(existing.revision), existing.revision)
         return self.storage.update(storage_id, existing.key, encode, expected=existing.revision)
 
-    def remove(self, storage_id: str, existing: Stored, *, dry_run: bool = False) -> None:
-        """Its last state, as those who watch see it, is the one that was there."""
-        if not dry_run:
-            self.storage.delete(
-                storage_id,
-                existing.key,
-                lambda revision: with_resource_version(existing.value, revision),
-                expected=existing.revision,
-            )
+    def remove(self, storage_id: str, existing: Stored, *, dry_run: bool = False) -> Stored:
+        """Returns its last state, which is the one that was there, at the revision of its end."""
+        if dry_run:
+            return existing
+        return self.storage.delete(
+            storage_id,
+            existing.key,
+            lambda revision: with_resource_version(existing.value, revision),
+            expected=existing.revision,
+        )
 
     def change(self, storage_id: str, existing: Stored, tree: Tree, *, dry_run: bool = False) -> Stored:
         """Update, or remove if that was all that a deletion waited for; then the answer is what would have been."""

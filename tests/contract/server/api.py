@@ -42,7 +42,7 @@ class Answer:
         return self.headers.get_all("Warning") or []
 
     def ok(self, status: int = 200) -> Tree:
-        """The object that it is about; fails unless the answer has that status, and the headers of every such answer."""
+        """The object that it is about; fails unless it has that status, and the headers of every such answer."""
         assert self.status == status, (self.status, self.body)
         assert self.headers["Cache-Control"] == "no-cache, private"
         assert self.headers["Audit-Id"]

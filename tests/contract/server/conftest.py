@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-
 from tests.contract.server.api import API
 from tests.contract.target import Target
 

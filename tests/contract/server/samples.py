@@ -16,4 +16,5 @@ def create_event(api: API, name: str, **fields: Tree) -> Tree:
 def owner(tree: Tree, **more: Tree) -> Tree:
     """A reference to an object as the owner of another."""
     metadata = tree["metadata"]
-    return {"apiVersion": tree["apiVersion"], "kind": tree["kind"], "name": metadata["name"], "uid": metadata["uid"], **more}
+    identity = {name: metadata[name] for name in ("name", "uid")}
+    return {"apiVersion": tree["apiVersion"], "kind": tree["kind"], **identity, **more}

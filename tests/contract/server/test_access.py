@@ -1,14 +1,11 @@
 import pytest
-
 from tests.contract.server.api import API
 
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 
 
-@pytest.mark.parametrize(
-    "authorization", ["Bearer nonsense", "Bearer nonsense with blanks", "bearer x"]
-)
+@pytest.mark.parametrize("authorization", ["Bearer nonsense", "Bearer nonsense with blanks", "bearer x"])
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/configmaps", "/apis", "/api/v1/nothing"])
 def test_a_token_that_nobody_knows_is_refused(api: API, path: str, authorization: str):
     answer = api.get(path, headers={"Authorization": authorization})

@@ -1,14 +1,15 @@
 """What is answered to requests that make no sense, and that the server goes on after them."""
 
-import pytest
+from collections.abc import Iterator
 
+import pytest
 from tests.contract.server.api import API, JSON_PATCH, causes
 from tests.contract.server.samples import POD
 from tests.contract.target import Target
 
 
 @pytest.fixture(autouse=True)
-def goes_on_serving(api: API):
+def goes_on_serving(api: API) -> Iterator[None]:
     yield
     api.get("/api/v1/namespaces/default").ok()
 
@@ -162,7 +163,9 @@ def test_an_unknown_method_is_not_allowed(api: API):
     assert answer.status == 405
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b'{"kind":"ConfigMap","apiVersion":"v1"}', b'{"gracePeriodSeconds":"x"}'])
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b'{"kind":"ConfigMap","apiVersion":"v1"}', b'{"gracePeriodSeconds":"x"}']
+)
 def test_bad_options_of_a_deletion_are_refused_and_delete_nothing(api: API, body: bytes):
     api.create("configmaps", "a")
     answer = api.delete(api.path("configmaps", "a"), body)

@@ -1,5 +1,4 @@
 import pytest
-
 from tests.contract.server.api import API, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD, owner
 
@@ -45,6 +44,7 @@ def test_some_kinds_are_answered_with_their_last_state(api: API, plural: str):
         # Claims are held by a finalizer that a controller takes away.
         release(api, path)
     assert (deleted["kind"], deleted["metadata"]["uid"]) == (created["kind"], created["metadata"]["uid"])
+    assert int(deleted["metadata"]["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
     api.get(path).failed(404, "NotFound")
 
 
@@ -145,6 +145,7 @@ def test_those_who_watch_see_the_mark_and_the_end(api: API):
         type_, seen = watch.next()
     assert type_ == "DELETED"
     assert "finalizers" not in last["metadata"]
+    assert last["metadata"]["resourceVersion"] == marked["metadata"]["resourceVersion"]
     # What is told is the last state that was stored.
     assert seen["metadata"]["finalizers"] == [HOLD]
     assert int(seen["metadata"]["resourceVersion"]) > int(marked["metadata"]["resourceVersion"])
@@ -182,8 +183,8 @@ def test_only_the_state_that_is_meant_is_deleted(api: API):
 def test_a_policy_is_a_finalizer_for_whoever_cleans_up(api: API, policy: str, finalizer: str):
     created = api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
     path = api.path("configmaps", "a")
-    held = {"metadata": {"name": "b", "ownerReferences": [owner(created, blockOwnerDeletion=True)], "finalizers": [HOLD]}}
-    api.post(api.path("configmaps"), held).ok(201)
+    owners = [owner(created, blockOwnerDeletion=True)]
+    api.create("configmaps", "b", metadata={"ownerReferences": owners, "finalizers": [HOLD]})
     marked = api.delete(path, {"propagationPolicy": policy}).ok()
     assert marked["metadata"]["finalizers"] == [HOLD, finalizer]
     release(api, api.path("configmaps", "b"))
@@ -280,9 +281,10 @@ def test_the_end_of_a_pod_is_told_twice(api: API):
         answer = api.delete(api.path("pods", "web")).ok()
         (first, marked), (second, last) = watch.next(), watch.next()
     assert (first, second) == ("MODIFIED", "DELETED")
-    assert marked == answer
+    assert last == answer
     assert marked["metadata"]["deletionGracePeriodSeconds"] == 0
     assert last["metadata"]["deletionTimestamp"] == marked["metadata"]["deletionTimestamp"]
+    assert int(last["metadata"]["resourceVersion"]) > int(marked["metadata"]["resourceVersion"])
 
 
 # --- collections ------------------------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
 import pytest
-
 from tests.contract.server.api import API, JSON, Tree
 
 AGGREGATED = f"{JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -1,7 +1,9 @@
 """What single kinds do: those that come in two forms, and those that get something from the server."""
 
 import ipaddress
+from collections.abc import Iterator
 
+import pytest
 from tests.contract.server.api import API, Tree, causes
 from tests.contract.server.samples import POD, create_event
 
@@ -83,8 +85,8 @@ def test_an_autoscaler_can_be_written_in_one_version_and_read_in_another(api: AP
 
 
 def test_what_an_older_version_cannot_say_is_not_lost(api: API):
-    memory = {"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}}}
-    body = autoscaler(metrics=[memory])
+    target = {"type": "AverageValue", "averageValue": "1Gi"}
+    body = autoscaler(metrics=[{"type": "Resource", "resource": {"name": "memory", "target": target}}])
     created = api.post(api.path("horizontalpodautoscalers", version="autoscaling/v2"), body).ok(201)
     path = api.path("horizontalpodautoscalers", "web", version="autoscaling/v1")
     older = api.get(path).ok()
@@ -107,6 +109,13 @@ def test_a_watch_shows_the_version_that_was_asked_for(api: API):
 # --- services ---------------------------------------------------------------------------------------------------------
 
 PORTS = [{"port": 80}]
+
+
+@pytest.fixture(autouse=True)
+def gives_addresses_back(api: API) -> Iterator[None]:
+    """There are few, and not every server empties namespaces."""
+    yield
+    api.delete(api.path("services")).ok()
 
 
 def service(api: API, name: str, **spec: Tree) -> Tree:
@@ -197,9 +206,11 @@ def test_a_service_that_becomes_one_on_every_node_gets_ports(api: API):
 
 
 def test_a_dry_service_takes_no_port(api: API):
-    body = {"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 32111}]}}
+    ports = service(api, "a", type="NodePort")["spec"]["ports"]
+    api.delete(api.path("services", "a")).ok()
+    body = {"metadata": {"name": "b"}, "spec": {"type": "NodePort", "ports": ports}}
     assert api.post(api.path("services"), body, dryRun="All").ok(201)["spec"]["clusterIP"]
-    assert service(api, "b", **body["spec"])["spec"]["ports"][0]["nodePort"] == 32111
+    assert service(api, "c", type="NodePort", ports=ports)["spec"]["ports"] == ports
 
 
 # --- others -----------------------------------------------------------------------------------------------------------

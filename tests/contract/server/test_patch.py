@@ -1,5 +1,4 @@
 import pytest
-
 from tests.contract.server.api import API, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD, TEMPLATE
 

@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterator
 
 import pytest
-
 from tests.contract.server.api import API, Tree, causes
 from tests.contract.server.samples import create_event
 from tests.contract.target import Target
@@ -310,9 +309,7 @@ def test_secrets_are_selected_by_type(api: API):
 
 def test_only_some_fields_select(api: API):
     status = api.get(api.path("configmaps"), fieldSelector="data.key=value").failed(400, "BadRequest")
-    assert status["message"] == (
-        '"data.key" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    )
+    assert status["message"] == ('"data.key" is not a known field selector: only "metadata.name", "metadata.namespace"')
     status = api.get(api.path("pods"), fieldSelector="spec.colour=red").failed(400, "BadRequest")
     assert status["message"] == "field label not supported: spec.colour"
 

@@ -1,6 +1,5 @@
 import pytest
-
-from tests.contract.server.api import API, Answer, STRATEGIC_MERGE_PATCH, Tree, causes
+from tests.contract.server.api import API, STRATEGIC_MERGE_PATCH, Answer, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD, TEMPLATE
 
 APPS = "apps/v1"
@@ -43,7 +42,8 @@ def test_the_status_is_patched(api: API, web: str):
 
 def test_conditions_merge_by_type(api: API, web: str):
     def condition(kind: str, status: str) -> Tree:
-        return {"status": {"conditions": [{"type": kind, "status": status, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
+        found = {"type": kind, "status": status, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        return {"status": {"conditions": [found]}}
 
     api.patch(f"{web}/status", condition("Available", "False"), STRATEGIC_MERGE_PATCH).ok()
     api.patch(f"{web}/status", condition("Progressing", "True"), STRATEGIC_MERGE_PATCH).ok()
@@ -126,7 +126,9 @@ def test_a_scale_is_no_deployment(api: API, web: str):
     api.put(f"{web}/scale", api.get(web).ok()).failed(400, "BadRequest")
 
 
-@pytest.mark.parametrize(("plural", "version"), [("replicasets", APPS), ("statefulsets", APPS), ("replicationcontrollers", "v1")])
+@pytest.mark.parametrize(
+    ("plural", "version"), [("replicasets", APPS), ("statefulsets", APPS), ("replicationcontrollers", "v1")]
+)
 def test_others_scale_too(api: API, plural: str, version: str):
     selector: Tree = {"app": "web"} if version == "v1" else {"matchLabels": {"app": "web"}}
     api.create(plural, "web", version=version, spec={"selector": selector, "template": TEMPLATE, "replicas": 2})

@@ -1,5 +1,4 @@
 import pytest
-
 from tests.contract.server.api import API, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD
 
@@ -68,7 +67,8 @@ def test_an_update_that_changes_nothing_keeps_the_version(api: API):
 
 def test_a_blind_update_overwrites_what_is_there(api: API):
     api.create("configmaps", "a", data={"x": "1"})
-    assert api.put(api.path("configmaps", "a"), {"metadata": {"name": "a"}, "data": {"x": "2"}}).ok()["data"] == {"x": "2"}
+    body = {"metadata": {"name": "a"}, "data": {"x": "2"}}
+    assert api.put(api.path("configmaps", "a"), body).ok()["data"] == {"x": "2"}
 
 
 def test_some_kinds_are_not_updated_blindly(api: API):

@@ -3,7 +3,6 @@ import json
 from contextlib import AbstractContextManager
 
 import pytest
-
 from tests.contract.server.api import API, Tree, Watch, causes
 from tests.contract.server.samples import create_event
 from tests.contract.target import Target

@@ -152,11 +152,12 @@ def _owners(references: Tree, path: str) -> Causes:
 
 
 def _owner(reference: Tree, path: str) -> Causes:
-    for name in ("apiVersion", "kind", "name", "uid"):
+    version = reference.get("apiVersion", "")
+    if not version or version.count("/") > 1:
+        yield invalid(f"{path}.apiVersion", version, "version must not be empty")
+    for name in ("kind", "name", "uid"):
         if not reference.get(name):
-            yield required(f"{path}.{name}", "must not be empty")
-    if reference.get("apiVersion", "").count("/") > 1:
-        yield invalid(f"{path}.apiVersion", reference["apiVersion"], "must be <group>/<version> or <version>")
+            yield invalid(f"{path}.{name}", "", "must not be empty")
     if (reference.get("apiVersion"), reference.get("kind")) == ("v1", "Event"):
         yield invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner")
 

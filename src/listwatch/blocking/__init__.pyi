@@ -1,0 +1,1199 @@
+"""The blocking clients as type checkers and completions see them.
+
+Generated from the asynchronous ones. Do not edit: `make blocking` makes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from os import PathLike
+from random import Random
+from typing import Any, Generic, Self, TypeVar, overload
+
+from listwatch.api.discovery import APIGroup, Discovered
+from listwatch.api.options import FieldValidation, LogSource, PropagationPolicy
+from listwatch.api.patches import MERGE_PATCH, Patch, PatchType
+from listwatch.api.references import ResourceLike
+from listwatch.api.requests import HTTPRequest
+from listwatch.api.resource_map import ResourceMap
+from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.cache.lister import Lister
+from listwatch.client.config import ClientConfig
+from listwatch.client.discovery_cache import DiscoveryCache
+from listwatch.client.discovery_client import ServerVersion
+from listwatch.client.pager import PAGE_SIZE
+from listwatch.client.rate_limiter import RateLimiter
+from listwatch.client.result import Result
+from listwatch.client.sender import ClientStatistics, Transport
+from listwatch.clock import Clock
+from listwatch.informer.handlers import Change, Handler
+from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.listener import ListenerStatistics, Overflow
+from listwatch.informer.reflector import MIN_WATCH, Problem
+from listwatch.informer.shared_informer import InformerStatistics
+from listwatch.meta import GroupVersionKind, Resource
+from listwatch.models import (
+    admissionregistration_v1,
+    admissionregistration_v1alpha1,
+    admissionregistration_v1beta1,
+    apiextensions_v1,
+    apiregistration_v1,
+    apps_v1,
+    authentication_v1,
+    authorization_v1,
+    autoscaling_v1,
+    autoscaling_v2,
+    batch_v1,
+    certificates_v1,
+    certificates_v1beta1,
+    coordination_v1,
+    coordination_v1alpha2,
+    coordination_v1beta1,
+    core_v1,
+    discovery_v1,
+    events_v1,
+    flowcontrol_v1,
+    internal_v1alpha1,
+    lifecycle_v1alpha1,
+    networking_v1,
+    node_v1,
+    policy_v1,
+    rbac_v1,
+    resource_v1,
+    resource_v1alpha3,
+    resource_v1beta1,
+    resource_v1beta2,
+    scheduling_v1,
+    scheduling_v1alpha3,
+    scheduling_v1beta1,
+    storage_v1,
+    storagemigration_v1,
+    storagemigration_v1beta1,
+)
+from listwatch.models.authentication_v1 import TokenRequest
+from listwatch.models.autoscaling_v1 import Scale
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object
+from listwatch.objects.object_list import ObjectList
+from listwatch.objects.partial_object import PartialObjectMetadata
+from listwatch.objects.unstructured import Unstructured
+from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+
+F = TypeVar("F", bound=Callable[..., Any])
+S = TypeVar("S", bound=Object)
+T = TypeVar("T", bound=Object)
+__all__ = [
+    "ByteStream",
+    "ClientSet",
+    "DiscoveryClient",
+    "DynamicClient",
+    "HandlerRegistration",
+    "InformerHandle",
+    "LogStream",
+    "MetadataClient",
+    "MetadataResource",
+    "RESTClient",
+    "RESTMapper",
+    "Request",
+    "ResourceClient",
+    "SharedIndexInformer",
+    "SharedInformerFactory",
+    "SubresourceClient",
+    "WatchStream",
+    "apply_files",
+    "wait_for",
+]
+
+class ByteStream:
+    """Asks when it is entered or first read, ends when the server ends it, and closes its connection when left."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The answer's headers, once it is there."""
+
+    @property
+    def is_closed(self) -> bool: ...
+    def open(self) -> None:
+        """Ask for it, if that is not done yet; an answer that says no is raised."""
+
+    def read(self) -> bytes:
+        """The next bytes, as many as there are; b"" at the end."""
+
+    def read_all(self) -> bytes:
+        """Everything up to the end."""
+
+    def lines(self) -> Iterator[bytes]:
+        """Line by line, without blank ones."""
+
+    def close(self) -> None:
+        """Stop at once; whoever is reading sees the end."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def __iter__(self) -> Iterator[bytes]: ...
+    def __next__(self) -> bytes: ...
+
+class WatchStream(Generic[T]):
+    """The events of one watch as they come; asks when it is entered or first read, and closes when left.
+
+    A loop over it raises what a server says in an ERROR event; `batches` gives such an event as it is.
+    """
+
+    @property
+    def is_closed(self) -> bool: ...
+    def open(self) -> None:
+        """Ask for the watch, if that is not done yet; an answer that says no is raised."""
+
+    def batches(self) -> Iterator[list[WatchEvent[T] | Failed]]:
+        """The events, as many at a time as came at a time."""
+
+    def close(self) -> None:
+        """Stop at once; whoever is reading sees the end."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def __iter__(self) -> Iterator[WatchEvent[T]]: ...
+    def __next__(self) -> WatchEvent[T]: ...
+
+class LogStream:
+    """The lines of a log, without their line feeds; asks when it is entered or first read, and closes when left."""
+
+    def close(self) -> None:
+        """Stop at once; whoever is reading sees the end."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def batches(self) -> Iterator[list[str]]:
+        """The lines, as many at a time as came at a time."""
+
+    def __iter__(self) -> Iterator[str]: ...
+    def __next__(self) -> str: ...
+
+class Request:
+    """A request in the making; each step returns it, and it can be sent more than once."""
+
+    def namespace(self, namespace: str) -> Self:
+        """In this namespace; "" stands for all of them."""
+
+    def resource(self, resource: str) -> Self:
+        """The plural, as `pods`."""
+
+    def name(self, name: str) -> Self:
+        """Of one object."""
+
+    def subresource(self, *subresources: str) -> Self:
+        """Of that object, as `status`; or a path below it, in several parts."""
+
+    def prefix(self, *segments: str) -> Self:
+        """Something between the group-version and all the rest."""
+
+    def suffix(self, *segments: str) -> Self:
+        """Something after all the rest."""
+
+    def abs_path(self, *segments: str) -> Self:
+        """A path in place of the group-version's, as `/version`; a slash at the end of a single segment stays."""
+
+    def request_uri(self, uri: str) -> Self:
+        """A path with parameters, in place of the group-version's and of any given before."""
+
+    def param(self, name: str, value: str | int | Sequence[str] | None) -> Self:
+        """A query parameter, added to those of the same name; None is none."""
+
+    def params(self, values: Mapping[str, Any]) -> Self:
+        """Several query parameters."""
+
+    def header(self, name: str, value: str) -> Self:
+        """A header, in place of one of the same name."""
+
+    def body(self, body: bytes | Object | ObjectList[Any] | Model | Mapping[str, Any] | Sequence[Any] | None) -> Self:
+        """What to send; None is nothing, and anything but bytes is sent as JSON."""
+
+    def timeout(self, seconds: float) -> Self:
+        """For all tries together, of which the server is told as well; for a stream or a watch, until it begins."""
+
+    def max_retries(self, retries: int) -> Self:
+        """How often it is sent again, where that makes sense; 0 is never."""
+
+    def do(self) -> Result:
+        """Send it and wait for the whole answer; one that says no is raised."""
+
+    def do_raw(self) -> bytes:
+        """The body of the answer."""
+
+    def stream(self, *, idle_timeout: float | None = None) -> ByteStream:
+        """The body of the answer as it comes; with an idle timeout, silence for so long is an error."""
+
+    @overload
+    def watch(self, *, idle_timeout: float | None = None) -> WatchStream[Unstructured]: ...
+    @overload
+    def watch(self, kind: type[T], *, idle_timeout: float | None = None) -> WatchStream[T]: ...
+    def build(self) -> HTTPRequest:
+        """The request as it is sent; raises the first mistake that was made."""
+
+    @property
+    def target(self) -> str:
+        """Path and query, percent-encoded, below the server's own URL."""
+
+    def describe(self) -> str:
+        """Method and path, for messages."""
+
+class RESTClient:
+    """Requests to one API server, below one group-version; all that come from one client share its connections."""
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        *,
+        group_version: str = "v1",
+        transport: Transport | None = None,
+        rate_limiter: RateLimiter | None = None,
+        clock: Clock | None = None,
+    ) -> None: ...
+    @property
+    def config(self) -> ClientConfig: ...
+    @property
+    def group_version(self) -> str: ...
+    def for_group_version(self, group_version: str) -> Self:
+        """The same client below another group-version, such as `apps/v1`; it lives as long as this one."""
+
+    def get(self) -> Request: ...
+    def post(self) -> Request: ...
+    def put(self) -> Request: ...
+    def patch(self, patch_type: str) -> Request:
+        """A patch that is `json`, `merge`, `strategic` or `apply`, or of some other content type."""
+
+    def delete(self) -> Request: ...
+    def verb(self, method: str) -> Request:
+        """A request of any HTTP method."""
+
+    def statistics(self) -> ClientStatistics: ...
+    def close(self) -> None:
+        """Close every connection, also those in use."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+
+class Connected:
+    """A client that makes its RESTClient from a configuration and closes it, or uses another's and leaves it open."""
+
+    def __init__(self, config: ClientConfig | RESTClient) -> None: ...
+    @property
+    def rest(self) -> RESTClient:
+        """The client below this one; all that share it share its connections."""
+
+    def close(self) -> None:
+        """Close every connection, unless they are another client's."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+
+class ResourceReader(Generic[T]):
+    """The objects of one resource, in one namespace or in all: one, many, page by page, or as they change."""
+
+    @property
+    def kind(self) -> type[T]:
+        """What objects are read as."""
+
+    @property
+    def resource(self) -> Resource | None:
+        """Where objects are found; None as long as a dynamic client has not looked for it."""
+
+    def namespace(self, namespace: str) -> Self:
+        """The same in that namespace; "" is all of them."""
+
+    def selecting(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+    ) -> Self:
+        """The same with a selection that holds for every list, watch and delete_collection; selections add up.
+
+        Selectors are text, mappings or selector objects. A shard selector is text that names a range of uids.
+        """
+
+    def get(self, name: str, *, resource_version: str = "") -> T:
+        """One object; with a resource version, as it was then or later: "0" is whatever the server has at hand."""
+
+    def list(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        limit: int | None = None,
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        timeout_seconds: int | None = None,
+    ) -> ObjectList[T]:
+        """Everything, read in pages of 500; with a limit, one page of so many; with limit 0, all in one answer."""
+
+    def pages(
+        self,
+        *,
+        page_size: int = PAGE_SIZE,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+    ) -> Iterator[ObjectList[T]]:
+        """Everything, page by page, so that no more than a few pages are held at once.
+
+        ExpiredError if it takes longer than the server remembers; its `continue_token` continues, if not consistently.
+        """
+
+    def watch(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        send_initial_events: bool | None = None,
+        allow_bookmarks: bool = False,
+        timeout_seconds: int | None = None,
+    ) -> WatchStream[T]:
+        """What happens after that version, until the server ends it; without a version, first what is there.
+
+        It resumes nothing by itself: a RetryWatcher or an informer does.
+        """
+
+class SubresourceClient(Generic[S]):
+    """One subresource of the objects of a resource, by the names of those objects; its kind is often another one."""
+
+    def get(self, name: str, **parameters: Any) -> S:
+        """What is there; parameters are sent as they are."""
+
+    def create(
+        self,
+        name: str,
+        body: Object | Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+    ) -> S:
+        """Post something for that object, and return what the server answers."""
+
+    def update(
+        self,
+        name: str,
+        body: Object | Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+    ) -> S:
+        """Replace what is there."""
+
+    def patch(
+        self,
+        name: str,
+        patch: Patch,
+        *,
+        type: PatchType | str,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+        force: bool = False,
+    ) -> S:
+        """Change part of what is there."""
+
+    def apply(
+        self, name: str, body: Object | Mapping[str, Any], *, field_manager: str, force: bool = False, **options: Any
+    ) -> S:
+        """Say what a manager wants it to be."""
+
+    def stream(self, name: str, **parameters: Any) -> ByteStream:
+        """The bytes of what is there as they come."""
+
+class Namespaced(Generic[T]):
+    """A resource whose objects live in namespaces: call it with one of them, or with none for all."""
+
+    def __call__(self, namespace: str = "") -> ResourceClient[T]: ...
+
+class Clusterwide(Generic[T]):
+    """A resource whose objects live in no namespace."""
+
+    def __call__(self) -> ResourceClient[T]: ...
+
+class Group:
+    """The resources of one group-version."""
+
+class RESTMapper:
+    """Knows what a server serves, and looks again when somebody asks for what it does not know.
+
+    A short name that several groups use means the first of them; `on_warning` is told of the others, or else the log.
+    """
+
+    def __init__(
+        self, discovery: DiscoveryCache | DiscoveryClient, *, on_warning: Callable[[str], None] | None = None
+    ) -> None: ...
+    def resource_for(self, of: ResourceLike, kind: str = "") -> Resource:
+        """What is meant, in any of the ways of `api/references.py`; NoMatchError if the server has no such thing."""
+
+    def kind_for(self, of: ResourceLike) -> GroupVersionKind:
+        """The kind of the objects of a resource."""
+
+    def in_category(self, name: str) -> tuple[Resource, ...]:
+        """The members of a category such as `all`; NoMatchError if it has none."""
+
+    def resources(self) -> ResourceMap:
+        """All that is known."""
+
+    def invalidate(self) -> None:
+        """Ask the server at the next opportunity."""
+
+class HandlerRegistration(Generic[T]):
+    """One handler at one informer; each registration has a backlog and a sync state of its own."""
+
+    @property
+    def has_synced(self) -> bool:
+        """True once the handler has handled all that was there when it came."""
+
+    def wait_for_sync(self, timeout: float | None = None) -> None:
+        """Wait until `has_synced`; raises SyncTimeoutError."""
+
+    def remove(self) -> None:
+        """Tell the handler nothing more; a call under way goes on to its end. Removing twice does nothing."""
+
+    def wait_removed(self) -> None:
+        """Remove the handler and wait for the call under way. Not called by the handler itself."""
+
+    def statistics(self) -> ListenerStatistics: ...
+
+class SharedIndexInformer(Generic[T]):
+    """Keeps an indexed store equal to what a source holds, and tells any number of handlers what changed.
+
+    The states of an object that a handler sees are some of those it had, in their order; the store is already in the
+    state that a handler is told of, or in a later one. Handlers are independent: each is called for one change after
+    another, at its own pace. Cached objects are shared: `copy()` before a change.
+
+    It runs once: `with informer`, or `informer.run()` until cancelled. `source` may be a mapping from
+    namespaces to their sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
+    """
+
+    name: str
+    kind: type[T]
+    indexer: Indexer[T]
+    lister: Lister[T]
+
+    def __init__(
+        self,
+        source: Source[T] | Mapping[str, Source[T]],
+        kind: type[T],
+        *,
+        resync: float = 0.0,
+        indexers: Mapping[str, IndexFunction[T]] | None = None,
+        transform: Callable[[T], T] | None = None,
+        name: str = "",
+        page_size: int | None = None,
+        streaming: bool = True,
+        min_watch: float = MIN_WATCH,
+        on_problem: Callable[[Problem], None] | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+    ) -> None: ...
+    def add_handler(
+        self,
+        handler: Handler[T] | None = None,
+        *,
+        on_add: Callable[..., Any] | None = None,
+        on_update: Callable[..., Any] | None = None,
+        on_delete: Callable[..., Any] | None = None,
+        filter: Callable[[T], bool] | None = None,
+        resync: float | None = None,
+        max_pending: int | None = None,
+        overflow: Overflow = "coalesce",
+        on_failure: Callable[[str, Change[T], Exception], None] | None = None,
+    ) -> HandlerRegistration[T]:
+        """Call these with every change from now on, and first with all that is there already.
+
+        `resync` tells everything again each so many seconds, as updates; without it the informer's own counts.
+        """
+
+    def on_add(self, function: F) -> F:
+        """`@informer.on_add`: call this function with every new object."""
+
+    def on_update(self, function: F) -> F:
+        """`@informer.on_update`: call this function with the old and the new state of every changed object."""
+
+    def on_delete(self, function: F) -> F:
+        """`@informer.on_delete`: call this function with the last state of every object that is gone."""
+
+    def changes(self) -> Iterator[Change[T]]:
+        """All that is there, then every change, for as long as they are read."""
+
+    @property
+    def has_synced(self) -> bool:
+        """True once the store holds what the source held when it was first read."""
+
+    @property
+    def is_stopped(self) -> bool: ...
+    def wait_for_sync(
+        self, timeout: float | None = None, *, handlers: Sequence[HandlerRegistration[T]] | None = None
+    ) -> None:
+        """Wait until the store is filled and all handlers have handled that; raises SyncTimeoutError that says why."""
+
+    def why_not_synced(self) -> str | None:
+        """What a program should know while it waits; None once there is nothing to wait for."""
+
+    @property
+    def last_error(self) -> Exception | None:
+        """What keeps it from being in step just now."""
+
+    def wait_until(self, resource_version: str, timeout: float | None = None) -> None:
+        """Wait until the store is as new as a version, as that of a write of one's own; raises WaitTimeoutError."""
+
+    def statistics(self) -> InformerStatistics: ...
+    def run(self) -> None:
+        """Keep the store in step until cancelled."""
+
+    def start(self) -> None:
+        """Run in the background until `stop`; starting what runs does nothing."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def stop(self) -> None:
+        """End what `start` or `with` began, and wait for that. It stays stopped; its store can be read."""
+
+class InformerHandle(Generic[T]):
+    """One user's hold on a shared informer, which stops when nobody holds it any more."""
+
+    informer: SharedIndexInformer[T]
+
+    @property
+    def lister(self) -> Lister[T]: ...
+    def release(self) -> None:
+        """Let go; the last one to do so stops the informer."""
+
+class InformerGroup:
+    """The resources of one group-version, as `factory.core_v1`."""
+
+    def __getattr__(self, plural: str) -> InformerHandle[Any]: ...
+
+class SharedInformerFactory:
+    """Makes informers on demand, one for each resource, place, selection and transform, and runs them together.
+
+    Inside `with` an informer runs as soon as it is asked for. `namespace` is one to look at, `namespaces` are
+    several behind one store; neither means all. `resync_for` overrides `resync` by kind.
+    """
+
+    def __init__(
+        self,
+        client: Connected,
+        *,
+        resync: float = 0.0,
+        resync_for: Mapping[type[Object], float] | None = None,
+        namespace: str = "",
+        namespaces: Sequence[str] = (),
+        transform: Callable[[Any], Any] | None = None,
+        on_problem: Callable[[Problem], None] | None = None,
+        clock: Clock | None = None,
+    ) -> None: ...
+    def informer(
+        self,
+        of: Any,
+        *,
+        namespace: str | None = None,
+        namespaces: Sequence[str] = (),
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        transform: Callable[[Any], Any] | None = None,
+        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> InformerHandle[Any]:
+        """The informer of a kind, as `factory.informer(Pod)`, or of whatever else the client can find.
+
+        Indexers are added to the shared store, unless an index of that name is there.
+        """
+
+    def start(self) -> None:
+        """Run all informers asked for so far, and from now on each that is asked for. Starting twice does nothing."""
+
+    def wait_for_sync(self, timeout: float | None = None) -> None:
+        """Wait for all informers and handlers; raises SyncTimeoutError that names those not done, and why."""
+
+    def stop(self) -> None:
+        """Stop all informers and wait for that."""
+
+    def statistics(self) -> tuple[InformerStatistics, ...]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def __getattr__(self, name: str) -> InformerGroup: ...
+
+class ResourceEditor(ResourceReader[T]):
+    """The objects of one resource, to read, to patch and to delete."""
+
+    def patch(
+        self,
+        name: str,
+        patch: Patch,
+        *,
+        type: PatchType | str | None = None,
+        subresource: str = "",
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+        force: bool = False,
+    ) -> T:
+        """Change part of an object.
+
+        Without a type, a list is a JSON patch; a mapping is a strategic merge patch for built-in kinds and a merge
+        patch for custom ones. `force` is for patches of type "apply".
+        """
+
+    def delete(
+        self,
+        name: str,
+        *,
+        propagation_policy: PropagationPolicy = "",
+        grace_period_seconds: int | None = None,
+        uid: str = "",
+        resource_version: str = "",
+        dry_run: bool = False,
+        ignore_store_read_error: bool = False,
+    ) -> T | None:
+        """Delete an object, and return what the server tells of it; None where that is just that it is gone.
+
+        It may linger: while finalizers or its grace period hold it, it has a deletion timestamp. With a uid or a
+        resource version, ConflictError if it is not that very object any more.
+        """
+
+    def delete_collection(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        propagation_policy: PropagationPolicy = "",
+        grace_period_seconds: int | None = None,
+        dry_run: bool = False,
+        limit: int | None = None,
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        timeout_seconds: int | None = None,
+        ignore_store_read_error: bool = False,
+    ) -> ObjectList[T]:
+        """Delete all that are selected; without a selection, all of the namespace. The objects that were deleted."""
+
+class ClientSet(Groups, Connected):
+    """Typed access to everything that a server has, over one set of connections."""
+
+    @property
+    def discovery(self) -> DiscoveryClient: ...
+    @property
+    def mapper(self) -> RESTMapper: ...
+    @property
+    def dynamic(self) -> DynamicClient: ...
+    @property
+    def metadata(self) -> MetadataClient: ...
+    def resource(self, kind: type[T], *, namespace: str = "") -> ResourceClient[T]:
+        """The objects of a kind, built-in or your own; without a namespace, of all of them."""
+
+class DynamicClient(Connected):
+    """Every resource of a server, with its objects as Unstructured; what is not built in is looked for when needed."""
+
+    mapper: RESTMapper
+
+    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None: ...
+    def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> ResourceClient[Unstructured]:
+        """By apiVersion and kind, by GroupVersionResource, or by a name as `deployments.apps` or `po`.
+
+        Nothing is asked yet. The first request raises NoMatchError if the server has no such resource.
+        """
+
+class MetadataClient(Connected):
+    """Every resource of a server, with no more of its objects than their metadata."""
+
+    mapper: RESTMapper
+
+    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None: ...
+    def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> MetadataResource:
+        """By kind, by GroupVersionResource, or by a name, as a DynamicClient finds them."""
+
+class DiscoveryClient(Connected):
+    """What a server offers now; it is asked each time. `aggregated=False` never asks for all groups at once."""
+
+    def __init__(self, config: ClientConfig | RESTClient, *, aggregated: bool = True) -> None: ...
+    def server_groups_and_resources(self) -> Discovered:
+        """All groups and resources; DiscoveryError if some could not be learnt, with the others in its `found`."""
+
+    def server_groups(self) -> tuple[APIGroup, ...]:
+        """All groups and their versions, the core group first."""
+
+    def server_resources(self, group_version: str) -> tuple[Resource, ...]:
+        """The resources of one group-version, as `apps/v1`; NotFoundError if it is not served."""
+
+    def preferred_resources(self) -> tuple[Resource, ...]:
+        """Each resource once, in the version that the server prefers; raises as `server_groups_and_resources`."""
+
+    def server_version(self) -> ServerVersion:
+        """Which Kubernetes it is."""
+
+    def openapi_paths(self) -> dict[str, str]:
+        """Where the schemas of each group-version are, by its path as `apis/apps/v1`; see `openapi_schema`."""
+
+    def openapi_schema(self, group_version: str) -> dict[str, Any]:
+        """The OpenAPI v3 document of one group-version, as `apps/v1`; NotFoundError if there is none."""
+
+class ResourceClient(ResourceEditor[T]):
+    """The objects of one resource, in one namespace or in all, and everything that can be done with them."""
+
+    def create(
+        self,
+        obj: T | Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+    ) -> T:
+        """A new object, as the server made it: in this client's namespace, or else in the object's own."""
+
+    def update(
+        self,
+        obj: T | Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+    ) -> T:
+        """Replace an object; ConflictError if it was changed since this one was read."""
+
+    def update_status(
+        self,
+        obj: T | Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+    ) -> T:
+        """Replace the status of an object; the server leaves the rest of it as it is."""
+
+    def apply(
+        self,
+        obj: T | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation = "",
+        subresource: str = "",
+    ) -> T:
+        """Have the server make these fields so, and no others; create the object if there is none.
+
+        ConflictError if another manager wants one of them otherwise; `force` takes them over. Fields that this manager
+        applied before and leaves out now are removed.
+        """
+
+    def apply_status(
+        self,
+        obj: T | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation = "",
+    ) -> T:
+        """The same for the status of an object."""
+
+    @overload
+    def subresource(self, name: str) -> SubresourceClient[Unstructured]: ...
+    @overload
+    def subresource(self, name: str, kind: type[S]) -> SubresourceClient[S]: ...
+    def get_scale(self, name: str) -> Scale:
+        """How many replicas an object has and is to have."""
+
+    def update_scale(self, name: str, scale: Scale, *, dry_run: bool = False, field_manager: str = "") -> Scale:
+        """Replace how many replicas an object is to have."""
+
+    def patch_scale(
+        self,
+        name: str,
+        patch: Patch,
+        *,
+        type: PatchType | str = MERGE_PATCH,
+        dry_run: bool = False,
+        field_manager: str = "",
+    ) -> Scale:
+        """Change how many replicas an object is to have, as with {"spec": {"replicas": 3}}."""
+
+    def logs(
+        self,
+        name: str,
+        *,
+        container: str = "",
+        since: float | timedelta | datetime | None = None,
+        tail: int | None = None,
+        previous: bool = False,
+        timestamps: bool = False,
+        limit_bytes: int | None = None,
+        stream: LogSource = "",
+        insecure_skip_tls_verify_backend: bool = False,
+    ) -> str:
+        """What a container of a pod has written so far; `since` is a time, or how long ago in seconds."""
+
+    def follow_logs(
+        self,
+        name: str,
+        *,
+        container: str = "",
+        since: float | timedelta | datetime | None = None,
+        tail: int | None = None,
+        timestamps: bool = False,
+        stream: LogSource = "",
+        insecure_skip_tls_verify_backend: bool = False,
+    ) -> LogStream:
+        """The same as lines, and then each line that is written, until the container ends."""
+
+    def evict(
+        self,
+        name: str,
+        *,
+        grace_period_seconds: int | None = None,
+        propagation_policy: PropagationPolicy = "",
+        uid: str = "",
+        resource_version: str = "",
+        dry_run: bool = False,
+    ) -> None:
+        """Have a pod deleted as soon as its disruption budgets allow it; until then, TooManyRequestsError."""
+
+    def bind(self, name: str, node: str, *, dry_run: bool = False) -> None:
+        """Put a pod on a node, as a scheduler does."""
+
+    def create_token(
+        self,
+        name: str,
+        *,
+        audiences: Sequence[str] = (),
+        expiration_seconds: int | None = None,
+        bound_to: Object | None = None,
+    ) -> TokenRequest:
+        """A token of a service account: `.status.token`. Bound to a pod, secret or node, it ends with that."""
+
+class MetadataResource(ResourceEditor[PartialObjectMetadata]):
+    """The metadata of the objects of one resource: to read, to patch, and to delete them by."""
+
+    def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata: ...
+
+class CoreV1(Group):
+    """The resources of `v1`."""
+
+    bindings: Namespaced[core_v1.Binding]
+    componentstatuses: Clusterwide[core_v1.ComponentStatus]
+    configmaps: Namespaced[core_v1.ConfigMap]
+    endpoints: Namespaced[core_v1.Endpoints]
+    events: Namespaced[core_v1.Event]
+    limitranges: Namespaced[core_v1.LimitRange]
+    namespaces: Clusterwide[core_v1.Namespace]
+    nodes: Clusterwide[core_v1.Node]
+    persistentvolumeclaims: Namespaced[core_v1.PersistentVolumeClaim]
+    persistentvolumes: Clusterwide[core_v1.PersistentVolume]
+    pods: Namespaced[core_v1.Pod]
+    podtemplates: Namespaced[core_v1.PodTemplate]
+    replicationcontrollers: Namespaced[core_v1.ReplicationController]
+    resourcequotas: Namespaced[core_v1.ResourceQuota]
+    secrets: Namespaced[core_v1.Secret]
+    serviceaccounts: Namespaced[core_v1.ServiceAccount]
+    services: Namespaced[core_v1.Service]
+
+class ApiregistrationV1(Group):
+    """The resources of `apiregistration.k8s.io/v1`."""
+
+    apiservices: Clusterwide[apiregistration_v1.APIService]
+
+class AppsV1(Group):
+    """The resources of `apps/v1`."""
+
+    controllerrevisions: Namespaced[apps_v1.ControllerRevision]
+    daemonsets: Namespaced[apps_v1.DaemonSet]
+    deployments: Namespaced[apps_v1.Deployment]
+    replicasets: Namespaced[apps_v1.ReplicaSet]
+    statefulsets: Namespaced[apps_v1.StatefulSet]
+
+class EventsV1(Group):
+    """The resources of `events.k8s.io/v1`."""
+
+    events: Namespaced[events_v1.Event]
+
+class AuthenticationV1(Group):
+    """The resources of `authentication.k8s.io/v1`."""
+
+    selfsubjectreviews: Clusterwide[authentication_v1.SelfSubjectReview]
+    tokenreviews: Clusterwide[authentication_v1.TokenReview]
+
+class AuthorizationV1(Group):
+    """The resources of `authorization.k8s.io/v1`."""
+
+    localsubjectaccessreviews: Namespaced[authorization_v1.LocalSubjectAccessReview]
+    selfsubjectaccessreviews: Clusterwide[authorization_v1.SelfSubjectAccessReview]
+    selfsubjectrulesreviews: Clusterwide[authorization_v1.SelfSubjectRulesReview]
+    subjectaccessreviews: Clusterwide[authorization_v1.SubjectAccessReview]
+
+class AutoscalingV2(Group):
+    """The resources of `autoscaling/v2`."""
+
+    horizontalpodautoscalers: Namespaced[autoscaling_v2.HorizontalPodAutoscaler]
+
+class AutoscalingV1(Group):
+    """The resources of `autoscaling/v1`."""
+
+    horizontalpodautoscalers: Namespaced[autoscaling_v1.HorizontalPodAutoscaler]
+
+class BatchV1(Group):
+    """The resources of `batch/v1`."""
+
+    cronjobs: Namespaced[batch_v1.CronJob]
+    jobs: Namespaced[batch_v1.Job]
+
+class CertificatesV1(Group):
+    """The resources of `certificates.k8s.io/v1`."""
+
+    certificatesigningrequests: Clusterwide[certificates_v1.CertificateSigningRequest]
+    clustertrustbundles: Clusterwide[certificates_v1.ClusterTrustBundle]
+    podcertificaterequests: Namespaced[certificates_v1.PodCertificateRequest]
+
+class CertificatesV1beta1(Group):
+    """The resources of `certificates.k8s.io/v1beta1`."""
+
+    clustertrustbundles: Clusterwide[certificates_v1beta1.ClusterTrustBundle]
+    podcertificaterequests: Namespaced[certificates_v1beta1.PodCertificateRequest]
+
+class NetworkingV1(Group):
+    """The resources of `networking.k8s.io/v1`."""
+
+    ingressclasses: Clusterwide[networking_v1.IngressClass]
+    ingresses: Namespaced[networking_v1.Ingress]
+    ipaddresses: Clusterwide[networking_v1.IPAddress]
+    networkpolicies: Namespaced[networking_v1.NetworkPolicy]
+    servicecidrs: Clusterwide[networking_v1.ServiceCIDR]
+
+class PolicyV1(Group):
+    """The resources of `policy/v1`."""
+
+    poddisruptionbudgets: Namespaced[policy_v1.PodDisruptionBudget]
+
+class RbacV1(Group):
+    """The resources of `rbac.authorization.k8s.io/v1`."""
+
+    clusterrolebindings: Clusterwide[rbac_v1.ClusterRoleBinding]
+    clusterroles: Clusterwide[rbac_v1.ClusterRole]
+    rolebindings: Namespaced[rbac_v1.RoleBinding]
+    roles: Namespaced[rbac_v1.Role]
+
+class StorageV1(Group):
+    """The resources of `storage.k8s.io/v1`."""
+
+    csidrivers: Clusterwide[storage_v1.CSIDriver]
+    csinodes: Clusterwide[storage_v1.CSINode]
+    csistoragecapacities: Namespaced[storage_v1.CSIStorageCapacity]
+    storageclasses: Clusterwide[storage_v1.StorageClass]
+    volumeattachments: Clusterwide[storage_v1.VolumeAttachment]
+    volumeattributesclasses: Clusterwide[storage_v1.VolumeAttributesClass]
+
+class AdmissionregistrationV1(Group):
+    """The resources of `admissionregistration.k8s.io/v1`."""
+
+    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1.MutatingAdmissionPolicyBinding]
+    mutatingwebhookconfigurations: Clusterwide[admissionregistration_v1.MutatingWebhookConfiguration]
+    validatingadmissionpolicies: Clusterwide[admissionregistration_v1.ValidatingAdmissionPolicy]
+    validatingadmissionpolicybindings: Clusterwide[admissionregistration_v1.ValidatingAdmissionPolicyBinding]
+    validatingwebhookconfigurations: Clusterwide[admissionregistration_v1.ValidatingWebhookConfiguration]
+
+class AdmissionregistrationV1beta1(Group):
+    """The resources of `admissionregistration.k8s.io/v1beta1`."""
+
+    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1beta1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1beta1.MutatingAdmissionPolicyBinding]
+
+class AdmissionregistrationV1alpha1(Group):
+    """The resources of `admissionregistration.k8s.io/v1alpha1`."""
+
+    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1alpha1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1alpha1.MutatingAdmissionPolicyBinding]
+
+class ApiextensionsV1(Group):
+    """The resources of `apiextensions.k8s.io/v1`."""
+
+    customresourcedefinitions: Clusterwide[apiextensions_v1.CustomResourceDefinition]
+
+class SchedulingV1(Group):
+    """The resources of `scheduling.k8s.io/v1`."""
+
+    priorityclasses: Clusterwide[scheduling_v1.PriorityClass]
+
+class SchedulingV1beta1(Group):
+    """The resources of `scheduling.k8s.io/v1beta1`."""
+
+    podgroups: Namespaced[scheduling_v1beta1.PodGroup]
+    workloads: Namespaced[scheduling_v1beta1.Workload]
+
+class SchedulingV1alpha3(Group):
+    """The resources of `scheduling.k8s.io/v1alpha3`."""
+
+    compositepodgroups: Namespaced[scheduling_v1alpha3.CompositePodGroup]
+    podgroups: Namespaced[scheduling_v1alpha3.PodGroup]
+    workloads: Namespaced[scheduling_v1alpha3.Workload]
+
+class CoordinationV1(Group):
+    """The resources of `coordination.k8s.io/v1`."""
+
+    leases: Namespaced[coordination_v1.Lease]
+
+class CoordinationV1beta1(Group):
+    """The resources of `coordination.k8s.io/v1beta1`."""
+
+    leasecandidates: Namespaced[coordination_v1beta1.LeaseCandidate]
+
+class CoordinationV1alpha2(Group):
+    """The resources of `coordination.k8s.io/v1alpha2`."""
+
+    leasecandidates: Namespaced[coordination_v1alpha2.LeaseCandidate]
+
+class NodeV1(Group):
+    """The resources of `node.k8s.io/v1`."""
+
+    runtimeclasses: Clusterwide[node_v1.RuntimeClass]
+
+class DiscoveryV1(Group):
+    """The resources of `discovery.k8s.io/v1`."""
+
+    endpointslices: Namespaced[discovery_v1.EndpointSlice]
+
+class ResourceV1(Group):
+    """The resources of `resource.k8s.io/v1`."""
+
+    deviceclasses: Clusterwide[resource_v1.DeviceClass]
+    devicetaintrules: Clusterwide[resource_v1.DeviceTaintRule]
+    resourceclaims: Namespaced[resource_v1.ResourceClaim]
+    resourceclaimtemplates: Namespaced[resource_v1.ResourceClaimTemplate]
+    resourceslices: Clusterwide[resource_v1.ResourceSlice]
+
+class ResourceV1beta2(Group):
+    """The resources of `resource.k8s.io/v1beta2`."""
+
+    deviceclasses: Clusterwide[resource_v1beta2.DeviceClass]
+    devicetaintrules: Clusterwide[resource_v1beta2.DeviceTaintRule]
+    resourceclaims: Namespaced[resource_v1beta2.ResourceClaim]
+    resourceclaimtemplates: Namespaced[resource_v1beta2.ResourceClaimTemplate]
+    resourceslices: Clusterwide[resource_v1beta2.ResourceSlice]
+
+class ResourceV1beta1(Group):
+    """The resources of `resource.k8s.io/v1beta1`."""
+
+    deviceclasses: Clusterwide[resource_v1beta1.DeviceClass]
+    resourceclaims: Namespaced[resource_v1beta1.ResourceClaim]
+    resourceclaimtemplates: Namespaced[resource_v1beta1.ResourceClaimTemplate]
+    resourceslices: Clusterwide[resource_v1beta1.ResourceSlice]
+
+class ResourceV1alpha3(Group):
+    """The resources of `resource.k8s.io/v1alpha3`."""
+
+    devicetaintrules: Clusterwide[resource_v1alpha3.DeviceTaintRule]
+    resourcepoolstatusrequests: Clusterwide[resource_v1alpha3.ResourcePoolStatusRequest]
+
+class FlowcontrolV1(Group):
+    """The resources of `flowcontrol.apiserver.k8s.io/v1`."""
+
+    flowschemas: Clusterwide[flowcontrol_v1.FlowSchema]
+    prioritylevelconfigurations: Clusterwide[flowcontrol_v1.PriorityLevelConfiguration]
+
+class InternalV1alpha1(Group):
+    """The resources of `internal.apiserver.k8s.io/v1alpha1`."""
+
+    storageversions: Clusterwide[internal_v1alpha1.StorageVersion]
+
+class StoragemigrationV1(Group):
+    """The resources of `storagemigration.k8s.io/v1`."""
+
+    storageversionmigrations: Clusterwide[storagemigration_v1.StorageVersionMigration]
+
+class StoragemigrationV1beta1(Group):
+    """The resources of `storagemigration.k8s.io/v1beta1`."""
+
+    storageversionmigrations: Clusterwide[storagemigration_v1beta1.StorageVersionMigration]
+
+class LifecycleV1alpha1(Group):
+    """The resources of `lifecycle.k8s.io/v1alpha1`."""
+
+    evictionrequests: Namespaced[lifecycle_v1alpha1.EvictionRequest]
+    evictions: Namespaced[lifecycle_v1alpha1.Eviction]
+
+class Groups:
+    """The group-versions of a ClientSet."""
+
+    core_v1: CoreV1
+    apiregistration_v1: ApiregistrationV1
+    apps_v1: AppsV1
+    events_v1: EventsV1
+    authentication_v1: AuthenticationV1
+    authorization_v1: AuthorizationV1
+    autoscaling_v2: AutoscalingV2
+    autoscaling_v1: AutoscalingV1
+    batch_v1: BatchV1
+    certificates_v1: CertificatesV1
+    certificates_v1beta1: CertificatesV1beta1
+    networking_v1: NetworkingV1
+    policy_v1: PolicyV1
+    rbac_v1: RbacV1
+    storage_v1: StorageV1
+    admissionregistration_v1: AdmissionregistrationV1
+    admissionregistration_v1beta1: AdmissionregistrationV1beta1
+    admissionregistration_v1alpha1: AdmissionregistrationV1alpha1
+    apiextensions_v1: ApiextensionsV1
+    scheduling_v1: SchedulingV1
+    scheduling_v1beta1: SchedulingV1beta1
+    scheduling_v1alpha3: SchedulingV1alpha3
+    coordination_v1: CoordinationV1
+    coordination_v1beta1: CoordinationV1beta1
+    coordination_v1alpha2: CoordinationV1alpha2
+    node_v1: NodeV1
+    discovery_v1: DiscoveryV1
+    resource_v1: ResourceV1
+    resource_v1beta2: ResourceV1beta2
+    resource_v1beta1: ResourceV1beta1
+    resource_v1alpha3: ResourceV1alpha3
+    flowcontrol_v1: FlowcontrolV1
+    internal_v1alpha1: InternalV1alpha1
+    storagemigration_v1: StoragemigrationV1
+    storagemigration_v1beta1: StoragemigrationV1beta1
+    lifecycle_v1alpha1: LifecycleV1alpha1
+
+def wait_for(
+    client: ResourceReader[T],
+    name: str,
+    condition: Callable[[T | None], bool] | str,
+    *,
+    timeout: float | None = None,
+    clock: Clock | None = None,
+) -> T | None:
+    """The object as it was when the condition was first true; None where the condition is that there is none.
+
+    WaitTimeoutError after `timeout` seconds, with the `last` state seen. Errors of the first list are raised.
+    """
+
+def apply_files(
+    client: ClientSet | DynamicClient,
+    *paths: str | PathLike[str],
+    field_manager: str,
+    namespace: str = "",
+    recursive: bool = False,
+    server_side: bool = True,
+    force: bool = False,
+    dry_run: bool = False,
+) -> list[Unstructured]:
+    """Apply all objects of files and folders; they as the server made them, in the order in which it was done.
+
+    What names no namespace goes to `namespace`, or else to that of the configuration. `server_side=False` creates what
+    is not there and merges the rest into what is. The first error ends it, and a note says which object it was about.
+    """
+
+Source = ResourceReader[T] | ListerWatcher[T]

@@ -1,0 +1,118 @@
+"""The clients for programs without an event loop; `face.py` makes them of their twins, name by name."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from listwatch.client import (
+    apply_files as files,
+)
+from listwatch.client import (
+    client_set,
+    connected,
+    discovery_client,
+    dynamic_client,
+    groups,
+    metadata_client,
+    request,
+    resource_client,
+    resource_editor,
+    resource_reader,
+    rest_client,
+    rest_mapper,
+    subresource_client,
+    waiting,
+)
+from listwatch.objects.object import Object
+from listwatch.objects.partial_object import PartialObjectMetadata
+
+from .face import Face, Opened, waiting_function
+
+__all__ = [
+    "ClientSet",
+    "DiscoveryClient",
+    "DynamicClient",
+    "MetadataClient",
+    "MetadataResource",
+    "RESTClient",
+    "RESTMapper",
+    "Request",
+    "ResourceClient",
+    "ResourceEditor",
+    "ResourceReader",
+    "SubresourceClient",
+    "apply_files",
+    "wait_for",
+]
+
+T = TypeVar("T", bound=Object)
+
+# ruff: noqa: D101  # their documentation is their twins'
+
+
+class Request(Face, twin=request.Request, without="open_stream open_watch"): ...
+
+
+class RESTClient(Opened, twin=rest_client.RESTClient):
+    def close(self) -> None:
+        _close(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Connected(Opened, twin=connected.Connected):
+    def close(self) -> None:
+        _close(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ResourceReader(Face, Generic[T], twin=resource_reader.ResourceReader): ...
+
+
+class ResourceEditor(ResourceReader[T], twin=resource_editor.ResourceEditor): ...
+
+
+class ResourceClient(ResourceEditor[T], twin=resource_client.ResourceClient): ...
+
+
+class SubresourceClient(Face, Generic[T], twin=subresource_client.SubresourceClient): ...
+
+
+class MetadataResource(ResourceEditor[PartialObjectMetadata], twin=metadata_client.MetadataResource): ...
+
+
+class Namespaced(Face, Generic[T], twin=groups.Namespaced): ...
+
+
+class Clusterwide(Face, Generic[T], twin=groups.Clusterwide): ...
+
+
+class Group(Face, twin=groups.Group): ...
+
+
+class ClientSet(Connected, twin=client_set.ClientSet, without="source"): ...
+
+
+class DynamicClient(Connected, twin=dynamic_client.DynamicClient, without="source"): ...
+
+
+class MetadataClient(Connected, twin=metadata_client.MetadataClient, without="source"): ...
+
+
+class DiscoveryClient(Connected, twin=discovery_client.DiscoveryClient): ...
+
+
+class RESTMapper(Opened, twin=rest_mapper.RESTMapper): ...
+
+
+wait_for = waiting_function(waiting.wait_for)
+apply_files = waiting_function(files.apply_files)
+
+
+def _close(client: RESTClient | Connected) -> None:
+    if client._lease.is_open:
+        client._lease.wait(client._twin.aclose, doing=f"{type(client).__name__}.close")
+        client._give_back()

@@ -1,0 +1,170 @@
+"""Informers for programs without an event loop: they run on the background loop, and their caches are read anywhere.
+
+with blocking.SharedInformerFactory(client, resync=60.0) as factory:
+    factory.core_v1.pods.informer.add_handler(on_add=...)       called in a thread of its own
+    factory.wait_for_sync(timeout=30)
+    factory.core_v1.pods.lister.namespace("default").list("app=web")
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from listwatch.informer import factory as factories
+from listwatch.informer import shared_informer
+from listwatch.informer.handlers import Change
+from listwatch.objects.object import Object
+
+from .background import Lease
+from .face import Face, Opened
+from .handler_thread import HandlerThread, ThreadListener
+
+__all__ = ["HandlerRegistration", "InformerHandle", "SharedIndexInformer", "SharedInformerFactory"]
+
+T = TypeVar("T", bound=Object)
+
+# ruff: noqa: D101  # their documentation is their twins'
+
+
+class ThreadedInformer(shared_informer.SharedIndexInformer[T]):
+    """An informer that calls each handler in a thread of its own."""
+
+    listener_type = ThreadListener
+    lease: Lease | None = None
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._feeds: list[SimpleQueue[Change[T] | None]] = []
+
+    def feed(self, backlog: SimpleQueue[Change[T] | None]) -> shared_informer.HandlerRegistration[T]:
+        """Put every change there, and None at the end."""
+        registration = self._add_taker(backlog.put)
+        self._feeds.append(backlog)
+        return registration
+
+    async def run_until_stopped(self) -> None:
+        """As `run`, but `stop` ends it as well, which is for other threads."""
+        if self._has_started or self._main is not None:
+            await self.run()  # says why it cannot
+        self.start()
+        try:
+            await asyncio.wait(filter(None, [self._main]))
+        finally:
+            await self.stop()
+
+    def _stop(self) -> None:
+        super()._stop()
+        for backlog in self._feeds:
+            backlog.put(None)
+
+
+class ThreadedFactory(factories.SharedInformerFactory):
+    """A factory of such informers."""
+
+    informer_type = ThreadedInformer
+    lease: Lease | None = None
+
+
+class HandlerRegistration(Face, Generic[T], twin=shared_informer.HandlerRegistration, on_loop=True): ...
+
+
+class SharedIndexInformer(
+    Opened,
+    Generic[T],
+    twin=shared_informer.SharedIndexInformer,
+    made_as=ThreadedInformer,
+    on_loop=True,
+    without="lease listener_type feed run_until_stopped",
+):
+    _closed_by: ClassVar[str] = "stop"
+
+    def run(self) -> None:
+        self._wait(self._twin.run_until_stopped, doing="SharedIndexInformer.run")
+
+    def changes(self) -> Iterator[Change[T]]:
+        backlog: SimpleQueue[Change[T] | None] = SimpleQueue()
+        registration = self._call(lambda: self._twin.feed(backlog), doing="SharedIndexInformer.changes")
+        try:
+            while (change := backlog.get()) is not None:
+                yield change
+        finally:
+            self._lease.call_soon(registration._twin.remove)
+
+    def start(self) -> None:
+        _start(self)
+
+    def stop(self) -> None:
+        _stop(self)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class InformerHandle(Face, Generic[T], twin=factories.InformerHandle, on_loop=True): ...
+
+
+class InformerGroup(Face, twin=factories.InformerGroup, on_loop=True): ...
+
+
+class SharedInformerFactory(
+    Opened,
+    twin=factories.SharedInformerFactory,
+    made_as=ThreadedFactory,
+    on_loop=True,
+    without="informer_type lease",
+):
+    _closed_by: ClassVar[str] = "stop"
+
+    def start(self) -> None:
+        _start(self)
+
+    def stop(self) -> None:
+        _stop(self)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _start(face: Opened) -> None:
+    twin, doing = face._twin, f"{type(face).__name__}.start"
+    face._call(twin.start, doing=doing)
+    if twin.lease is None:
+        # What runs needs the loop, also when nobody looks and after its client is closed.
+        twin.lease = Lease(f"this {type(face).__name__}", twin.stop)
+
+
+def _stop(face: Opened) -> None:
+    lease: Lease = face._twin.lease or face._lease
+    if not lease.is_open:
+        return
+    doing = f"{type(face).__name__}.stop"
+    if isinstance(threading.current_thread(), HandlerThread):
+        # Stopping waits for handlers, and this is one.
+        lease.begin(lambda: _stopped(face._twin), doing=doing)
+        return
+    lease.wait(face._twin.stop, doing=doing)
+    _release(face._twin)
+    face._give_back()
+
+
+async def _stopped(twin: Any) -> None:
+    await twin.stop()
+    _release(twin)
+
+
+def _release(twin: Any) -> None:
+    lease, twin.lease = twin.lease, None
+    if lease is not None:
+        lease.close()

@@ -1,0 +1,282 @@
+"""Informers without an event loop, on a real server: caches for any thread, handlers in threads of their own."""
+
+import gc
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from listwatch import blocking
+from listwatch.blocking.background import LoopThread
+from listwatch.blocking.handler_thread import HandlerThread
+from listwatch.errors import InformerStoppedError, SyncTimeoutError
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.testing.api_server_thread import APIServerThread
+
+PATIENCE = 30.0
+
+
+@pytest.fixture
+def client(api_server: APIServerThread) -> Iterator[blocking.ClientSet]:
+    with blocking.ClientSet(api_server.config) as client:
+        yield client
+    assert our_threads() == []
+
+
+@pytest.fixture
+def config_maps(client: blocking.ClientSet) -> Any:
+    return client.core_v1.configmaps("default")
+
+
+def our_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if isinstance(thread, LoopThread)]
+
+
+def a_config_map(name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name), data=data)
+
+
+class Told:
+    """A handler that notes what it is told, and in which thread."""
+
+    def __init__(self) -> None:
+        self.changes: SimpleQueue[str] = SimpleQueue()
+        self.threads: set[threading.Thread] = set()
+
+    def on_add(self, item: ConfigMap) -> None:
+        self._note("added", item)
+
+    def on_update(self, old: ConfigMap, new: ConfigMap) -> None:
+        self._note("updated", new)
+
+    def on_delete(self, item: ConfigMap) -> None:
+        self._note("deleted", item)
+
+    def _note(self, what: str, item: ConfigMap) -> None:
+        self.threads.add(threading.current_thread())
+        self.changes.put(f"{what} {item.name}")
+
+    def next(self) -> str:
+        return self.changes.get(timeout=PATIENCE)
+
+
+def test_a_handler_is_told_everything_in_order_in_one_thread_of_its_own(config_maps: Any):
+    config_maps.create(a_config_map("old"))
+    told = Told()
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        informer.add_handler(told)
+        informer.wait_for_sync(timeout=PATIENCE)
+        assert told.next() == "added old"
+        made = config_maps.create(a_config_map("new"))
+        made.data["a"] = "1"
+        config_maps.update(made)
+        config_maps.delete("new")
+        assert [told.next() for _ in range(3)] == ["added new", "updated new", "deleted new"]
+    [thread] = told.threads
+    assert isinstance(thread, HandlerThread)
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+def test_a_slow_handler_holds_up_neither_others_nor_the_cache(config_maps: Any):
+    may_go_on = threading.Event()
+    told = Told()
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        informer.add_handler(on_add=lambda _: may_go_on.wait(PATIENCE))
+        informer.add_handler(told)
+        for name in "abc":
+            written = config_maps.create(a_config_map(name))
+        assert [told.next() for _ in range(3)] == ["added a", "added b", "added c"]
+        informer.wait_until(written.resource_version, timeout=PATIENCE)
+        assert len(informer.lister.list()) == 3
+        may_go_on.set()
+
+
+def test_a_handler_may_use_the_client(config_maps: Any):
+    copied = threading.Event()
+
+    def on_add(item: ConfigMap) -> None:
+        if item.name == "original":
+            config_maps.create(a_config_map("copy", **item.data))
+        else:
+            copied.set()
+
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        informer.add_handler(on_add=on_add)
+        config_maps.create(a_config_map("original", a="1"))
+        assert copied.wait(PATIENCE)
+        assert config_maps.get("copy").data == {"a": "1"}
+
+
+def test_what_a_handler_raises_is_reported_and_passed_over(config_maps: Any):
+    failures: SimpleQueue[Exception] = SimpleQueue()
+    told: SimpleQueue[str] = SimpleQueue()
+
+    def on_add(item: ConfigMap) -> None:
+        if item.name == "bad":
+            raise ValueError(item.name)
+        told.put(item.name)
+
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        registration = informer.add_handler(on_add=on_add, on_failure=lambda _name, _change, error: failures.put(error))
+        config_maps.create(a_config_map("bad"))
+        config_maps.create(a_config_map("good"))
+        assert told.get(timeout=PATIENCE) == "good"
+        assert str(failures.get(timeout=PATIENCE)) == "bad"
+        registration.wait_removed()
+        assert registration.statistics().failed == 1
+
+
+def test_an_async_handler_is_awaited(config_maps: Any):
+    told: SimpleQueue[str] = SimpleQueue()
+
+    async def on_add(item: ConfigMap) -> None:
+        told.put(item.name)
+
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        informer.add_handler(on_add=on_add)
+        config_maps.create(a_config_map("a"))
+        assert told.get(timeout=PATIENCE) == "a"
+
+
+def test_waiting_for_sync_waits_for_handlers(config_maps: Any):
+    for name in "abc":
+        last = config_maps.create(a_config_map(name))
+    may_go_on = threading.Event()
+    handled: list[str] = []
+
+    def on_add(item: ConfigMap) -> None:
+        may_go_on.wait(PATIENCE)
+        handled.append(item.name)
+
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        registration = informer.add_handler(on_add=on_add)
+        informer.wait_until(last.resource_version, timeout=PATIENCE)
+        with pytest.raises(SyncTimeoutError, match="not handled yet"):
+            informer.wait_for_sync(timeout=0.01)
+        may_go_on.set()
+        informer.wait_for_sync(timeout=PATIENCE, handlers=[registration])
+        assert sorted(handled) == ["a", "b", "c"]
+        assert registration.has_synced
+
+
+def test_a_handler_can_stop_its_own_informer(config_maps: Any):
+    informer = blocking.SharedIndexInformer(config_maps, ConfigMap)
+    informer.add_handler(on_add=lambda _: informer.stop())
+    config_maps.create(a_config_map("a"))
+    informer.run()
+    assert informer.is_stopped
+
+
+def test_a_handler_can_stop_the_factory(client: blocking.ClientSet, config_maps: Any):
+    def stop_at_b(item: ConfigMap) -> None:
+        if item.name == "b":
+            factory.stop()
+
+    factory = blocking.SharedInformerFactory(client)
+    informer = factory.core_v1.configmaps.informer
+    informer.add_handler(on_add=stop_at_b)
+    factory.start()
+    config_maps.create(a_config_map("a"))
+    changes = informer.changes()
+    assert next(changes).object.name == "a"
+    config_maps.create(a_config_map("b"))
+    assert [change.object.name for change in changes] in (["b"], [])  # it ends when the informer has stopped
+
+
+def test_another_thread_can_stop_an_informer_that_runs(config_maps: Any, api_server: APIServerThread):
+    informer = blocking.SharedIndexInformer(config_maps, ConfigMap)
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(informer.run)
+        api_server.wait_for_requests(resource="configmaps", timeout=PATIENCE)
+        informer.stop()
+        running.result(PATIENCE)
+    with pytest.raises(InformerStoppedError):
+        informer.add_handler(on_add=print)
+
+
+def test_ctrl_c_stops_an_informer_that_runs(config_maps: Any, api_server: APIServerThread):
+    def interrupt() -> None:
+        api_server.wait_for_requests(resource="configmaps", timeout=PATIENCE)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    informer = blocking.SharedIndexInformer(config_maps, ConfigMap)
+    with ThreadPoolExecutor() as threads:
+        threads.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            informer.run()
+    informer.stop()
+    assert informer.is_stopped
+
+
+def test_changes_can_be_looped_over_and_end_when_the_informer_stops(config_maps: Any):
+    config_maps.create(a_config_map("a"))
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        for change in informer.changes():
+            assert (change.type, change.object.name) == ("ADDED", "a")
+            break
+        seen = []
+        for change in informer.changes():
+            seen.append(change.object.name)
+            informer.stop()
+    assert seen == ["a"]
+
+
+def test_a_factory_shares_informers_and_waits_for_all_of_them(client: blocking.ClientSet, config_maps: Any):
+    config_maps.create(a_config_map("a"))
+    with blocking.SharedInformerFactory(client, namespace="default") as factory:
+        assert factory.core_v1.configmaps == factory.core_v1.configmaps
+        assert factory.informer(ConfigMap).informer == factory.core_v1.configmaps.informer
+        told = Told()
+        factory.core_v1.configmaps.informer.add_handler(told)
+        factory.wait_for_sync(timeout=PATIENCE)
+        assert factory.core_v1.configmaps.lister.namespace("default").get("a").name == "a"
+        assert told.next() == "added a"
+        [statistics] = factory.statistics()
+        assert statistics.has_synced
+    for thread in told.threads:
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+def test_any_thread_may_read_the_cache(client: blocking.ClientSet, config_maps: Any):
+    with blocking.SharedInformerFactory(client) as factory, ThreadPoolExecutor(4) as threads:
+        handle = factory.informer(ConfigMap, indexers={"a": lambda item: [item.data.get("a", "")]})
+        factory.wait_for_sync(timeout=PATIENCE)
+        for number in range(20):
+            written = config_maps.create(a_config_map(f"c{number}", a=str(number % 2)))
+        handle.informer.wait_until(written.resource_version, timeout=PATIENCE)
+        counts = threads.map(lambda value: len(handle.informer.indexer.by_index("a", value)), ["0", "1"] * 10)
+        assert set(counts) == {10}
+        handle.release()
+        assert handle.informer.is_stopped
+
+
+def test_several_sources_may_fill_one_store(config_maps: Any):
+    config_maps.create(a_config_map("a"))
+    with blocking.SharedIndexInformer({"default": config_maps}, ConfigMap) as informer:
+        informer.wait_for_sync(timeout=PATIENCE)
+        assert [each.name for each in informer.lister.list()] == ["a"]
+
+
+def test_an_informer_that_runs_goes_on_when_nobody_looks_and_stops_after_its_client(api_server: APIServerThread):
+    told = Told()
+    with blocking.ClientSet(api_server.config) as client:
+        config_maps = client.core_v1.configmaps("default")
+        factory = blocking.SharedInformerFactory(client)
+        handle = factory.core_v1.configmaps
+        handle.informer.add_handler(told)
+        factory.start()
+        del handle
+        gc.collect()
+        config_maps.create(a_config_map("a"))
+        assert told.next() == "added a"
+    assert len(our_threads()) == 1
+    factory.stop()
+    assert our_threads() == []
