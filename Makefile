@@ -43,7 +43,7 @@ $(BENCH_READY): $(READY)
 	@touch $@
 
 test: setup ## run the tests
-	@$(RUN) -m pytest -q --durations=5 --durations-min=1
+	@$(RUN) -m pytest -q -n auto --durations=5 --durations-min=1
 
 check: setup ## ruff, mypy and the architecture test
 	@$(RUN) -m ruff check .

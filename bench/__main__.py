@@ -6,9 +6,9 @@ import platform
 import sys
 from datetime import UTC, datetime
 
-from bench import objects
+from bench import objects, server
 
-PARTS = {"objects": objects.report}
+PARTS = {"objects": objects.report, "server": server.report}
 
 
 def main(names: list[str]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -42,17 +42,19 @@ class SystemClock:
         return "SystemClock()"
 
 
-@asynccontextmanager
-async def time_limit(clock: Clock, timeout: float | None) -> AsyncIterator[None]:
+def time_limit(clock: Clock, timeout: float | None) -> AbstractAsyncContextManager[object]:
     """Stop the block and raise TimeoutError when `timeout` seconds of that clock have passed; None sets no limit.
 
     A block that ends in time ends as if nothing had been there, also when it is cancelled from outside.
     """
     if timeout is None or timeout <= 0 or isinstance(clock, SystemClock):
         # asyncio's own alarm goes by the system's clock, and costs a fifth of a task that sleeps.
-        async with asyncio.timeout(timeout):
-            yield
-        return
+        return asyncio.timeout(timeout)
+    return _limited(clock, timeout)
+
+
+@asynccontextmanager
+async def _limited(clock: Clock, timeout: float) -> AsyncIterator[None]:
     async with asyncio.timeout(None) as scope:
         deadline = clock.monotonic() + timeout
         alarm = asyncio.create_task(_ring(clock, deadline, scope), name=f"time limit of {timeout} s")

@@ -29,6 +29,19 @@ from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 
 
+class Relisting:
+    """A whole state on its way in."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def put(self, item: Pod) -> None:
+        self.names.add(item.name)
+
+    def discard(self, item: Pod) -> None:
+        self.names.discard(item.name)
+
+
 class Recorder:
     """A store that writes down what it is told."""
 
@@ -44,8 +57,11 @@ class Recorder:
     def delete(self, item: Pod) -> None:
         self.told.append(("delete", item.name))
 
-    def replace(self, items: Any, resource_version: str) -> None:
-        self.told.append(("replace", sorted(item.name for item in items), resource_version))
+    def relist(self) -> Relisting:
+        return Relisting()
+
+    def replace(self, items: Relisting, resource_version: str) -> None:
+        self.told.append(("replace", sorted(items.names), resource_version))
 
     def bookmark(self, resource_version: str) -> None:
         self.told.append(("bookmark", resource_version))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from listwatch.meta import GroupVersion, Resource
+from listwatch.meta import GroupVersionKind, Resource
 from tools.models.definitions import Definition
+from tools.models.naming import pascal_case
 from tools.models.source import Source
 
 
 def client_groups_text(source: Source, definitions: Mapping[str, Definition]) -> str:
     """`client/typed_groups.py`."""
-    modules = {each.gvk.api_version: each.module for each in definitions.values() if each.is_object}
-    groups: dict[GroupVersion, list[Resource]] = {}
+    kinds = {each.gvk: f"{each.module}.{each.gvk.kind}" for each in definitions.values() if each.is_object}
+    modules = {each.gvk.group_version: each.module for each in definitions.values() if each.is_object}
+    groups: dict[str, list[Resource]] = {}
     for resource in source.resources:
-        groups.setdefault(resource.group_version, []).append(resource)
-    used = sorted({modules[each.api_version] for each in groups})
+        groups.setdefault(modules.get(resource.group_version, resource.attribute), []).append(resource)
+    has_no_model = any(each.gvk not in kinds for each in source.resources)
     return "\n".join([
         f'"""The resources of Kubernetes {source.version}, as type checkers and completions see them in a ClientSet.',
         "",
@@ -30,27 +32,24 @@ def client_groups_text(source: Source, definitions: Mapping[str, Definition]) ->
         "",
         "if TYPE_CHECKING:",
         "    from listwatch.models import (",
-        *(f"        {module}," for module in used),
+        *(f"        {module}," for module in sorted(groups.keys() & set(modules.values()))),
         "    )",
+        *(["    from listwatch.objects.unstructured import Unstructured"] if has_no_model else []),
         "",
-        *(line for each in groups for line in _group(each, groups[each], modules[each.api_version])),
+        *(line for name, resources in groups.items() for line in _group(name, resources, kinds)),
         "",
         "class Groups:",
         '    """The group-versions of a ClientSet."""',
         "",
-        *(f"    {each.attribute}: {_class_name(each)}" for each in groups),
+        *(f"    {name}: {pascal_case(name)}" for name in groups),
         "",
     ])  # fmt: skip
 
 
-def _group(group_version: GroupVersion, resources: list[Resource], module: str) -> Iterator[str]:
-    yield from ("", f"class {_class_name(group_version)}(Group):")
-    yield from (f'    """The resources of `{group_version}`."""', "")
+def _group(name: str, resources: list[Resource], kinds: Mapping[GroupVersionKind, str]) -> Iterator[str]:
+    yield from ("", f"class {pascal_case(name)}(Group):")
+    yield from (f'    """The resources of `{resources[0].api_version}`."""', "")
     for resource in resources:
         place = "Namespaced" if resource.namespaced else "Clusterwide"
-        yield f"    {resource.plural}: {place}[{module}.{resource.kind}]"
+        yield f"    {resource.plural}: {place}[{kinds.get(resource.gvk, 'Unstructured')}]"
     yield ""
-
-
-def _class_name(group_version: GroupVersion) -> str:
-    return "".join(word.capitalize() for word in group_version.attribute.split("_"))

@@ -138,7 +138,6 @@ class Pool:
         self.session = aiohttp.ClientSession(
             connector=_Connector(clock=clock, socks=socks, limit=limit),
             headers={"User-Agent": user_agent or _our_user_agent(), "Accept-Encoding": encoding},
-            skip_auto_headers=("Accept", "Content-Type"),
             cookie_jar=aiohttp.DummyCookieJar(),
             # Time is limited by our own clock.
             timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None),

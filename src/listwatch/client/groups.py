@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from listwatch import models
@@ -24,9 +24,12 @@ T = TypeVar("T", bound=Object)
 @cache
 def group_versions() -> dict[str, dict[str, Resource]]:
     """The built-in resources by the name of their group-version in Python, as `core_v1`, and by their plural."""
+    from listwatch.models.table import MODULES
+
     found: dict[str, dict[str, Resource]] = {}
     for resource in models.resources():
-        found.setdefault(resource.attribute, {})[resource.plural] = resource
+        name = MODULES.get(resource.api_version, resource.attribute)
+        found.setdefault(name, {})[resource.plural] = resource
     return found
 
 
@@ -40,8 +43,9 @@ class _Entry(Generic[T]):
         self._rest = rest
         self._resource = resource
 
-    def _client(self, namespace: str) -> ResourceClient[Any]:
-        return ResourceClient(self._rest, kind_of(self._resource), self._resource, namespace=namespace)
+    @cached_property
+    def _everywhere(self) -> ResourceClient[Any]:
+        return ResourceClient(self._rest, kind_of(self._resource), self._resource)
 
     def __repr__(self) -> str:
         return f"<{self._resource.group_resource} of {self._resource.api_version}>"
@@ -51,14 +55,14 @@ class Namespaced(_Entry[T]):
     """A resource whose objects live in namespaces: call it with one of them, or with none for all."""
 
     def __call__(self, namespace: str = "") -> ResourceClient[T]:
-        return self._client(namespace)
+        return self._everywhere.namespace(namespace)
 
 
 class Clusterwide(_Entry[T]):
     """A resource whose objects live in no namespace."""
 
     def __call__(self) -> ResourceClient[T]:
-        return self._client("")
+        return self._everywhere
 
 
 class Group:

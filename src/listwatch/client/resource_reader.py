@@ -42,14 +42,13 @@ class ResourceReader(Generic[T]):
     def __init__(
         self, rest: RESTClient, kind: type[T], resource: Resource | Find, *, namespace: str = "", name: str = ""
     ) -> None:
-        self._rest = rest
         self._kind = kind
         self._resource = resource if isinstance(resource, Resource) else None
         self._find = None if isinstance(resource, Resource) else resource
         self._namespace = namespace
         self._called = name or (str(self._resource.group_resource) if self._resource else kind.__name__)
         self._selection: dict[str, str] = {}
-        self._home: RESTClient | None = None
+        self._home = rest.for_group_version(self._resource.api_version) if self._resource else rest
 
     # --- where and which ---------------------------------------------------------------------------------------------
 
@@ -201,9 +200,7 @@ class ResourceReader(Generic[T]):
         accept: str | None = None,
     ) -> Request:
         """A request for the collection, an object or what is below one; the path is checked here."""
-        resource = await self._located()
-        if self._home is None:
-            self._home = self._rest.for_group_version(resource.api_version)
+        resource = self._resource or await self._located()
         place = self._namespace if namespace is None else namespace
         _check_place(resource, place, name, method)
         request = self._home.verb(method).resource(resource.plural)
@@ -221,6 +218,7 @@ class ResourceReader(Generic[T]):
         if self._resource is None:
             assert self._find is not None
             self._resource = await self._find()
+            self._home = self._home.for_group_version(self._resource.api_version)
         return self._resource
 
     def _selected(

@@ -14,12 +14,11 @@ Whatever was seen goes to the store, in order; a whole state goes there as one `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from listwatch.api.watch_events import Added, Bookmark, Deleted, Failed, Modified, WatchEvent
-from listwatch.cache.indexer import key_of
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -57,7 +56,10 @@ class ReflectorStore(Protocol[T_contra]):
     def add(self, item: T_contra) -> None: ...
     def update(self, item: T_contra) -> None: ...
     def delete(self, item: T_contra) -> None: ...
-    def replace(self, items: Iterable[T_contra], resource_version: str) -> None: ...
+    def relist(self) -> Any:
+        """A whole state on its way in, to be given to `replace`: it takes objects by `put` and leaves out by `discard`."""
+
+    def replace(self, items: Any, resource_version: str) -> None: ...
     def bookmark(self, resource_version: str) -> None: ...
 
 
@@ -137,8 +139,8 @@ class ReflectorState(Generic[T]):
         self._streams_this_round = True
         self._version_is_unavailable = False
         self._lists_in_pages = False
-        self._pages = _Pages[T]()
-        self._initial: dict[str, T] | None = None
+        self._pages = _Pages()
+        self._initial: Any = None
         self._restarts = 0
         self._adopts_added = True
 
@@ -159,7 +161,7 @@ class ReflectorState(Generic[T]):
             self._adopts_added = self.version not in ("", "0")
             return Watch(self.version)
         if self._can_stream and self._streams_this_round:
-            self._initial = {}
+            self._initial = self._store.relist()
             return Stream("" if self._version_is_unavailable else self.version)
         if self._pages.continue_token:
             return List("", self._limit(""), self._pages.continue_token)
@@ -182,14 +184,20 @@ class ReflectorState(Generic[T]):
             self._lists_in_pages = True
         for broken in page.broken:
             self._skipped(broken)
-        self._pages.add(page)
+        if self._pages.state is None:
+            self._pages.state = self._store.relist()
+        for item in page.items:
+            if self._is_expected(item):
+                self._pages.state.put(item)
+        self._pages.resource_version = self._pages.resource_version or page.resource_version
+        self._pages.continue_token = page.continue_token
         if not page.continue_token:
-            items, version = self._pages.items, self._pages.resource_version
+            state, version = self._pages.state, self._pages.resource_version
             self._pages = _Pages()
-            self._synced(items, version)
+            self._synced(state, version)
 
-    def _synced(self, items: Iterable[T], version: str) -> None:
-        self._store.replace([item for item in items if self._is_expected(item)], version)
+    def _synced(self, state: Any, version: str) -> None:
+        self._store.replace(state, version)
         self.version = version
         self._is_watching = True
         self._version_is_unavailable = False
@@ -208,7 +216,7 @@ class ReflectorState(Generic[T]):
             elif not self._is_expected(event.object):
                 continue
             elif self._initial is not None:
-                self._saw_initial(event, self._initial)
+                self._saw_initial(event)
             else:
                 self._saw_change(event)
 
@@ -227,12 +235,11 @@ class ReflectorState(Generic[T]):
         self._adopts_added = True
         self.version = item.resource_version
 
-    def _saw_initial(self, event: WatchEvent[T], initial: dict[str, T]) -> None:
-        key = key_of(event.object)
+    def _saw_initial(self, event: WatchEvent[T]) -> None:
         if isinstance(event, Deleted):
-            initial.pop(key, None)
+            self._initial.discard(event.object)
         else:
-            initial[key] = event.object
+            self._initial.put(event.object)
 
     def _saw_bookmark(self, event: Bookmark[T]) -> None:
         if self._initial is None:
@@ -240,7 +247,7 @@ class ReflectorState(Generic[T]):
             self._adopts_added = True
             self._store.bookmark(event.resource_version)
         elif event.ends_initial_events:
-            self._synced(self._initial.values(), event.resource_version)
+            self._synced(self._initial, event.resource_version)
             self._adopts_added = True
 
     def _is_expected(self, item: T) -> bool:
@@ -324,18 +331,13 @@ class ReflectorState(Generic[T]):
 
 
 @dataclass(slots=True)
-class _Pages(Generic[T]):
+class _Pages:
     """The pages of a list that have come so far; the list has the version of the first."""
 
-    items: list[T] = field(default_factory=list)
+    state: Any = None
     resource_version: str = ""
     continue_token: str = ""
     at_once: bool = False
-
-    def add(self, page: ObjectList[T]) -> None:
-        self.resource_version = self.resource_version or page.resource_version
-        self.items.extend(page.items)
-        self.continue_token = page.continue_token
 
 
 class _Window:

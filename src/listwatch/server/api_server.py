@@ -232,17 +232,17 @@ class APIServer:
     def url(self) -> str:
         host = "127.0.0.1" if self._host in _EVERYWHERE else self._host
         scheme = "https" if self._tls else "http"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._now.port}"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._started.port}"
 
     @property
     def token(self) -> str:
         """Of somebody who may do everything."""
-        return self._now.token
+        return self._started.token
 
     @property
     def ca_certificate(self) -> bytes:
         """What a client has to trust, in PEM; empty without TLS."""
-        return self._now.authority.certificate if self._now.authority else b""
+        return self._started.authority.certificate if self._started.authority else b""
 
     @property
     def config(self) -> ClientConfig:
@@ -270,15 +270,15 @@ class APIServer:
 
     def issue_certificate(self, name: str, *, groups: Sequence[str] = ()) -> KeyPair:
         """A client certificate of a user."""
-        if self._now.authority is None:
+        if self._started.authority is None:
             raise UsageError("client certificates need an API server with tls=True")
-        return self._now.authority.issue(name, groups=groups)
+        return self._started.authority.issue(name, groups=groups)
 
     # --- What tests want to see and do
 
     @property
     def storage(self) -> Storage:
-        return self._now.storage
+        return self._started.storage
 
     @property
     def revision(self) -> int:
@@ -293,7 +293,7 @@ class APIServer:
         return self.storage.fork()
 
     def statistics(self) -> Statistics:
-        running = self._now
+        running = self._started
         return Statistics(self.revision, self.requests.total, running.listener.connections, len(running.watches))
 
     async def wait_for_requests(
@@ -313,7 +313,7 @@ class APIServer:
             unsubscribe()
 
     @property
-    def _now(self) -> _Running:
+    def _started(self) -> _Running:
         if self._running is None:
             raise UsageError("the API server is not running; use it within `async with`, or start it")
         return self._running

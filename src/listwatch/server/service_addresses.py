@@ -169,7 +169,7 @@ def _choose_families(service: Tree, before: Tree) -> None:
         if family != "IPv4":
             problems.append(invalid(f"spec.ipFamilies[{index}]", family, "not configured on this cluster"))
     if problems:
-        raise InvalidError.of("Service", service["metadata"]["name"], problems)
+        raise InvalidError.of("Service", service["metadata"].get("name", ""), problems)
     spec["ipFamilies"] = families
 
 
@@ -186,8 +186,8 @@ class _Taken:
 
     def __init__(self, service: Tree, present: Iterable[Stored]) -> None:
         metadata = service["metadata"]
-        self._name = metadata["name"]
-        own = ObjectKey(metadata.get("namespace", ""), metadata["name"])
+        self._name = metadata.get("name", "")
+        own = ObjectKey(metadata.get("namespace", ""), self._name)
         others = [_services.decode(stored.value).spec for stored in present if stored.key != own]
         self._addresses = set(chain.from_iterable(spec.addresses for spec in others))
         self._ports = set(chain.from_iterable(_ports_of(spec) for spec in others))

@@ -305,7 +305,7 @@ class Verbs:
         if old is None:
             complete_new(new)
         if target.storage_id == SERVICES:
-            assign_addresses(new, old, (each for each in self.storage.scan(SERVICES)))
+            assign_addresses(new, old, self.storage.scan(SERVICES))
 
     def _check_valid(self, problems: Sequence[StatusCause], tree: Tree, target: Target) -> None:
         if problems:

@@ -1,0 +1,190 @@
+"""The embedded API server: how fast it starts, how much it takes, and whether many watchers see everything.
+
+Server and clients are processes of their own. Run as `python -m bench.server CONTENDER`, it measures one contender and
+prints its figures as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+
+from bench.runner import Figures, measure, missing, print_table
+
+OBJECTS = 5_000
+WRITERS = 16
+EVENTS, WATCHERS = 20_000, 50
+TOKEN = "bench"
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+ECHO, IN_MEMORY, ON_DISK = "aiohttp, echo", "listwatch", "listwatch, on disk"
+STARTING, WATCHING = "start to first answer", f"{WATCHERS} watchers"
+
+
+def report() -> bool:
+    """Measure all, print the tables, and say whether the promises hold."""
+    print(f"server: {OBJECTS:,} creates by {WRITERS} writers; {EVENTS:,} events to each of {WATCHERS} watchers")
+    creating = measure("bench.server", [ECHO, IN_MEMORY, ON_DISK], rounds=3)
+    others = measure("bench.server", [STARTING], rounds=3) | measure("bench.server", [WATCHING], rounds=1)
+    if missing(creating | others, [ECHO, IN_MEMORY, STARTING, WATCHING]):
+        return False
+    print_table("server", {"creates/s": lambda row: f"{row['rate']:,.0f}"}, creating)
+    start, watch = others[STARTING], others[WATCHING]
+    print(f"\n  {WATCHING}: {watch['rate']:,.0f} events/s, {watch['lost']:.0f} lost, {watch['doubled']:.0f} doubled")
+    promises = {
+        "creates, against an echo": (creating[IN_MEMORY]["rate"] / creating[ECHO]["rate"], 0.25),
+        "a tenth of a second, over start to first answer": (0.1 / start["seconds"], 1.0),
+        "events that each watcher saw once, of all": (1.0 - (watch["lost"] + watch["doubled"]) / EVENTS, 1.0),
+    }
+    for promise, (ratio, least) in promises.items():
+        print(f"  {promise}: {ratio:.2f} × (promised: {least:g})")
+    return all(ratio >= least for ratio, least in promises.values())
+
+
+# --- The servers ------------------------------------------------------------------------------------------------------
+
+_ECHO_PROGRAM = """
+from aiohttp import web
+
+async def echo(request):
+    return web.Response(body=await request.read(), content_type="application/json", status=201)
+
+def say(text):
+    print("listening on", text.split()[3], flush=True)
+
+app = web.Application()
+app.router.add_route("*", "/{path:.*}", echo)
+web.run_app(app, host="127.0.0.1", port={port}, print=say, access_log=None)
+"""
+
+
+@asynccontextmanager
+async def running(*command: str) -> AsyncIterator[str]:
+    """A server process, until it has served its turn; yields its URL."""
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        said = (await process.stdout.readline()).decode()
+        yield said.split()[-1].rstrip("/")
+    finally:
+        process.terminate()
+        await process.communicate()
+
+
+def echo_server() -> Any:
+    return running("-c", _ECHO_PROGRAM.replace("{port}", str(_free_port())))
+
+
+def our_server(*options: str) -> Any:
+    return running("-m", "listwatch.server", "--token", TOKEN, *options)
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+# --- The clients ------------------------------------------------------------------------------------------------------
+
+
+def session() -> aiohttp.ClientSession:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", "User-Agent": "bench"}
+    timeout = aiohttp.ClientTimeout(total=None)
+    return aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(limit=0), timeout=timeout)
+
+
+async def create(client: aiohttp.ClientSession, url: str, count: int) -> float:
+    """Objects created a second."""
+    numbers = iter(range(count))
+
+    async def write() -> None:
+        for number in numbers:
+            metadata = {"name": f"bench-{number}", "labels": {"app": "bench"}}
+            body = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": {"key": "x" * 200}}
+            async with client.post(url + CONFIG_MAPS, data=json.dumps(body).encode()) as response:
+                await response.read()
+                assert response.status == 201, response.status
+
+    started = time.perf_counter()
+    await asyncio.gather(*(write() for _ in range(WRITERS)))
+    return count / (time.perf_counter() - started)
+
+
+async def measure_creates(server: Any) -> Figures:
+    async with server as url, session() as client:
+        await create(client, url, 1)
+        async with client.delete(f"{url}{CONFIG_MAPS}/bench-0"):
+            pass
+        return {"rate": await create(client, url, OBJECTS)}
+
+
+async def measure_start() -> Figures:
+    from listwatch.server.api_server import APIServer
+
+    async with session() as client:
+        started = time.perf_counter()
+        async with APIServer(token=TOKEN) as server, client.get(f"{server.url}/version") as response:
+            await response.read()
+            return {"seconds": time.perf_counter() - started}
+
+
+async def measure_watchers() -> Figures:
+    async with our_server() as url, session() as client:
+        watchers = [asyncio.create_task(watch(client, url)) for _ in range(WATCHERS)]
+        started = time.perf_counter()
+        await create(client, url, EVENTS)
+        histories = await asyncio.gather(*watchers)
+        elapsed = time.perf_counter() - started
+    return {
+        "rate": EVENTS * WATCHERS / elapsed,
+        "lost": max(EVENTS - len(set(history)) for history in histories),
+        "doubled": max(len(history) - len(set(history)) for history in histories),
+    }
+
+
+async def watch(client: aiohttp.ClientSession, url: str) -> list[bytes]:
+    """The names of all that was added, as one watch tells them; it takes up the thread if it is lost."""
+    name, version = re.compile(rb'"name":"(bench-\d+)"'), re.compile(rb'"resourceVersion":"(\d+)"')
+    history: list[bytes] = []
+    seen = b"1"
+    while len(history) < EVENTS:
+        async with client.get(f"{url}{CONFIG_MAPS}?watch=1&resourceVersion={seen.decode()}") as response:
+            rest = b""
+            async for chunk in response.content.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n")
+                history += [name.search(line)[1] for line in lines]  # type: ignore[index]  # each has one
+                if lines:
+                    seen = version.search(lines[-1])[1]  # type: ignore[index]  # as above
+                if len(history) >= EVENTS:
+                    break
+    return history
+
+
+# --- One contender ----------------------------------------------------------------------------------------------------
+
+
+def _contender(name: str, folder: str) -> Callable[[], Coroutine[Any, Any, Figures]]:
+    return {
+        ECHO: lambda: measure_creates(echo_server()),
+        IN_MEMORY: lambda: measure_creates(our_server()),
+        ON_DISK: lambda: measure_creates(our_server("--data-dir", folder)),
+        STARTING: measure_start,
+        WATCHING: measure_watchers,
+    }[name]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        print(json.dumps(asyncio.run(_contender(sys.argv[1], folder)())))

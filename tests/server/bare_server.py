@@ -1,0 +1,122 @@
+"""The server without HTTP, and with a clock that stands still: requests go in as values, trees come out."""
+
+import itertools
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from listwatch.server.collector import Collector
+from listwatch.server.negotiation import Representation
+from listwatch.server.registry import Registry
+from listwatch.server.representations import write_answer
+from listwatch.server.requests import Answer, APIRequest, User
+from listwatch.server.routes import read_target, route
+from listwatch.server.schema import builtin_schema
+from listwatch.server.storage import Event, Storage
+from listwatch.server.verbs import Admission, Origin, Verbs
+
+Tree = Any
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+PODS = "/api/v1/namespaces/default/pods"
+MERGE_PATCH = "application/merge-patch+json"
+
+_REGISTRY = Registry.builtin()
+
+
+class Identities:
+    """Knows whom it has given a token, and lets everybody do everything."""
+
+    def __init__(self) -> None:
+        self.users: dict[str, User] = {}
+
+    def user_of(self, token: str) -> User | None:
+        return self.users.get(token)
+
+    def issue(self, user: User) -> str:
+        token = f"token-{len(self.users)}"
+        self.users[token] = user
+        return token
+
+    def may(self, user: User, attributes: Tree) -> bool:
+        return True
+
+
+class BareServer:
+    """Answers requests, and then does what follows from them, unless it is told to leave that."""
+
+    def __init__(
+        self,
+        *,
+        suffixes: Sequence[str] = (),
+        admission: Sequence[Admission] = (),
+        storage: Storage | None = None,
+        namespaces: Sequence[str] = ("default",),
+    ) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.storage = storage or Storage()
+        self.events: list[Event] = []
+        self.storage.subscribe(self.events.append)
+        counter = itertools.count()
+        made = itertools.chain(suffixes, (f"{number:05}" for number in itertools.count()))
+        origin = Origin(lambda: self.now, lambda: f"uid-{next(counter)}", lambda: next(made))
+        self.identities = Identities()
+        self.verbs = Verbs(
+            self.storage, _REGISTRY, builtin_schema(), origin, identities=self.identities, admission=admission
+        )
+        self.collector = Collector(self.verbs)
+        for name in namespaces:
+            self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        self.events.clear()
+
+    def wait(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    def request(self, method: str, target: str, body: Tree, content_type: str) -> APIRequest:
+        data = b"" if body is None else msgspec.json.encode(body)
+        found = route(read_target(method, target), _REGISTRY, headers={"Content-Type": content_type}, body=data)
+        assert isinstance(found, APIRequest)
+        return found
+
+    def answer(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Answer:
+        """Raises the APIError that would be answered."""
+        try:
+            return self.verbs.answer(self.request(method, target, body, content_type))
+        finally:
+            self.storage.sync()
+
+    def ask(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Tree:
+        """The answer as a tree, when all that follows is done."""
+        answer = self.answer(method, target, body, content_type=content_type)
+        self.collector.run_pending()
+        return msgspec.json.decode(write_answer(answer, Representation()))
+
+    def get(self, path: str) -> Tree:
+        return self.ask("GET", path)
+
+    def create(self, path: str, name: str, **fields: Tree) -> Tree:
+        metadata = {"name": name, **fields.pop("metadata", {})}
+        return self.ask("POST", path, {"metadata": metadata, **fields})
+
+    def patch(self, path: str, changes: Tree) -> Tree:
+        return self.ask("PATCH", path, changes, content_type=MERGE_PATCH)
+
+    def delete(self, path: str, **options: Tree) -> Tree:
+        return self.ask("DELETE", path, options or None)
+
+    def names(self, path: str) -> list[str]:
+        return [item["metadata"]["name"] for item in self.get(path)["items"]]
+
+    def told(self) -> list[tuple[str, str]]:
+        """What happened since the last time this was asked: types and names."""
+        told = [(event.type, event.key.name) for event in self.events]
+        self.events.clear()
+        return told
+
+
+def owner(tree: Tree, **more: Tree) -> Tree:
+    """A reference to an object as the owner of another."""
+    identity = {name: tree["metadata"][name] for name in ("name", "uid")}
+    return {"apiVersion": tree["apiVersion"], "kind": tree["kind"], **identity, **more}
