@@ -6,9 +6,9 @@ import platform
 import sys
 from datetime import UTC, datetime
 
-from bench import objects, server
+from bench import clients, objects, server
 
-PARTS = {"objects": objects.report, "server": server.report}
+PARTS = {"objects": objects.report, "server": server.report, "clients": clients.report}
 
 
 def main(names: list[str]) -> int:

@@ -56,8 +56,8 @@ PURE = """
 """
 # Where the server does its I/O; everything else in it is pure.
 DOES_IO = """
-    server.__init__ server.__main__ server.api_server server.certificates server.commits server.http* server.kept_files
-    server.storage_sqlite server.watching
+    server.__init__ server.__main__ server.api_server server.backend server.certificates server.commits server.http*
+    server.kept_files server.storage_sqlite server.watching
 """
 IMPURE_LIBRARIES = """
     aiohttp asyncio concurrent contextvars fcntl fileinput getpass glob http io.open logging mmap multiprocessing os

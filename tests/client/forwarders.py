@@ -11,6 +11,7 @@ class Forwarder:
     def __init__(self) -> None:
         self.asked: list[tuple[str, int]] = []
         self.port = 0
+        self.is_frozen = False  # passes nothing on and closes nothing, as a network that is gone
         self._talks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
@@ -48,17 +49,18 @@ class Forwarder:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", target[1])
         try:
             async with asyncio.TaskGroup() as ways:
-                ways.create_task(pass_on(reader, far_writer))
-                ways.create_task(pass_on(far_reader, writer))
+                ways.create_task(self._pass_on(reader, far_writer))
+                ways.create_task(self._pass_on(far_reader, writer))
         finally:
             far_writer.transport.abort()
 
-
-async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(2**16):
-        writer.write(data)
-        await writer.drain()
-    raise ConnectionResetError
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(2**16):
+            if self.is_frozen:
+                await asyncio.Event().wait()
+            writer.write(data)
+            await writer.drain()
+        raise ConnectionResetError
 
 
 class TunnelProxy(Forwarder):

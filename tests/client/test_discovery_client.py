@@ -259,6 +259,13 @@ async def test_the_schemas_of_a_group_version_are_found_by_its_path():
             await client.discovery.openapi_schema("batch/v1")
 
 
+@pytest.mark.parametrize("document", [[], {"paths": 7}, {"gitVersion": 7}], ids=str)
+async def test_what_is_no_such_document_is_an_error_of_ours(document: Any):
+    async with routed({"/openapi/v3": document, "/version": document}) as (_, client):
+        with pytest.raises(DecodeError, match="a discovery document"):
+            await (client.discovery.server_version() if "gitVersion" in document else client.discovery.openapi_paths())
+
+
 # --- what is remembered ----------------------------------------------------------------------------------------------
 
 

@@ -595,14 +595,18 @@ async def test_new_credentials_are_tried_once_after_a_refusal(connect: Connect, 
     assert used == ["Bearer old", "Bearer old", "Bearer new"]
 
 
-async def test_a_second_refusal_is_the_answer(connect: Connect, tmp_path: Path):
-    token = tmp_path / "token"
+async def test_a_second_refusal_is_the_answer_even_if_there_are_newer_credentials(connect: Connect, tmp_path: Path):
+    token, gate = tmp_path / "token", asyncio.Event()
     token.write_text("old")
-    async with ScriptedServer(answer(200), answer(401), answer(401, b"{}"), otherwise=answer(200)) as server:
+    async with ScriptedServer(answer(200), answer(401), [gate, answer(401, b"{}")], otherwise=answer(200)) as server:
         transport = connect(server.url, token_file=str(token))
         await transport.send(get(), timeout=60)
         token.write_text("new")
-        assert (await transport.send(get(), timeout=60)).status == 401
+        sending = asyncio.create_task(transport.send(get(), timeout=60))
+        await server.wait_requests(3)
+        token.write_text("newer")
+        gate.set()
+        assert (await sending).status == 401
     assert len(server.requests) == 3
 
 
@@ -720,12 +724,29 @@ async def test_connections_made_with_old_certificates_are_given_up(connect: Conn
         stream.close()
 
 
-async def test_a_dead_peer_is_not_waited_for_when_a_tls_stream_is_closed(connect: Connect):
-    async with ScriptedServer([stream_head(), asyncio.Event()], tls=server_tls()) as server:
-        stream = await connect(server.url, ca_data=ca_data()).open_stream(get(), timeout=60)
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+async def test_a_dead_peer_is_not_waited_for_to_say_good_bye(connect: Connect, is_stream: bool):
+    clock = VirtualClock()
+    async with (
+        ScriptedServer(answer(200, b"{}"), [stream_head(), HANG], tls=server_tls()) as server,
+        SocksProxyServer() as network,
+    ):
+        proxy_url = f"socks5://127.0.0.1:{network.port}"
+        transport = connect(server.url, ca_data=ca_data(), proxy_url=proxy_url, clock=clock)
+        await transport.send(get(), timeout=None)
+        stream = await transport.open_stream(get(), timeout=None)
         assert isinstance(stream, AiohttpStream)
-        stream.close()
-    # What is left of the connection is looked for after the test.
+        network.is_frozen = True
+        if is_stream:
+            stream.close()
+        else:
+            sending = asyncio.create_task(transport.send(get(), timeout=5))
+            await clock.wait_asleep()
+            await clock.advance(5)
+            with pytest.raises(TransportTimeoutError):
+                await sending
+        await transport.aclose()
+        # What is left of the connections is looked for after the test.
 
 
 # --- Proxies ---------------------------------------------------------------------------------------------------------

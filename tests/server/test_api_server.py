@@ -54,16 +54,21 @@ async def test_a_server_that_does_not_run_has_no_address():
     await server.stop()
 
 
-async def test_a_server_cannot_be_started_twice_and_can_be_started_again():
+async def test_a_server_cannot_be_started_twice():
     async with APIServer() as server:
         with pytest.raises(UsageError, match="running already"):
             await server.start()
-        async with Caller(server) as call:
-            await call.create("a")
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+async def test_clients_find_a_server_again_after_it_was_stopped(tmp_path: Path, keeps: bool):
+    async with APIServer(data_dir=tmp_path if keeps else None) as server, Caller(server) as call:
+        await call.create("a")
         await server.stop()
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await names(call)
         await server.start()
-        async with Caller(server) as call:
-            assert await names(call) == []
+        assert await names(call) == (["a"] if keeps else [])
 
 
 async def test_a_port_that_is_taken_is_named():

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+import aiohttp
 import pytest
 from tests.server.caller import CONFIG_MAPS, Caller, brief, config_map, next_chunk, raw_connection, raw_watch
 
@@ -419,6 +420,17 @@ async def test_a_client_that_does_not_read_does_not_outlast_its_time(
         assert server.statistics().watches == 1
         await clock.advance(5.0)
         await ended_watches(server)
+
+
+async def test_a_mistake_in_an_open_watch_ends_that_watch_alone(
+    server: APIServer, call: Caller, caplog: pytest.LogCaptureFixture
+):
+    async with call.watch("labelSelector=app") as events:
+        server.storage.create("/configmaps", ObjectKey("default", "broken"), lambda revision: b"no object at all")
+        with pytest.raises(aiohttp.ClientError):
+            await events.response.content.readline()
+    assert "failed" in caplog.text
+    assert (await call("GET", "/version")).status == 200
 
 
 async def test_many_watchers_each_see_everything_once(server: APIServer, call: Caller):

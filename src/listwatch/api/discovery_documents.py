@@ -18,17 +18,53 @@ from listwatch.objects.wire import UNREADABLE
 
 __all__ = [
     "DISCOVERY_ACCEPT",
+    "ServerVersion",
     "is_aggregated",
     "read_aggregated",
     "read_core_versions",
     "read_groups",
     "read_resources",
+    "read_schema_index",
+    "read_version",
 ]
 
 # Servers read the parameters in this order only.
 DISCOVERY_ACCEPT = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 T = TypeVar("T")
+
+
+class ServerVersion(msgspec.Struct, rename="camel", frozen=True):
+    """Which Kubernetes a server is, as it says at `/version`."""
+
+    major: str = ""
+    minor: str = ""
+    git_version: str = ""
+    git_commit: str = ""
+    build_date: str = ""
+    go_version: str = ""
+    platform: str = ""
+
+    def __str__(self) -> str:
+        return self.git_version
+
+
+class _Schemas(msgspec.Struct):
+    server_relative_url: str = msgspec.field(default="", name="serverRelativeURL")
+
+
+class _SchemaIndex(msgspec.Struct):
+    paths: dict[str, _Schemas] = {}
+
+
+def read_version(body: bytes) -> ServerVersion:
+    """What `/version` says."""
+    return _read(body, ServerVersion)
+
+
+def read_schema_index(body: bytes) -> dict[str, str]:
+    """Where the schemas of each group-version are, from what `/openapi/v3` says."""
+    return {path: each.server_relative_url for path, each in _read(body, _SchemaIndex).paths.items()}
 
 
 # --- all at once -----------------------------------------------------------------------------------------------------

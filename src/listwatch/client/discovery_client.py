@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -17,11 +16,14 @@ from typing import Any
 from listwatch.api.discovery import APIGroup, Discovered
 from listwatch.api.discovery_documents import (
     DISCOVERY_ACCEPT,
+    ServerVersion,
     is_aggregated,
     read_aggregated,
     read_core_versions,
     read_groups,
     read_resources,
+    read_schema_index,
+    read_version,
 )
 from listwatch.api.requests import api_path
 from listwatch.errors import ListWatchError, NotFoundError
@@ -33,22 +35,10 @@ from .rest_client import RESTClient
 
 __all__ = ["DiscoveryClient", "ServerVersion"]
 
+_JSON = "application/json"
 _ATTEMPTS = 2
 _TIMEOUT = 32.0
 _AT_ONCE = 16
-
-
-@dataclass(frozen=True, slots=True)
-class ServerVersion:
-    """What a server says of itself at `/version`."""
-
-    major: str = ""
-    minor: str = ""
-    git_version: str = ""
-    platform: str = ""
-
-    def __str__(self) -> str:
-        return self.git_version
 
 
 class DiscoveryClient(Connected):
@@ -56,7 +46,7 @@ class DiscoveryClient(Connected):
 
     def __init__(self, config: ClientConfig | RESTClient, *, aggregated: bool = True) -> None:
         super().__init__(config)
-        self._accept = DISCOVERY_ACCEPT if aggregated else "application/json"
+        self._accept = DISCOVERY_ACCEPT if aggregated else _JSON
 
     async def server_groups_and_resources(self) -> Discovered:
         """All groups and resources; DiscoveryError if some could not be learnt, with the others in its `found`."""
@@ -72,7 +62,7 @@ class DiscoveryClient(Connected):
 
     async def server_resources(self, group_version: str) -> tuple[Resource, ...]:
         """The resources of one group-version, as `apps/v1`; NotFoundError if it is not served."""
-        return read_resources(await self._get(api_path(group_version), "application/json"))
+        return read_resources(await self._get(api_path(group_version)))
 
     async def preferred_resources(self) -> tuple[Resource, ...]:
         """Each resource once, in the version that the server prefers; raises as `server_groups_and_resources`."""
@@ -80,15 +70,11 @@ class DiscoveryClient(Connected):
 
     async def server_version(self) -> ServerVersion:
         """Which Kubernetes it is."""
-        tree = (await self._rest.get().abs_path("/version").timeout(_TIMEOUT).do()).into(dict)
-        names = {"major": "major", "minor": "minor", "git_version": "gitVersion", "platform": "platform"}
-        return ServerVersion(**{name: str(tree.get(wire, "")) for name, wire in names.items()})
+        return read_version(await self._get("/version"))
 
     async def openapi_paths(self) -> dict[str, str]:
         """Where the schemas of each group-version are, by its path as `apis/apps/v1`; see `openapi_schema`."""
-        index = (await self._rest.get().abs_path("/openapi/v3").timeout(_TIMEOUT).do()).into(dict)
-        paths = index.get("paths") or {}
-        return {path: str(each.get("serverRelativeURL", "")) for path, each in paths.items() if isinstance(each, dict)}
+        return read_schema_index(await self._get("/openapi/v3"))
 
     async def openapi_schema(self, group_version: str) -> dict[str, Any]:
         """The OpenAPI v3 document of one group-version, as `apps/v1`; NotFoundError if there is none."""
@@ -134,7 +120,7 @@ class DiscoveryClient(Connected):
             except ListWatchError as error:
                 return Discovered(failures={group_version: error})
 
-    async def _get(self, path: str, accept: str) -> bytes:
+    async def _get(self, path: str, accept: str = _JSON) -> bytes:
         return await self._rest.get().abs_path(path).header("Accept", accept).timeout(_TIMEOUT).do_raw()
 
 

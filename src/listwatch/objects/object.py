@@ -20,7 +20,7 @@ from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
 from listwatch.objects.wire import compact, refuse_repeated_keys
-from listwatch.objects.writing import clone, encode, finish, plain
+from listwatch.objects.writing import clone, encode, to_json
 
 __all__ = ["Object", "lazy"]
 
@@ -43,6 +43,9 @@ class _Headed(msgspec.Struct, gc=False):
 
 _headed = msgspec.json.Decoder(_Headed)
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+_NULL = msgspec.Raw(b"null")
+_EMPTY = (_NULL, msgspec.Raw(b'""'))
 
 
 @dataclass_transform(kw_only_default=True)
@@ -71,6 +74,7 @@ class Object(_Kept):
 
     metadata: ObjectMeta = lazy(ObjectMeta)
 
+    _said: ClassVar[Mapping[str, str]] = {}
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {"metadata": metadata}  # type: ignore[dict-item]  # lazy() says Any
 
     def __init_subclass__(cls, *, resource: Resource | None = None, gvk: GroupVersionKind | None = None) -> None:
@@ -78,6 +82,7 @@ class Object(_Kept):
         cls.gvk = gvk or (resource.gvk if resource else cls.gvk)
         own = {name: field for name, field in vars(cls).items() if isinstance(field, LazyField)}
         cls.lazy_fields = {**cls.lazy_fields, **own}
+        cls._said = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind} if cls.gvk else {}
 
     def __init__(self, **parts: Any) -> None:
         unknown = parts.keys() - self.lazy_fields.keys()
@@ -116,8 +121,7 @@ class Object(_Kept):
         """The object in a dict of wire names, which is not kept."""
         if not isinstance(tree, Mapping):
             raise DecodeError(f"expected a mapping, got {type(tree).__name__}", object_name=cls.__name__)
-        name = cls.__name__
-        return cls.from_wire(encode(finish(plain(tree, what=name), Any, what=name), what=name))._checked()
+        return cls.from_wire(to_json(tree, what=cls.__name__))._checked()
 
     @classmethod
     def from_yaml(cls, text: str | bytes) -> Self:
@@ -179,8 +183,10 @@ class Object(_Kept):
 
     def to_json(self) -> bytes:
         """The object as JSON: whatever nobody changed is the bytes that came."""
+        if self._is_untouched() and not self._unsaid():
+            return self._raw
         content = self._content()
-        return self._raw if content == self._split() else encode(content, what=self.describe())
+        return self._raw if content == self._split() else encode(content, what=self.kind)
 
     def to_dict(self) -> dict[str, Any]:
         """The object as a new dict of wire names: a valid manifest."""
@@ -263,11 +269,9 @@ class Object(_Kept):
         for name, field in self.lazy_fields.items():
             if name in self.__dict__:
                 content[field.wire] = field.write(self.__dict__[name], came.get(field.wire), self)
-        if self.gvk:
-            # Items of lists do not say what they are. If they do, it stays where it is; else it comes first.
-            unsaid = {wire: text for wire, text in self._said.items() if _text(came.get(wire)) == ""}
-            content = unsaid | content | unsaid
-        return {wire: value for wire, value in content.items() if value is not None}
+        # What an object is comes first where it did not come, and else stays where it is.
+        unsaid = self._unsaid()
+        return {wire: value for wire, value in (unsaid | content | unsaid).items() if value is not None}
 
     def _refuse_strangers(self) -> None:
         # Else a change under a misspelled name would be lost without a word.
@@ -275,15 +279,17 @@ class Object(_Kept):
             if not (name.startswith("_") or hasattr(type(self), name)):
                 raise EncodeError(f"it was given {name!r}, but has only {_names(self)}", object_name=self.describe())
 
-    @property
-    def _said(self) -> dict[str, str]:
-        return {"apiVersion": self.api_version, "kind": self.kind}
+    def _unsaid(self) -> dict[str, str]:
+        """What the object is, as far as it did not say so itself: items of lists do not."""
+        came = self._split()
+        return {wire: text for wire, text in self._said.items() if came.get(wire, _NULL) in _EMPTY}
 
     def _checked(self) -> Self:
-        for wire, expected in self._said.items() if self.gvk else ():
-            found = _text(self.part(wire))
-            if found not in ("", expected):
-                raise DecodeError(f"expected {expected!r}, got {found[:80]!r}", object_name=self.describe(), field=wire)
+        for wire, expected in self._said.items():
+            found = tree_of(self.part(wire))
+            if found not in (None, "", expected):
+                reason = f"expected {expected!r}, got {str(found)[:80]!r}"
+                raise DecodeError(reason, object_name=self.describe(), field=wire)
         return self
 
     # --- Python's own --------------------------------------------------------------------------------------------
@@ -340,11 +346,6 @@ def _salvage(raw: bytes, kind: str) -> Head:
         resource_version=texts.get("resourceVersion", ""),
         labels={k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else None,
     )
-
-
-def _text(part: msgspec.Raw | None) -> str:
-    tree = tree_of(part)
-    return "" if tree is None else str(tree)
 
 
 def _meaning(part: Any) -> Any:

@@ -12,7 +12,7 @@ from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import WireList, split_list
-from listwatch.objects.writing import encode, finish, plain
+from listwatch.objects.writing import encode, to_json
 
 __all__ = ["ObjectList"]
 
@@ -53,7 +53,7 @@ class ObjectList(Generic[T]):
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], item: type[T] | None = None) -> Self:
         """The list in a dict of wire names, which is not kept."""
-        return cls.from_json(encode(finish(plain(tree, what="a list"), Any, what="a list"), what="a list"), item)
+        return cls.from_json(to_json(tree, what="a list"), item)
 
     @property
     def api_version(self) -> str:

@@ -17,7 +17,7 @@ from msgspec import inspect
 from listwatch.errors import EncodeError, FieldError
 from listwatch.objects.reading import Tree, fields_of, read_nested, type_info
 
-__all__ = ["clone", "encode", "finish", "plain", "to_tree"]
+__all__ = ["clone", "encode", "finish", "plain", "to_json", "to_tree"]
 
 _encoder = msgspec.json.Encoder()
 
@@ -29,6 +29,18 @@ def to_tree(value: Any, type_: Any, *, what: str, field: str = "") -> Tree:
     """The wire form of a value, in plain dicts and lists that share nothing with it."""
     tree = finish(plain(value, what=what, field=field), type_, what=what, field=field)
     return msgspec.json.decode(encode(tree, what=what, field=field))
+
+
+def to_json(tree: Tree, *, what: str) -> bytes:
+    """The JSON of a tree that somebody made, which may hold models, times and whatever else."""
+    try:
+        # First, because it finds trees that hold themselves, in which looking around would have no end.
+        raw = _encoder.encode(tree)
+        if _is_finished(tree):
+            return raw
+    except (TypeError, ValueError, RecursionError):
+        pass  # the long way tells where and why
+    return encode(finish(plain(tree, what=what), Any, what=what), what=what)
 
 
 def plain(value: Any, *, what: str, field: str = "") -> Tree:

@@ -7,32 +7,24 @@ async with APIServer() as server:
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Self, Unpack
-from uuid import UUID
 
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError, UsageError
 from listwatch.server.access import MASTERS, Access, Authorizer, token_path
-from listwatch.server.bootstrap import add_namespaces
-from listwatch.server.collector import Collector
-from listwatch.server.commits import Commits
+from listwatch.server.backend import Backend
 from listwatch.server.faults import Faults
-from listwatch.server.http import Backend, Listener
+from listwatch.server.http import Listener
 from listwatch.server.kept_files import kept_file
-from listwatch.server.non_resources import NonResources
-from listwatch.server.registry import Registry
 from listwatch.server.request_log import Criteria, LoggedRequest, RequestLog, Stage
 from listwatch.server.requests import User
-from listwatch.server.schema import builtin_schema
 from listwatch.server.storage import MAX_AGE, MAX_EVENTS, Storage
-from listwatch.server.verbs import Admission, Origin, Verbs
-from listwatch.server.watch_feed import Feeds
+from listwatch.server.verbs import Admission
 from listwatch.server.watching import Pace, Watches
 
 if TYPE_CHECKING:
@@ -41,11 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["APIServer", "Statistics"]
 
-_log = logging.getLogger(__name__)
-
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
-# Without vowels, so that chance makes no words.
-_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _EVERYWHERE = ("0.0.0.0", "::", "")
 
 
@@ -66,9 +54,6 @@ class _Running:
     storage: Storage
     watches: Watches
     listener: Listener
-    port: int
-    token: str
-    authority: CertificateAuthority | None
 
 
 class APIServer:
@@ -103,11 +88,12 @@ class APIServer:
             raise UsageError("an API server begins with what is in its data_dir, or with a snapshot; choose one")
         # The name may stand for two addresses, with a port each.
         self._host = "127.0.0.1" if host == "localhost" else host
-        self._asked_port = port
+        self._port = port
         self._tls = tls
         self._data_dir = data_dir
         self._snapshot = snapshot
-        self._asked_token = token
+        self._token = token
+        self._authority: CertificateAuthority | None = None
         self._admission = admission
         self._clock = clock or SystemClock()
         self._random = Random(seed)
@@ -133,7 +119,7 @@ class APIServer:
         await self.stop()
 
     async def start(self) -> None:
-        """Listen; returns when the first request may come."""
+        """Listen; returns when the first request may come. After a stop, clients find everything where it was."""
         if self._running:
             raise UsageError("the API server is running already")
         storage = self._open_storage()
@@ -152,41 +138,32 @@ class APIServer:
             running.storage.close()
 
     async def _serve(self, storage: Storage) -> _Running:
-        token, authority = self._token_to_use(), self._authority_to_use()
-        self._access.add(token, _ADMIN)
+        self._token = self._token or self._token_to_use()
+        self._authority = self._authority or self._authority_to_use()
+        self._access.add(self._token, _ADMIN)
         backend = self._backend(storage)
         listener = Listener(backend)
-        hosts = [self._host, "localhost", "127.0.0.1"]
-        tls = authority.server_context(dict.fromkeys(hosts)) if authority else None
+        hosts = dict.fromkeys([self._host, "localhost", "127.0.0.1"])
+        tls = self._authority.server_context(hosts) if self._authority else None
         try:
-            port = await listener.start(self._host, self._asked_port, tls)
+            self._port = await listener.start(self._host, self._port, tls)
         except OSError as error:
-            where = f"{self._host}:{self._asked_port}"
-            raise ConfigError(f"the API server cannot listen on {where}: {error.strerror}") from None
-        return _Running(storage, backend.watches, listener, port, token, authority)
+            raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {error.strerror}") from None
+        return _Running(storage, backend.watches, listener)
 
     def _backend(self, storage: Storage) -> Backend:
-        registry = Registry.builtin()
-        origin = Origin(self._clock.now, self._new_uid, self._suffix)
-        verbs = Verbs(storage, registry, builtin_schema(), origin, identities=self._access, admission=self._admission)
-        collector = Collector(verbs)
-        collector.recover()
-        follow_up = _logged(collector.run_pending)
-        add_namespaces(verbs, _ADMIN)
-        follow_up()
-        storage.sync()
-        return Backend(
-            registry=registry,
+        return Backend.over(
+            storage,
             access=self._access,
-            verbs=verbs,
-            non_resources=NonResources(registry),
-            watches=Watches(Feeds(storage, verbs.sent), self._clock, self._random, self._pace),
-            commits=Commits(storage, follow_up, grouped=self._data_dir is not None),
+            admin=_ADMIN,
+            admission=self._admission,
+            clock=self._clock,
+            random=self._random,
+            pace=self._pace,
             faults=self.faults,
             requests=self.requests,
-            clock=self._clock,
-            new_id=self._new_uid,
             watch_errors_as_http=self._watch_errors_as_http,
+            group_commit=self._data_dir is not None,
         )
 
     def _open_storage(self) -> Storage:
@@ -205,8 +182,8 @@ class APIServer:
         )
 
     def _token_to_use(self) -> str:
-        if self._asked_token or self._data_dir is None:
-            return self._asked_token or _new_token()
+        if self._data_dir is None:
+            return _new_token()
         return kept_file(self._data_dir, "token", lambda: _new_token().encode()).decode().strip()
 
     def _authority_to_use(self) -> CertificateAuthority | None:
@@ -220,29 +197,26 @@ class APIServer:
             return CertificateAuthority.create()
         return CertificateAuthority(kept_file(self._data_dir, "ca.pem", lambda: CertificateAuthority.create().pem))
 
-    def _new_uid(self) -> str:
-        return str(UUID(int=self._random.getrandbits(128), version=4))
-
-    def _suffix(self) -> str:
-        return "".join(self._random.choices(_SUFFIX_LETTERS, k=5))
-
     # --- Ways in
 
     @property
     def url(self) -> str:
         host = "127.0.0.1" if self._host in _EVERYWHERE else self._host
         scheme = "https" if self._tls else "http"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._started.port}"
+        self._check_started()
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._port}"
 
     @property
     def token(self) -> str:
         """Of somebody who may do everything."""
-        return self._started.token
+        self._check_started()
+        return self._token
 
     @property
     def ca_certificate(self) -> bytes:
         """What a client has to trust, in PEM; empty without TLS."""
-        return self._started.authority.certificate if self._started.authority else b""
+        self._check_started()
+        return self._authority.certificate if self._authority else b""
 
     @property
     def config(self) -> ClientConfig:
@@ -270,15 +244,16 @@ class APIServer:
 
     def issue_certificate(self, name: str, *, groups: Sequence[str] = ()) -> KeyPair:
         """A client certificate of a user."""
-        if self._started.authority is None:
+        self._check_started()
+        if self._authority is None:
             raise UsageError("client certificates need an API server with tls=True")
-        return self._started.authority.issue(name, groups=groups)
+        return self._authority.issue(name, groups=groups)
 
     # --- What tests want to see and do
 
     @property
     def storage(self) -> Storage:
-        return self._started.storage
+        return self._check_started().storage
 
     @property
     def revision(self) -> int:
@@ -293,7 +268,7 @@ class APIServer:
         return self.storage.fork()
 
     def statistics(self) -> Statistics:
-        running = self._started
+        running = self._check_started()
         return Statistics(self.revision, self.requests.total, running.listener.connections, len(running.watches))
 
     async def wait_for_requests(
@@ -312,8 +287,7 @@ class APIServer:
         finally:
             unsubscribe()
 
-    @property
-    def _started(self) -> _Running:
+    def _check_started(self) -> _Running:
         if self._running is None:
             raise UsageError("the API server is not running; use it within `async with`, or start it")
         return self._running
@@ -321,15 +295,3 @@ class APIServer:
 
 def _new_token() -> str:
     return secrets.token_urlsafe(24)
-
-
-def _logged(follow_up: Callable[[], None]) -> Callable[[], None]:
-    """Nobody who asked for something else is told of an error in what follows from it."""
-
-    def run() -> None:
-        try:
-            follow_up()
-        except Exception:  # noqa: BLE001  # it is not the mistake of whoever is asking
-            _log.exception("what follows from a write could not be done")
-
-    return run

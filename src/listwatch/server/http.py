@@ -11,8 +11,6 @@ import asyncio
 import logging
 import re
 import ssl
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -21,24 +19,20 @@ from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod
 
 from listwatch.api.statuses import status_from_error
-from listwatch.clock import Clock
 from listwatch.errors import APIError, ExpiredError, InternalServerError, RequestTimeoutError, UnauthorizedError
-from listwatch.server.access import Access, read_token_path
-from listwatch.server.commits import Commits
-from listwatch.server.faults import Expire, Fail, Faults, LoseAnswer, Refuse
+from listwatch.server.access import read_token_path
+from listwatch.server.backend import Backend
+from listwatch.server.faults import Expire, Fail, LoseAnswer, Refuse
 from listwatch.server.http_messages import Stream, accepts_gzip, error_headers, read_body, reset, respond
 from listwatch.server.list_options import read_watch_options
 from listwatch.server.negotiation import Representation, negotiate, negotiate_error, negotiate_watch, wants_pretty
-from listwatch.server.non_resources import NonResources
-from listwatch.server.registry import Registry
 from listwatch.server.representations import write_answer, write_tree
-from listwatch.server.request_log import LoggedRequest, RequestLog
+from listwatch.server.request_log import LoggedRequest
 from listwatch.server.requests import Answer, APIRequest, NonResourceRequest, User
 from listwatch.server.routes import RequestInfo, read_target, route
-from listwatch.server.verbs import Verbs
-from listwatch.server.watching import Watch, Watches, error_line
+from listwatch.server.watching import Watch, error_line
 
-__all__ = ["Backend", "Exchange", "Listener"]
+__all__ = ["Exchange", "Listener"]
 
 _log = logging.getLogger(__name__)
 
@@ -60,24 +54,6 @@ _UNKNOWN_METHOD = re.compile(r"b'[A-Z]+ /\S* HTTP/1")
 # More than it takes a watch that is told to end to say so to its client.
 _TURNS_TO_END = 20
 _SHUTDOWN_TIMEOUT = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Backend:
-    """What answers are made from."""
-
-    registry: Registry
-    access: Access
-    verbs: Verbs
-    non_resources: NonResources
-    watches: Watches
-    commits: Commits
-    faults: Faults
-    requests: RequestLog
-    clock: Clock
-    new_id: Callable[[], str]
-    watch_errors_as_http: bool = False
-    """Refuse a watch that cannot begin with an HTTP status, and not with an event."""
 
 
 class Exchange:
@@ -113,13 +89,10 @@ class Exchange:
         backend.requests.add(self._record)
         try:
             return await self._answer()
-        except APIError as error:
-            return await self._refuse(error)
         except ConnectionError:
             return reset(self._request)  # the client is gone
-        except Exception:  # noqa: BLE001  # a mistake of ours must not end the connection, nor the server
-            _log.exception("%s %s failed", self._info.method, self._info.path)
-            return await self._refuse(InternalServerError("Internal error occurred: see the log of the server"))
+        except Exception as error:  # noqa: BLE001  # whatever it is, the server goes on
+            return await self._refuse(self._as_answer(error))
         finally:
             backend.faults.end(self._plan)
             self._record.is_finished = True
@@ -158,7 +131,7 @@ class Exchange:
         if request.method not in ("GET", "HEAD"):
             request.body = await read_body(self._request)
         try:
-            answer = self._perform(request)
+            answer = self._backend.verbs.answer(request)
         finally:
             # A refusal too may tell of something that is not safe yet.
             await self._backend.commits.settled()
@@ -169,16 +142,20 @@ class Exchange:
             answer.headers["Content-Type"] = representation.media_type
         return await self._send(answer)
 
-    def _perform(self, request: APIRequest) -> Answer:
-        return self._backend.verbs.answer(request)
+    def _as_answer(self, error: Exception) -> APIError:
+        if isinstance(error, APIError):
+            return error
+        _log.error("%s %s failed", self._info.method, self._info.path, exc_info=error)
+        return InternalServerError("Internal error occurred: see the log of the server")
 
     async def _refuse(self, error: APIError) -> web.StreamResponse:
+        if self._record.status:
+            return reset(self._request)  # too late for another answer than the one that has begun
         pretty = wants_pretty(self._info.query, self._user_agent)
         representation = negotiate_error(self._accept, pretty=pretty)
         headers = {"Content-Type": representation.media_type, **error_headers(error)}
-        return await self._send(
-            Answer(write_tree(status_from_error(error), representation), error.status_code, headers)
-        )
+        body = write_tree(status_from_error(error), representation)
+        return await self._send(Answer(body, error.status_code, headers))
 
     async def _send(self, answer: Answer) -> web.StreamResponse:
         assert isinstance(answer.body, bytes)

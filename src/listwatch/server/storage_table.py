@@ -59,11 +59,13 @@ class Table:
     def set_state(self, event: Event) -> None:
         """Take over the state that the event led to, without remembering the event."""
         path = str(event.stored.key)
+        was_there = path in self.objects
         if event.type == "DELETED":
             del self.objects[path]
         else:
             self.objects[path] = event.stored
-        if event.type != "MODIFIED":
+        # Not by the type: the first that is known of an object may be a change of it.
+        if was_there != (path in self.objects):
             self._misplaced.add(path)
 
     def apply(self, event: Event) -> None:

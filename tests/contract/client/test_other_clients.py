@@ -1,0 +1,139 @@
+"""The same objects without their types, without their contents, and as plain requests."""
+
+import pytest
+from tests.contract.client.samples import config_map, deployment
+
+from listwatch.api.watch_events import Added, Deleted, Modified
+from listwatch.client.client_set import ClientSet
+from listwatch.client.config import ClientConfig
+from listwatch.client.dynamic_client import DynamicClient
+from listwatch.client.metadata_client import MetadataClient
+from listwatch.client.resource_client import ResourceClient
+from listwatch.client.rest_client import RESTClient
+from listwatch.errors import NoMatchError, NotFoundError, UnauthorizedError
+from listwatch.meta import GroupVersionResource
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.partial_object import PartialObjectMetadata
+from listwatch.objects.unstructured import Unstructured
+
+# --- DynamicClient ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_dynamic_client_does_all_that_a_typed_one_does(config: ClientConfig, namespace: str):
+    async with DynamicClient(config) as dynamic:
+        deployments = dynamic.resource("apps/v1", "Deployment").namespace(namespace)
+        made = await deployments.create(deployment("web").to_dict())
+        assert (type(made), made.kind, made["spec"]["replicas"]) == (Unstructured, "Deployment", 1)
+        made["spec"]["replicas"] = 2
+        assert (await deployments.update(made)).metadata.generation == 2
+        patched = await deployments.patch("web", {"metadata": {"labels": {"x": "y"}}})
+        assert patched.labels == {"x": "y"}
+        assert [each.name for each in await deployments.list(label_selector={"x": "y"})] == ["web"]
+        async with deployments.watch(resource_version=patched.resource_version) as watch:
+            await deployments.delete("web")
+            event = await anext(watch)
+        assert (type(event), event.object.name) == (Deleted, "web")
+
+
+@pytest.mark.parametrize("of", ["cm", "configmaps", "v1 ConfigMap", GroupVersionResource("", "v1", "configmaps")])
+async def test_a_dynamic_client_finds_what_is_meant(
+    client: ClientSet, config_maps: ResourceClient[ConfigMap], namespace: str, of: str | GroupVersionResource
+):
+    made = await config_maps.create(config_map("a", x="1"))
+    found = await client.dynamic.resource(of, namespace=namespace).get("a")
+    assert found.to_dict() == made.to_dict()
+
+
+async def test_a_dynamic_client_says_what_the_server_does_not_have(client: ClientSet, namespace: str):
+    with pytest.raises(NoMatchError, match="Gadget"):
+        await client.dynamic.resource("example.com/v1", "Gadget", namespace=namespace).get("a")
+
+
+# --- MetadataClient --------------------------------------------------------------------------------------------------
+
+
+async def test_metadata_is_all_that_is_sent(
+    config: ClientConfig, config_maps: ResourceClient[ConfigMap], namespace: str
+):
+    made = await config_maps.create(config_map("a", labels={"x": "y"}, big="x" * 100))
+    async with MetadataClient(config) as client:
+        metadata = client.resource("v1", "ConfigMap", namespace=namespace)
+        read = await metadata.get("a")
+        listed = await metadata.list(label_selector={"x": "y"})
+    assert (type(read), read.kind, read.labels) == (PartialObjectMetadata, "PartialObjectMetadata", {"x": "y"})
+    assert read.to_dict().keys() == {"apiVersion", "kind", "metadata"}
+    assert read.to_dict()["metadata"] == made.to_dict()["metadata"]
+    assert [each.to_dict()["metadata"] for each in listed] == [read.to_dict()["metadata"]]
+
+
+async def test_metadata_is_watched_patched_and_deleted_by(
+    client: ClientSet, config_maps: ResourceClient[ConfigMap], namespace: str
+):
+    metadata = client.metadata.resource("configmaps", namespace=namespace)
+    start = (await metadata.list()).resource_version
+    async with metadata.watch(resource_version=start) as watch:
+        await config_maps.create(config_map("a", x="1"))
+        patched = await metadata.patch("a", {"metadata": {"labels": {"seen": "yes"}}})
+        await metadata.delete("a", uid=patched.uid)
+        events = [await anext(watch) for _ in range(3)]
+    assert [type(event) for event in events] == [Added, Modified, Deleted]
+    assert patched.labels == events[1].object.labels == {"seen": "yes"}
+    assert not any("data" in event.object.to_dict() for event in events)
+
+
+async def test_metadata_comes_in_pages_and_goes_in_collections(
+    client: ClientSet, config_maps: ResourceClient[ConfigMap], namespace: str
+):
+    for name in "abc":
+        await config_maps.create(config_map(name, labels={"letter": name}))
+    metadata = client.metadata.resource("configmaps", namespace=namespace).selecting(label_selector="letter")
+    assert [len(page) async for page in metadata.pages(page_size=2)] == [2, 1]
+    await metadata.delete_collection(label_selector="letter in (a, b)")
+    assert [each.name for each in await metadata.list()] == ["c"]
+
+
+# --- RESTClient ------------------------------------------------------------------------------------------------------
+
+
+async def test_requests_are_built_piece_by_piece(config: ClientConfig, namespace: str):
+    async with RESTClient(config) as rest:
+        created = await rest.post().namespace(namespace).resource("configmaps").body(config_map("a", x="1")).do()
+        assert (created.status_code, created.was_created) == (201, True)
+        read = await rest.get().namespace(namespace).resource("configmaps").name("a").do()
+        assert read.into(ConfigMap).to_dict() == created.into(ConfigMap).to_dict()
+        patch = rest.patch("merge").namespace(namespace).resource("configmaps").name("a")
+        assert (await patch.body({"data": {"y": "2"}}).do()).into(dict)["data"] == {"x": "1", "y": "2"}
+        listed = await rest.get().namespace(namespace).resource("configmaps").param("limit", 1).do()
+        assert len(listed.into_list(ConfigMap)) == 1
+        await rest.delete().namespace(namespace).resource("configmaps").name("a").do()
+        with pytest.raises(NotFoundError):
+            await rest.get().namespace(namespace).resource("configmaps").name("a").do()
+
+
+async def test_paths_outside_of_the_api_are_read_raw(config: ClientConfig):
+    async with RESTClient(config) as rest:
+        assert await rest.get().abs_path("/readyz").do_raw() == b"ok"
+        with pytest.raises(NotFoundError):
+            await rest.get().abs_path("/nothing/of/the/kind").do()
+
+
+async def test_a_group_has_a_client_of_its_own_over_the_same_connections(config: ClientConfig, namespace: str):
+    async with RESTClient(config) as rest:
+        apps = rest.for_group_version("apps/v1")
+        await apps.post().namespace(namespace).resource("deployments").body(deployment("web")).do()
+        assert rest.statistics().answers == {201: 1}
+
+
+async def test_warnings_of_the_server_are_told(config: ClientConfig, namespace: str):
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "colour": "red"}
+    async with RESTClient(config) as rest:
+        request = rest.post().namespace(namespace).resource("configmaps").param("fieldValidation", "Warn")
+        [warning] = (await request.body(body).do()).warnings
+    assert warning.text == 'unknown field "colour"'
+
+
+async def test_who_cannot_say_who_he_is_is_turned_away(config: ClientConfig):
+    async with RESTClient(config) as rest:
+        request = rest.get().abs_path("/api/v1/pods").header("Authorization", "Bearer nonsense")
+        with pytest.raises(UnauthorizedError):
+            await request.do()

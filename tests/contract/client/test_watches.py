@@ -1,0 +1,167 @@
+"""What a watch shows: every type of event, from where it begins to how it ends."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.contract.client.samples import config_map
+from tests.contract.target import Target
+
+from listwatch.api.watch_events import Added, Bookmark, Deleted, Modified, WatchEvent
+from listwatch.client.client_set import ClientSet
+from listwatch.client.resource_client import ResourceClient
+from listwatch.client.retry_watcher import RetryWatcher
+from listwatch.client.watch_stream import WatchStream
+from listwatch.errors import ExpiredError
+from listwatch.meta import is_newer
+from listwatch.models.core_v1 import ConfigMap
+
+MINE = {"made-by": "the-test"}
+
+
+@pytest.fixture
+def config_maps(config_maps: ResourceClient[ConfigMap]) -> ResourceClient[ConfigMap]:
+    """Those of the test alone: some servers put one of their own into every namespace."""
+    return config_maps.selecting(label_selector=MINE)
+
+
+async def create(config_maps: ResourceClient[ConfigMap], name: str, **labels: str) -> ConfigMap:
+    return await config_maps.create(config_map(name, labels=MINE | labels))
+
+
+async def take(watch: WatchStream[Any], count: int) -> list[tuple[type[WatchEvent[Any]], str]]:
+    events = [await anext(watch) for _ in range(count)]
+    return [(type(event), event.object.name) for event in events]
+
+
+async def test_a_watch_tells_of_all_that_happens_after_a_version(config_maps: ResourceClient[ConfigMap]):
+    await create(config_maps, "before")
+    start = (await config_maps.list()).resource_version
+    async with config_maps.watch(resource_version=start) as watch:
+        made = await create(config_maps, "a")
+        changed = await config_maps.patch("a", {"data": {"x": "1"}})
+        await config_maps.delete("a")
+        added, modified, deleted = [await anext(watch) for _ in range(3)]
+    assert (type(added), added.object.to_dict()) == (Added, made.to_dict())
+    assert (type(modified), modified.object.to_dict()) == (Modified, changed.to_dict())
+    assert (type(deleted), deleted.object.data) == (Deleted, {"x": "1"})
+    assert is_newer(deleted.object.resource_version, changed.resource_version)
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+async def test_a_watch_without_a_version_begins_with_what_is_there(
+    config_maps: ResourceClient[ConfigMap], version: str
+):
+    await create(config_maps, "a")
+    async with config_maps.watch(resource_version=version) as watch:
+        assert await take(watch, 1) == [(Added, "a")]
+        await create(config_maps, "b")
+        assert await take(watch, 1) == [(Added, "b")]
+
+
+async def test_to_come_into_a_selection_is_to_be_added_and_to_leave_it_is_to_be_deleted(
+    config_maps: ResourceClient[ConfigMap],
+):
+    start = (await create(config_maps, "a", tier="front")).resource_version
+    async with config_maps.watch(label_selector={"tier": "back"}, resource_version=start) as watch:
+        for tier in ("back", "back-office", "back"):
+            await config_maps.patch("a", {"metadata": {"labels": {"tier": tier}}})
+        assert await take(watch, 3) == [(Added, "a"), (Deleted, "a"), (Added, "a")]
+
+
+async def test_one_object_is_watched_by_its_name(config_maps: ResourceClient[ConfigMap]):
+    start = (await config_maps.list()).resource_version
+    async with config_maps.watch(field_selector={"metadata.name": "b"}, resource_version=start) as watch:
+        for name in "ab":
+            await create(config_maps, name)
+        assert await take(watch, 1) == [(Added, "b")]
+
+
+async def test_a_bookmark_ends_what_was_there_at_the_start(config_maps: ResourceClient[ConfigMap]):
+    made = await create(config_maps, "a")
+    async with config_maps.watch(
+        send_initial_events=True, resource_version_match="NotOlderThan", allow_bookmarks=True
+    ) as watch:
+        assert await take(watch, 1) == [(Added, "a")]
+        mark = await anext(watch)
+        assert isinstance(mark, Bookmark)
+        assert mark.ends_initial_events
+        assert not is_newer(made.resource_version, mark.resource_version)
+        await create(config_maps, "b")
+        assert await take(watch, 1) == [(Added, "b")]
+
+
+async def test_a_watch_ends_when_it_was_asked_to_and_first_marks_how_far_it_came(
+    config_maps: ResourceClient[ConfigMap],
+):
+    start = (await config_maps.list()).resource_version
+    async with config_maps.watch(resource_version=start, allow_bookmarks=True, timeout_seconds=3) as watch:
+        made = await create(config_maps, "a")
+        events = [event async for event in watch]
+    added, *marks = events
+    assert (type(added), {type(mark) for mark in marks}) == (Added, {Bookmark})
+    assert not is_newer(made.resource_version, marks[-1].object.resource_version)
+
+
+async def test_a_version_that_is_too_old_is_expired(client: ClientSet, namespace: str, target: Target):
+    events = client.core_v1.events(namespace)
+    about = {"kind": "Namespace", "namespace": namespace, "name": namespace}
+    first = await events.create({"metadata": {"name": "a"}, "involvedObject": about})
+    await events.delete("a")
+    await events.create({"metadata": {"name": "b"}, "involvedObject": about})
+    target.forget_history()
+    async with events.watch(resource_version=first.resource_version) as watch:
+        with pytest.raises(ExpiredError, match="too old"):
+            await anext(watch)
+
+
+async def test_events_come_in_batches_too(config_maps: ResourceClient[ConfigMap]):
+    start = (await config_maps.list()).resource_version
+    for name in "abc":
+        await create(config_maps, name)
+    seen: list[str] = []
+    async with config_maps.watch(resource_version=start) as watch:
+        async for batch in watch.batches():
+            seen += [event.object.name for event in batch]
+            if len(seen) == 3:
+                break
+    assert seen == ["a", "b", "c"]
+
+
+async def test_a_closed_watch_ends_for_whoever_reads_it(config_maps: ResourceClient[ConfigMap]):
+    await create(config_maps, "a")
+    seen = []
+    async with config_maps.watch() as watch:
+        async for event in watch:
+            seen.append(event.object.name)
+            watch.close()
+    assert seen == ["a"]
+
+
+class BrieflyWatched:
+    """Config maps whose watches end after a second each, and which say when there is a second watch."""
+
+    def __init__(self, config_maps: ResourceClient[ConfigMap]) -> None:
+        self._config_maps = config_maps
+        self._versions: list[str] = []
+        self.again = asyncio.Event()
+
+    def watch(self, *, resource_version: str, allow_bookmarks: bool) -> WatchStream[ConfigMap]:
+        if self._versions:
+            self.again.set()
+        self._versions.append(resource_version)
+        return self._config_maps.watch(
+            resource_version=resource_version, allow_bookmarks=allow_bookmarks, timeout_seconds=1
+        )
+
+
+async def test_a_retry_watcher_goes_on_where_a_watch_ended(config_maps: ResourceClient[ConfigMap]):
+    source = BrieflyWatched(config_maps)
+    async with RetryWatcher(source, (await config_maps.list()).resource_version) as watcher:
+        await create(config_maps, "a")
+        first = await anext(watcher)
+        waiting = asyncio.create_task(anext(watcher))
+        await source.again.wait()
+        await create(config_maps, "b")
+        second = await waiting
+    assert [(type(event), event.object.name) for event in (first, second)] == [(Added, "a"), (Added, "b")]
