@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-
 HANGS_AFTER = 120.0
 """Seconds after which an async test is taken to hang."""
 

@@ -20,9 +20,11 @@ from listwatch.server.deletion import (
     plan_deletion,
 )
 from listwatch.server.registry import Registry
+from listwatch.server.semantics import timestamp
 from listwatch.server.trees import copied
 from listwatch.server.write_options import DeleteOptions
 
+NO_OPTIONS = DeleteOptions()
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REGISTRY = Registry.builtin()
 HOLD = "example.com/hold"
@@ -40,7 +42,9 @@ def thing(kind: str = "ConfigMap", *, spec: Tree = None, **metadata: Tree) -> Tr
     return tree if spec is None else {**tree, "spec": spec}
 
 
-def plan(tree: Tree, options: DeleteOptions = DeleteOptions(), *, of: str = "configmaps", group: str = "", now=NOW):
+def plan(
+    tree: Tree, options: DeleteOptions = NO_OPTIONS, *, of: str = "configmaps", group: str = "", now: datetime = NOW
+) -> Keep | Mark | Remove:
     about = resource(of, group)
     before = copied(tree)
     planned = plan_deletion(tree, options, about, REGISTRY.traits(about), now)
@@ -48,7 +52,7 @@ def plan(tree: Tree, options: DeleteOptions = DeleteOptions(), *, of: str = "con
     return planned
 
 
-def marked(planned) -> Tree:
+def marked(planned: Keep | Mark | Remove) -> Tree:
     assert isinstance(planned, Mark)
     return planned.tree["metadata"]
 
@@ -168,7 +172,7 @@ def test_the_time_to_stop_never_grows(graces: list[int | None], pauses: list[int
             case Mark(changed):
                 metadata = changed["metadata"]
                 assert 0 < metadata["deletionGracePeriodSeconds"] <= left
-                assert metadata["deletionTimestamp"] <= due
+                assert metadata["deletionTimestamp"] <= max(due, timestamp(now))
                 tree, left, due = changed, metadata["deletionGracePeriodSeconds"], metadata["deletionTimestamp"]
             case Remove():
                 assert grace == 0

@@ -103,16 +103,6 @@ def killed_after(lines: int, task: str, data_dir: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("group", [1, 5], ids=["each write by itself", "in groups"])
-def test_an_object_whose_creation_is_forgotten_is_listed_after_a_restart(tmp_path: Path):
-    with open_storage(tmp_path) as storage:
-        storage.create(PODS, key("a"), numbered)
-        changed = storage.update(PODS, key("a"), numbered)
-        storage.compact(storage.revision)
-    with open_storage(tmp_path) as storage:
-        assert objects(storage) == [(changed.key, changed.value, changed.revision)]
-        assert storage.count(PODS) == 1
-
-
 def test_what_was_acknowledged_before_a_kill_is_there_afterwards(tmp_path, group):
     acknowledged: list[str] = []
     for lines in (1, 50, 200):
@@ -141,6 +131,16 @@ def test_writes_end_with_the_disk_and_those_before_stay(tmp_path):
 
 
 # --- Restarts
+
+
+def test_an_object_whose_creation_is_forgotten_is_listed_after_a_restart(tmp_path: Path):
+    with open_storage(tmp_path) as storage:
+        storage.create(PODS, key("a"), numbered)
+        changed = storage.update(PODS, key("a"), numbered)
+        storage.compact(storage.revision)
+    with open_storage(tmp_path) as storage:
+        assert objects(storage) == [(changed.key, changed.value, changed.revision)]
+        assert storage.count(PODS) == 1
 
 
 def test_a_watch_resumes_after_a_restart(tmp_path):

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any, Generic, Self, TypeVar, overload
 
 from listwatch.api.discovery import APIGroup, Discovered
+from listwatch.api.discovery_documents import ServerVersion
 from listwatch.api.options import FieldValidation, LogSource, PropagationPolicy
 from listwatch.api.patches import MERGE_PATCH, Patch, PatchType
 from listwatch.api.references import ResourceLike
@@ -22,7 +23,7 @@ from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.lister import Lister
 from listwatch.client.config import ClientConfig
 from listwatch.client.discovery_cache import DiscoveryCache
-from listwatch.client.discovery_client import ServerVersion
+from listwatch.client.groups import _Entry
 from listwatch.client.pager import PAGE_SIZE
 from listwatch.client.rate_limiter import RateLimiter
 from listwatch.client.result import Result
@@ -414,12 +415,12 @@ class SubresourceClient(Generic[S]):
     def stream(self, name: str, **parameters: Any) -> ByteStream:
         """The bytes of what is there as they come."""
 
-class Namespaced(Generic[T]):
+class Namespaced(_Entry[T]):
     """A resource whose objects live in namespaces: call it with one of them, or with none for all."""
 
     def __call__(self, namespace: str = "") -> ResourceClient[T]: ...
 
-class Clusterwide(Generic[T]):
+class Clusterwide(_Entry[T]):
     """A resource whose objects live in no namespace."""
 
     def __call__(self) -> ResourceClient[T]: ...

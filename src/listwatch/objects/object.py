@@ -16,6 +16,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.fields import LazyField, lazy
+from listwatch.objects.head import Head, headed, parts_decoder, salvage
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
@@ -26,23 +27,6 @@ __all__ = ["Object", "lazy"]
 
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
-
-class Head(msgspec.Struct, rename="camel", gc=False):
-    """The part of the metadata that a cache needs of each object."""
-
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    labels: dict[str, str] | None = None
-
-
-class _Headed(msgspec.Struct, gc=False):
-    metadata: Head
-
-
-_headed = msgspec.json.Decoder(_Headed)
-_parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 _NULL = msgspec.Raw(b"null")
 _EMPTY = (_NULL, msgspec.Raw(b'""'))
@@ -103,9 +87,9 @@ class Object(_Kept):
         self._raw = raw
         self._parts = None
         try:
-            self._head = _headed.decode(raw).metadata
+            self._head = headed.decode(raw).metadata
         except UNREADABLE:
-            self._head = _salvage(raw, cls.__name__)
+            self._head = salvage(raw, cls.__name__)
         return self
 
     @classmethod
@@ -226,8 +210,7 @@ class Object(_Kept):
         for name, field in self.lazy_fields.items():
             if field.wire == wire and name in self.__dict__:
                 return self.__dict__[name]
-        parts = self._parts
-        return (parts if type(parts) is dict else _parts.decode(self._raw)).get(wire)
+        return self._find_parts().get(wire)
 
     def describe(self) -> str:
         """Kind and key, for messages."""
@@ -253,13 +236,17 @@ class Object(_Kept):
         return field.zero() if value is None else value
 
     def _split(self) -> dict[str, msgspec.Raw]:
-        parts: dict[str, msgspec.Raw] = self._parts
-        if type(parts) is not dict:
-            try:
-                parts = self._parts = _parts.decode(self._raw)
-            except UNREADABLE as error:
-                raise DecodeError(reason_of(error), object_name=self._described_as(type(self).__name__)) from None
+        parts = self._parts = self._find_parts()
         return parts
+
+    def _find_parts(self) -> dict[str, msgspec.Raw]:
+        parts: dict[str, msgspec.Raw] = self._parts
+        if type(parts) is dict:
+            return parts
+        try:
+            return parts_decoder.decode(self._raw)
+        except UNREADABLE as error:
+            raise DecodeError(reason_of(error), object_name=self._described_as(type(self).__name__)) from None
 
     def _content(self) -> dict[str, Any]:
         """All parts by wire name: raw JSON where nobody changed it, in the order that they came."""
@@ -325,27 +312,6 @@ class Object(_Kept):
 
     def _is_untouched(self) -> bool:
         return not self.__dict__
-
-
-def _salvage(raw: bytes, kind: str) -> Head:
-    """The head of an object whose metadata has something wrong in it: what can be read of it.
-
-    The object stays in its list or stream; the wrong field raises when it is touched.
-    """
-    try:
-        found = tree_of(_parts.decode(raw).get("metadata"))
-    except UNREADABLE as error:
-        raise DecodeError(reason_of(error, raw), object_name=kind) from None
-    fields = found if isinstance(found, dict) else {}
-    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
-    labels = fields.get("labels")
-    return Head(
-        name=texts.get("name", ""),
-        namespace=texts.get("namespace", ""),
-        uid=texts.get("uid", ""),
-        resource_version=texts.get("resourceVersion", ""),
-        labels={k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else None,
-    )
 
 
 def _meaning(part: Any) -> Any:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -160,7 +161,7 @@ def refuse_repeated_keys(document: bytes, what: str) -> None:
     def check(pairs: list[tuple[str, Any]]) -> None:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
-            twice = next(name for index, name in enumerate(names) if name in names[:index])
+            twice = next(name for name, count in Counter(names).items() if count > 1)
             raise DecodeError(f"the key {twice!r} is given twice", object_name=what)
 
     try:

@@ -17,13 +17,13 @@ from typing import Literal
 from listwatch.errors import APIError, BadNameError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.server.deleting import delete_object
-from listwatch.server.deletion import FOREGROUND, ORPHAN
+from listwatch.server.deletion import FOREGROUND, ORPHAN, is_finished
 from listwatch.server.namespace_rules import NAMESPACES
 from listwatch.server.owner_graph import Facts, Owner, OwnerGraph, Place, facts_of
 from listwatch.server.requests import APIRequest, User
 from listwatch.server.storage import Event, Stored
 from listwatch.server.stored_objects import decoded
-from listwatch.server.trees import Tree
+from listwatch.server.trees import Tree, child
 from listwatch.server.verbs import Verbs
 from listwatch.server.write_options import DeleteOptions
 
@@ -145,11 +145,13 @@ class Collector:
         self._drop_finalizer(place, ORPHAN)
 
     def _delete_dependents_first(self, place: Place, facts: Facts) -> None:
-        for dependent in self._graph.dependents(facts.uid):
+        # Who owns itself cannot go before itself.
+        dependents = [each for each in self._graph.dependents(facts.uid) if each != place]
+        for dependent in dependents:
             found = self._facts(dependent)
             if found and not found.deletion_timestamp:
                 self._follow_owners(dependent, found)
-        left = filter(None, map(self._facts, self._graph.dependents(facts.uid)))
+        left = filter(None, map(self._facts, dependents))
         if not any(found.blocks(facts.uid) for found in left):
             self._drop_finalizer(place, FOREGROUND)
 
@@ -164,7 +166,15 @@ class Collector:
             # Nothing runs here, so there is nobody to wait for.
             self._delete(each, grace=0, user=_NAMESPACE_CONTROLLER)
         if not any(map(self._facts, contents)):
-            self._verbs.objects.change(NAMESPACES, stored, {**decoded(stored), "spec": {}})
+            self._let_namespace_go(stored)
+
+    def _let_namespace_go(self, stored: Stored) -> None:
+        tree = decoded(stored)
+        before = child(tree, "spec", "finalizers") or []
+        after = [each for each in before if each != "kubernetes"]
+        if after != before or is_finished(tree):
+            spec = {"finalizers": after} if after else {}
+            self._verbs.objects.change(NAMESPACES, stored, {**tree, "spec": spec})
 
     # --- owners ------------------------------------------------------------------------------------------------------
 
