@@ -1,4 +1,4 @@
-"""List the config maps of one namespace, then watch from the listed version, so that nothing is missed or told twice."""
+"""List the config maps of one namespace, then watch from the listed version: nothing is missed or told twice."""
 
 import asyncio
 
