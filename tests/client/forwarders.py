@@ -26,6 +26,10 @@ class Forwarder:
         await asyncio.gather(*self._talks, return_exceptions=True)
         await self._server.wait_closed()
 
+    @property
+    def open_connections(self) -> int:
+        return sum(not talk.done() for talk in self._talks)
+
     def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._talks.add(asyncio.create_task(self._talk(reader, writer)))
 
@@ -56,10 +60,9 @@ class Forwarder:
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(2**16):
-            if self.is_frozen:
-                await asyncio.Event().wait()
-            writer.write(data)
-            await writer.drain()
+            if not self.is_frozen:
+                writer.write(data)
+                await writer.drain()
         raise ConnectionResetError
 
 

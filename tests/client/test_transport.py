@@ -746,7 +746,8 @@ async def test_a_dead_peer_is_not_waited_for_to_say_good_bye(connect: Connect, i
             with pytest.raises(TransportTimeoutError):
                 await sending
         await transport.aclose()
-        # What is left of the connections is looked for after the test.
+        await other_turns()
+        assert network.open_connections == 0
 
 
 # --- Proxies ---------------------------------------------------------------------------------------------------------

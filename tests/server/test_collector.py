@@ -334,17 +334,15 @@ def test_whoever_owns_whom_it_comes_to_rest_with_nobody_left_behind(
     for name, policy in deletions:
         if name in server.names(CONFIG_MAPS):
             server.delete(f"{CONFIG_MAPS}/{name}", propagationPolicy=policy)
-    for name in held & set(server.names(CONFIG_MAPS)):
-        if "deletionTimestamp" in server.get(f"{CONFIG_MAPS}/{name}")["metadata"]:
-            server.patch(f"{CONFIG_MAPS}/{name}", {"metadata": {"finalizers": without_hold(server, name)}})
+    while waiting := [each for each in contents(server) if "deletionTimestamp" in each and HOLD in each["finalizers"]]:
+        finalizers = [each for each in waiting[0]["finalizers"] if each != HOLD]
+        server.patch(f"{CONFIG_MAPS}/{waiting[0]['name']}", {"metadata": {"finalizers": finalizers}})
 
-    left = {item["metadata"]["uid"]: item["metadata"] for item in server.get(CONFIG_MAPS)["items"]}
+    left = {metadata["uid"]: metadata for metadata in contents(server)}
     assert not [metadata["name"] for metadata in left.values() if "deletionTimestamp" in metadata]
     for metadata in left.values():
-        owners = metadata.get("ownerReferences", [])
-        assert not owners or all(each["uid"] in left for each in owners)
+        assert all(each["uid"] in left for each in metadata.get("ownerReferences", []))
 
 
-def without_hold(server: BareServer, name: str) -> list[str]:
-    finalizers = server.get(f"{CONFIG_MAPS}/{name}")["metadata"]["finalizers"]
-    return [each for each in finalizers if each != HOLD]
+def contents(server: BareServer) -> list[Tree]:
+    return [item["metadata"] for item in server.get(CONFIG_MAPS)["items"]]

@@ -397,7 +397,7 @@ def test_the_contents_of_a_secret_are_not_shown():
 
 def test_what_is_nested_too_deeply_is_refused():
     deep = b'{"spec":' + b'{"a":' * 600 + b"1" + b"}" * 601
-    assert refusal(deep, "Widget").endswith("exceeded max depth")
+    assert "exceeded max depth" in refusal(deep, "Widget")
     nested = b'{"spec":{"versions":[{"schema":{"openAPIV3Schema":' + b'{"not":' * 1500 + b"{}" + b"}" * 1500 + b"}}]}}"
     assert "exceeded max depth" in refusal(nested, "CustomResourceDefinition")
 

@@ -82,7 +82,8 @@ def _our_error(error: Exception) -> TransportError:
             return ConnectionLostError("the server closed the connection without an answer")
         case aiohttp.ClientResponseError(message=message):
             # Its first line says why; the others would show what came, which may be secret.
-            return ProtocolError(f"what came back is not proper HTTP: {message.partition(chr(10))[0].strip(' :')}")
+            reason, *_ = message.splitlines() or [""]
+            return ProtocolError(f"what came back is not proper HTTP ({reason.strip(' :')})")
         case zlib.error():
             return ProtocolError("the answer is said to be gzip, and is not")
         case EOFError():

@@ -206,7 +206,7 @@ class Request:
         """The request as it is sent; raises the first mistake that was made."""
         if self._mistake:
             raise self._mistake
-        return HTTPRequest(self._method, self.target, self._headers, self._body)
+        return HTTPRequest(self._method, self.target, dict(self._headers), self._body)
 
     @property
     def target(self) -> str:

@@ -16,7 +16,7 @@ from weakref import WeakSet
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse, error_from_answer
 from listwatch.clock import Clock
-from listwatch.errors import InternalServerError, TransportError
+from listwatch.errors import ProtocolError, TransportError
 
 from .config import ServerWarning
 from .rate_limiter import RateLimiter
@@ -153,8 +153,8 @@ class Sender:
     # --- tries -------------------------------------------------------------------------------------------------------
 
     async def _final_answer(self, request: HTTPRequest, effort: Effort, mode: Mode) -> HTTPResponse | Stream:
-        deadline = self._clock.monotonic() + effort.timeout if effort.in_all and effort.timeout else math.inf
         timeout, retries_left = effort.timeout, effort.max_retries
+        deadline = self._clock.monotonic() + timeout if effort.in_all and timeout is not None else math.inf
         failure: TransportError | None = None
         while True:
             outcome = await self._try(request, mode, timeout)
@@ -164,7 +164,8 @@ class Sender:
             failure = outcome if isinstance(outcome, TransportError) else failure
             retries_left -= 1
             await self._wait_again(request, retry, retries_left)
-            timeout = deadline - self._clock.monotonic() if effort.in_all and effort.timeout else timeout
+            if deadline < math.inf:
+                timeout = deadline - self._clock.monotonic()
 
     async def _try(
         self, request: HTTPRequest, mode: Mode, timeout: float | None
@@ -206,7 +207,7 @@ class Sender:
     def _opened(self, request: HTTPRequest, answer: HTTPResponse | Stream, mode: Mode) -> Stream:
         if isinstance(answer, HTTPResponse):
             self._checked(request, answer)
-            raise InternalServerError("a stream was expected", doing=request.describe(), status_code=answer.status)
+            raise ProtocolError("a stream was expected, and a whole answer came", doing=request.describe())
         self._warnings.report(answer.warnings)
         self._streams[mode].add(answer)
         return answer

@@ -33,6 +33,8 @@ _IN_OTHER_WORDS = {
     "Invalid \\escape": "in string escape code",
 }
 
+_MAX_DEPTH = 400
+
 
 class Repeating(dict[str, Tree]):
     """A JSON object that gives a name twice: the last value of each name, and all that came in order."""
@@ -74,11 +76,24 @@ def read_json(body: bytes, *, find_repeats: bool) -> Tree:
     """With `find_repeats`, an object that gives a name twice is a `Repeating`; raises DecodeError if it is no JSON."""
     try:
         tree = msgspec.json.decode(body)
+        if _is_too_deep(body, tree):
+            raise DecodeError("exceeded max depth")
         return _read_pairs(body) if find_repeats and _repeats(body, tree) else tree
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     except (msgspec.DecodeError, ValueError):
         _explain(body.decode("utf-8", "replace"))
+
+
+def _is_too_deep(body: bytes, tree: Tree) -> bool:
+    """Whether the tree is deeper than anything here can walk, whatever the interpreter's own limit is just now."""
+    if body.count(b"{") + body.count(b"[") <= _MAX_DEPTH:
+        return False
+    level = [tree]
+    for _ in range(_MAX_DEPTH):
+        inside = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [item for items in inside for item in items]
+    return bool(level)
 
 
 def _repeats(body: bytes, tree: Tree) -> bool:
