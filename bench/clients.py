@@ -25,7 +25,7 @@ REQUESTS, IN_FLIGHT = 2_000, 32
 TURNS, ENOUGH = 2, 3.0  # the best of so many turns, or of as many as fit into so many seconds
 
 OURS, BLOCKING = "listwatch", "listwatch, blocking"
-QUICK = (OURS, BLOCKING, "lightkube", "lightkube, async", "kr8s")
+QUICK = (OURS, BLOCKING, "lightkube", "lightkube, async")
 SLOW = ("kubernetes", "kubernetes_asyncio")
 WITHOUT_LOOP = (BLOCKING, "lightkube", "kubernetes")
 COLUMNS = {

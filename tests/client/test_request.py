@@ -99,8 +99,12 @@ def test_all_namespaces_cannot_become_one():
 def test_half_a_character_cannot_be_sent(step: str):
     with pytest.raises(RequestError, match="half of a surrogate pair"):
         getattr(rest().get(), step)("a\ud800").build()
-    with pytest.raises(RequestError, match="half of a surrogate pair"):
-        rest().get().param(step, "a\ud800").build()
+    for request in (
+        rest().get().param(step, "a\ud800"),
+        rest().get().param("a\ud800", step),
+    ):
+        with pytest.raises(RequestError, match="half of a surrogate pair"):
+            request.build()
 
 
 @pytest.mark.parametrize("step", ["prefix", "suffix", "abs_path", "request_uri"])
@@ -183,7 +187,9 @@ def test_json_is_asked_for_and_a_header_replaces_its_namesake():
     assert request.build().headers == {"Accept": "text/plain", "X-A": "2"}
 
 
-@pytest.mark.parametrize(("name", "value"), [("a b", "c"), ("", "c"), ("a", "b\r\nc"), ("a:", "b"), ("a", None)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("a b", "c"), ("", "c"), ("a", "b\r\nc"), ("a:", "b"), ("a", None), ("a", "\ud800")]
+)
 def test_what_cannot_be_a_header_is_a_mistake(name: str, value: Any):
     with pytest.raises(RequestError, match="cannot be sent"):
         rest().get().header(name, value).build()
@@ -238,6 +244,12 @@ def test_an_object_that_cannot_be_written_is_reported_when_it_is_sent():
 )
 def test_a_patch_says_what_kind_it_is(patch_type: str, content_type: str):
     assert rest().patch(patch_type).body({}).build().headers["Content-Type"] == content_type
+
+
+@pytest.mark.parametrize("wrong", ["", "GET /", "GET\r\n", "é"])
+def test_what_cannot_be_a_verb_is_a_mistake(wrong: str):
+    with pytest.raises(RequestError, match="cannot be an HTTP method"):
+        rest().verb(wrong).build()
 
 
 def test_any_verb_can_be_used():

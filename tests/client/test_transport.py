@@ -445,6 +445,22 @@ async def test_a_connection_that_was_closed_while_nobody_used_it_is_not_used_aga
     assert [request.connection for request in server.requests] == [1, 2]
 
 
+async def test_after_a_connection_that_died_the_next_request_gets_another(connect: Connect):
+    clock = VirtualClock()
+    async with ScriptedServer(otherwise=answer(200, b"{}")) as server, SocksProxyServer() as network:
+        transport = connect(server.url, proxy_url=f"socks5://127.0.0.1:{network.port}", clock=clock)
+        await transport.send(get(), timeout=None)
+        network.is_frozen = True
+        sending = asyncio.create_task(transport.send(get(), timeout=60))
+        await clock.wait_asleep()
+        await clock.advance(60)
+        with pytest.raises(TransportTimeoutError):
+            await sending
+        network.is_frozen = False
+        assert (await transport.send(get(), timeout=None)).status == 200
+    assert [request.connection for request in server.requests] == [1, 2]
+
+
 async def test_watches_take_no_connection_away_from_requests(connect: Connect):
     many = 120
     async with ScriptedServer(*[[stream_head(), HANG]] * many, otherwise=answer(200, b"{}")) as server:

@@ -22,6 +22,7 @@ __all__ = [
     "go_duration",
     "join_path",
     "parameter_texts",
+    "sendable",
     "split_uri",
 ]
 
@@ -49,7 +50,7 @@ class HTTPRequest(msgspec.Struct, frozen=True, gc=False):
 
     def describe(self) -> str:
         """Method and path, for messages."""
-        return f"{self.method} {self.target.partition('?')[0]}"
+        return f"{self.method} {self.target.partition('?')[0] or '/'}"
 
 
 def api_path(group_version: str) -> str:
@@ -64,7 +65,7 @@ def join_path(*segments: str) -> str:
     for part in parts:
         if part in (".", ".."):
             raise RequestError(f"{'/'.join(segments)!r} cannot be a path: it may not contain '.' or '..'")
-    return "".join(f"/{_quoted(part, safe=_SAFE_IN_PATHS)}" for part in parts)
+    return "".join(f"/{quote(sendable(part), safe=_SAFE_IN_PATHS)}" for part in parts)
 
 
 def split_uri(uri: str) -> tuple[str, list[tuple[str, str]]]:
@@ -81,16 +82,25 @@ def parameter_texts(value: Any) -> list[str]:
         case bool():
             return ["true" if value else "false"]
         case str() | int():
-            return [str(value)]
+            return [sendable(str(value))]
         case list() | tuple():
             return [text for each in value for text in parameter_texts(each)]
         case _:
             raise RequestError(f"a {type(value).__name__} cannot be the value of a parameter")
 
 
+def sendable(text: str) -> str:
+    """The same text; RequestError if it has no UTF-8 form."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise RequestError(f"{text!r} cannot be sent: it has half of a surrogate pair") from None
+    return text
+
+
 def encode_query(parameters: Iterable[tuple[str, str]]) -> str:
     """What follows the question mark."""
-    return "&".join([f"{_quoted(name)}={_quoted(text, safe=':,')}" for name, text in parameters])
+    return "&".join([f"{quote(name, safe='')}={quote(text, safe=':,')}" for name, text in parameters])
 
 
 def go_duration(seconds: float) -> str:
@@ -111,10 +121,3 @@ def _decimal(count: int, unit: int) -> str:
     whole, rest = divmod(count, unit)
     digits = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0") if rest else ""
     return f"{whole}.{digits}" if digits else str(whole)
-
-
-def _quoted(text: str, *, safe: str = "") -> str:
-    try:
-        return quote(text, safe=safe)
-    except UnicodeEncodeError:
-        raise RequestError(f"{text!r} cannot be sent: it has half of a surrogate pair") from None

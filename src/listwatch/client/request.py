@@ -14,7 +14,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeVar, overload
 from urllib.parse import unquote
 
-from listwatch.api.requests import HTTPRequest, encode_query, go_duration, join_path, parameter_texts, split_uri
+from listwatch.api.requests import (
+    HTTPRequest,
+    encode_query,
+    go_duration,
+    join_path,
+    parameter_texts,
+    sendable,
+    split_uri,
+)
 from listwatch.api.responses import is_json, media_type
 from listwatch.errors import ListWatchError, ProtocolError, RequestError
 from listwatch.meta import path_segment
@@ -39,7 +47,7 @@ Body = bytes | Object | ObjectList[Any] | Model | Mapping[str, Any] | Sequence[A
 """What can be sent: JSON or other bytes as they are, API objects, or a tree of wire names."""
 
 _JSON = "application/json"
-_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
 class Request:
@@ -61,6 +69,8 @@ class Request:
         self._timeout: float | None = None
         self._max_retries = DEFAULT_RETRIES
         self._mistake: ListWatchError | None = None
+        if not _TOKEN.fullmatch(method):
+            self._wrong(RequestError(f"{method!r} cannot be an HTTP method"))
 
     # --- where -------------------------------------------------------------------------------------------------------
 
@@ -113,7 +123,7 @@ class Request:
     def param(self, name: str, value: str | int | Sequence[str] | None) -> Self:
         """A query parameter, added to those of the same name; None is none."""
         try:
-            self._parameters += [(name, text) for text in parameter_texts(value)]
+            self._parameters += [(sendable(name), text) for text in parameter_texts(value)]
         except RequestError as mistake:
             self._wrong(RequestError(f"{name}: {mistake}"))
         return self
@@ -126,7 +136,7 @@ class Request:
 
     def header(self, name: str, value: str) -> Self:
         """A header, in place of one of the same name."""
-        if _HEADER_NAME.fullmatch(name) and fits_header(value):
+        if _TOKEN.fullmatch(name) and fits_header(value):
             self._headers["-".join(part.capitalize() for part in name.split("-"))] = value
         else:
             self._wrong(RequestError(f"the header {name!r} cannot be sent: it must be text without line breaks"))
@@ -220,7 +230,7 @@ class Request:
 
     def describe(self) -> str:
         """Method and path, for messages."""
-        return f"{self._method} {self.target.partition('?')[0]}"
+        return f"{self._method} {self.target.partition('?')[0] or '/'}"
 
     def __repr__(self) -> str:
         return f"<Request {self._method} {self.target}>"

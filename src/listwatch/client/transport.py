@@ -86,6 +86,8 @@ class AiohttpTransport:
     async def aclose(self) -> None:
         """Close every connection, also those in use."""
         self._is_closed = True
+        if self._loop is not asyncio.get_running_loop():
+            return  # it was never used, or its loop is over and took every connection with it
         for stream in list(self._streams):
             stream.close()
         await self._credentials.aclose()

@@ -279,7 +279,7 @@ class Verbs:
         self._complete(new, old, target)
         problems += validate_update(new, old, target.form, subresource=request.subresource)
         self._check_valid(problems, new, target)
-        if True:
+        if not is_unchanged(new, old):
             existing = self.objects.change(target.storage_id, existing, new, dry_run=options.dry_run)
         return Answer(self.sent(existing, request.resource), warnings=body.warnings)
 
