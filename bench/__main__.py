@@ -1,4 +1,4 @@
-"""`python -m bench [part …]`: the usual parts, or the named ones. Exits with 1 if a promise of the README does not hold."""
+"""`python -m bench [part …]`: the usual parts, or those named. Exits with 1 if a promise does not hold."""
 
 from __future__ import annotations
 

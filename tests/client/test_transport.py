@@ -17,6 +17,7 @@ from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse
 from listwatch.client.config import ClientConfig, Impersonation, OIDCConfig
 from listwatch.client.exchange import AiohttpStream
+from listwatch.client.sockets import open_socket
 from listwatch.client.transport import AiohttpTransport
 from listwatch.clock import Clock
 from listwatch.errors import (
@@ -395,6 +396,14 @@ async def test_a_silent_stream_is_taken_for_dead(connect: Connect):
         assert caught.value.doing == "GET /api/v1/pods"
         assert await stream.read() == b""
         await server.wait_all_closed()
+
+
+def test_the_system_too_looks_for_dead_peers():
+    with open_socket((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", 1))) as opened:
+        assert opened.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 45_000
+        assert not opened.getblocking()
 
 
 async def test_patience_can_shrink_while_somebody_waits(connect: Connect):
