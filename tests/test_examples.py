@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from listwatch.client.client_set import ClientSet
+from listwatch.client.dynamic_client import DynamicClient
+from listwatch.meta import Resource
 from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec
 from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.unstructured import Unstructured
 from listwatch.server import APIServer
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -88,6 +91,31 @@ async def test_a_pod_s_life_is_printed(script: str, tmp_path: Path) -> None:
             await program.wait_for_line("DELETED : test-pod")
             assert await program.interrupt() == 0
             assert "bye" in program.lines
+
+
+CRONTABS = Resource(
+    "stable.example.com",
+    "v1",
+    "CronTab",
+    "crontabs",
+    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+)
+
+
+async def test_a_custom_resource_is_listed_and_followed(tmp_path: Path) -> None:
+    async with APIServer(tls=True, resources=[CRONTABS]) as server, DynamicClient(server.config) as client:
+        crontabs = client.resource("stable.example.com/v1", "CronTab").namespace("default")
+        await crontabs.create(Unstructured({"metadata": {"name": "old"}, "spec": {"cronSpec": "* * * * */5"}}))
+        async with running("04_custom_resource.py", server, tmp_path) as program:
+            await program.wait_for_line("default/old runs at * * * * */5")
+            await program.wait_for_line("in step, with 1 crontabs")
+            await crontabs.create(Unstructured({"metadata": {"name": "new"}, "spec": {"cronSpec": "0 0 * * *"}}))
+            await program.wait_for_line("ADDED : new")
+            await crontabs.patch("new", {"spec": {"cronSpec": "1 0 * * *"}})
+            await program.wait_for_line("MODIFIED : new")
+            await crontabs.delete("new")
+            await program.wait_for_line("DELETED : new")
+            assert await program.interrupt() == 0
 
 
 async def test_config_maps_are_followed_from_the_version_of_the_list(tmp_path: Path) -> None:

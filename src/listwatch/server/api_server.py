@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError, UsageError
+from listwatch.meta import Resource
 from listwatch.server.access import MASTERS, Access, Authorizer, token_path
 from listwatch.server.backend import Backend
 from listwatch.server.faults import Faults
@@ -61,7 +62,7 @@ class APIServer:
 
     With `data_dir`, what was written and answered is there again at the next start; else `snapshot` may be what a
     server begins with. Whoever has `token`, or a token of `users`, may ask; what they may do, the `authorizer` decides.
-    A `seed` makes all chance repeat.
+    A `seed` makes all chance repeat. `resources` are custom ones, served beside those that are built in.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class APIServer:
         anonymous: bool = False,
         authorizer: Authorizer | None = None,
         admission: Sequence[Admission] = (),
+        resources: Sequence[Resource] = (),
         clock: Clock | None = None,
         seed: int | None = None,
         max_events: int = MAX_EVENTS,
@@ -95,6 +97,7 @@ class APIServer:
         self._token = token
         self._authority: CertificateAuthority | None = None
         self._admission = admission
+        self._resources = resources
         self._clock = clock or SystemClock()
         self._random = Random(seed)
         self._max_events = max_events
@@ -157,6 +160,7 @@ class APIServer:
             access=self._access,
             admin=_ADMIN,
             admission=self._admission,
+            resources=self._resources,
             clock=self._clock,
             random=self._random,
             pace=self._pace,

@@ -10,6 +10,7 @@ from typing import Self
 from uuid import UUID
 
 from listwatch.clock import Clock
+from listwatch.meta import Resource
 from listwatch.server.access import Access
 from listwatch.server.bootstrap import add_namespaces
 from listwatch.server.collector import Collector
@@ -58,6 +59,7 @@ class Backend:
         access: Access,
         admin: User,
         admission: Sequence[Admission],
+        resources: Sequence[Resource] = (),
         clock: Clock,
         random: Random,
         pace: Pace,
@@ -68,6 +70,8 @@ class Backend:
     ) -> Self:
         """With what every cluster has, and with an end to what was under way when the storage was left."""
         registry, chance = Registry.builtin(), _Chance(random)
+        for resource in resources:
+            registry.add(resource)
         origin = Origin(clock.now, chance.uid, chance.suffix)
         verbs = Verbs(storage, registry, builtin_schema(), origin, identities=access, admission=admission)
         collector = Collector(verbs)
