@@ -733,3 +733,8 @@ def test_an_untouched_object_holds_no_containers_for_the_collector():
     assert not gc.is_tracked(obj._head)
     assert isinstance(obj._raw, bytes)
     assert msgspec.json.decode(obj._raw)["spec"] == SPEC
+
+
+def test_a_dict_for_metadata_is_refused_with_the_way_to_read_a_manifest():
+    with pytest.raises(TypeError, match=r"is an ObjectMeta; Widget.from_dict\(\) reads a manifest"):
+        Widget(metadata={"name": "x"})

@@ -136,7 +136,11 @@ class _ClientSource:
         )
 
     async def list(
-        self, resource_version: str, resource_version_match: str, limit: int | None, continue_token: str
+        self,
+        resource_version: str = "",
+        resource_version_match: str = "",
+        limit: int | None = None,
+        continue_token: str = "",
     ) -> ObjectList[Any]:
         request = self._request(
             resourceVersion=resource_version,
@@ -148,11 +152,12 @@ class _ClientSource:
 
     def watch(
         self,
-        resource_version: str,
-        resource_version_match: str,
-        send_initial_events: bool | None,  # noqa: FBT001  # named by the caller
-        allow_bookmarks: bool,  # noqa: FBT001  # named by the caller
-        timeout_seconds: int | None,
+        *,
+        resource_version: str = "",
+        resource_version_match: str = "",
+        send_initial_events: bool | None = None,
+        allow_bookmarks: bool = True,
+        timeout_seconds: int | None = None,
     ) -> Any:
         request = self._request(
             watch="true",

@@ -38,8 +38,8 @@ async def read_body(request: web.BaseRequest) -> bytes:
         request.writer.output_size = 0
     body = bytearray()
     try:
-        async for chunk in request.content.iter_any():
-            body += chunk
+        while not request.content.at_eof():
+            body += await request.content.readany()
             if len(body) > MAX_BODY:
                 raise _too_large()
     except web.RequestPayloadError:

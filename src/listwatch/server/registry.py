@@ -120,6 +120,8 @@ class Registry:
     def __init__(self, resources: Iterable[Resource] = ()) -> None:
         self._served: dict[str, dict[str, dict[str, Resource]]] = {}
         self._traits: dict[tuple[str, str], Traits] = {}
+        self._storage_forms: dict[str, Resource] = {}
+        """Those that were asked for since the last change."""
         self._generation = 0
         for resource in resources:
             self.add(resource, builtin_traits(resource))
@@ -140,7 +142,7 @@ class Registry:
         versions.setdefault(resource.version, {})[resource.plural] = resource
         self._served[resource.group] = dict(sorted(versions.items(), key=lambda each: version_priority(each[0])))
         self._traits[resource.group_resource] = traits
-        self._generation += 1
+        self._changed()
 
     def remove(self, resource: Resource) -> None:
         """Serve a resource no longer, in this one version; a group without resources is not served either."""
@@ -150,7 +152,11 @@ class Registry:
             del versions[resource.version]
         if not versions:
             del self._served[resource.group]
+        self._changed()
+
+    def _changed(self) -> None:
         self._generation += 1
+        self._storage_forms.clear()
 
     # Looking up
 
@@ -188,5 +194,9 @@ class Registry:
 
     def stored_under(self, storage_id: str) -> Resource:
         """The reverse of `storage_id`, in the form that is stored."""
-        group, _, plural = storage_id.rpartition("/")
-        return next(found for version in self.versions(group) if (found := self.lookup(group, version, plural)))
+        found = self._storage_forms.get(storage_id)
+        if found is None:
+            group, _, plural = storage_id.rpartition("/")
+            found = next(each for version in self.versions(group) if (each := self.lookup(group, version, plural)))
+            self._storage_forms[storage_id] = found
+        return found

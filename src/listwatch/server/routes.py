@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from listwatch.errors import (
@@ -75,15 +76,13 @@ class RequestInfo:
 def read_target(method: str, target: str) -> RequestInfo:
     """Read the target of an HTTP request, still percent-encoded; raises BadRequestError where it cannot be decoded."""
     path, query = _split_target(target)
-    info = RequestInfo(method, path, query, verb=method.lower())
-    parts = _segments(path)
-    match parts:
+    match _segments(path):
         case ["api", version, *rest] if rest:
-            return _read_resource(replace(info, version=version), rest)
+            return _read_resource(method, path, query, "", version, rest)
         case ["apis", group, version, *rest] if rest:
-            return _read_resource(replace(info, group=group, version=version), rest)
+            return _read_resource(method, path, query, group, version, rest)
         case _:
-            return info
+            return RequestInfo(method, path, query, verb=method.lower())
 
 
 def _split_target(target: str) -> tuple[str, Query]:
@@ -103,8 +102,8 @@ def _segments(path: str) -> list[str]:
     return inner.split("/") if inner else []
 
 
-def _read_resource(info: RequestInfo, parts: list[str]) -> RequestInfo:
-    verb = _VERBS.get(info.method, "")
+def _read_resource(method: str, path: str, query: Query, group: str, version: str, parts: list[str]) -> RequestInfo:
+    verb = _VERBS.get(method, "")
     if parts[0] == "watch" and len(parts) > 1:
         verb, parts = "watch", parts[1:]
     namespace = parts[1] if parts[0] == "namespaces" and len(parts) > 1 else ""
@@ -112,10 +111,8 @@ def _read_resource(info: RequestInfo, parts: list[str]) -> RequestInfo:
         parts = parts[2:]
     resource, name, subresource, *_ = [*parts, "", ""]
     if not name:
-        verb, name = _verb_on_collection(verb, info.query), _selected_name(verb, info.query)
-    return replace(
-        info, is_resource=True, verb=verb, namespace=namespace, resource=resource, name=name, subresource=subresource
-    )
+        verb, name = _verb_on_collection(verb, query), _selected_name(verb, query)
+    return RequestInfo(method, path, query, verb, True, group, version, namespace, resource, subresource, name)
 
 
 def _verb_on_collection(verb: str, query: Query) -> str:
@@ -276,6 +273,8 @@ def _exact_verb(verb: str, place: _Place, query: Query) -> str:
     return verb
 
 
+# A client sends the same header again and again.
+@lru_cache(maxsize=256)
 def _check_accepted(accept: str) -> None:
     """Of what a resource can be written as, something must be wanted by its full name, or anything at all."""
     wanted = {clause.partition(";")[0].strip() for clause in accept.split(",")}

@@ -53,7 +53,8 @@ def metadata_of(tree: Tree) -> dict[str, Tree]:
 
 def timestamp(moment: datetime) -> str:
     """As the API writes times: whole seconds of UTC."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    # Several times as fast as strftime, which counts where every object gets one.
+    return moment.isoformat()[:19] + "Z"
 
 
 # --- Who is meant -----------------------------------------------------------------------------------------------------

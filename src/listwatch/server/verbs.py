@@ -114,6 +114,8 @@ class Verbs:
         self.origin = origin
         self.identities = identities
         self._admission = admission
+        self._targets: dict[tuple[str, str, str], Target] = {}
+        self._targets_generation = registry.generation
 
     def answer(self, request: APIRequest) -> Answer:
         """Do what is asked; raises the APIError to answer with."""
@@ -140,7 +142,14 @@ class Verbs:
     def target(self, resource: Resource) -> Target:
         """Where the objects of a resource are kept."""
         registry = self.registry
-        return Target(registry.storage_form(resource), registry.traits(resource), registry.storage_id(resource))
+        if registry.generation != self._targets_generation:
+            self._targets, self._targets_generation = {}, registry.generation
+        known = resource.group, resource.version, resource.plural
+        target = self._targets.get(known)
+        if target is None:
+            form, storage_id = registry.storage_form(resource), registry.storage_id(resource)
+            target = self._targets[known] = Target(form, registry.traits(resource), storage_id)
+        return target
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -149,7 +158,7 @@ class Verbs:
         return Answer(self.sent(self.stored(request), request.resource))
 
     def list(self, request: APIRequest) -> Answer:
-        storage_id = self.registry.storage_id(request.resource)
+        storage_id = self.target(request.resource).storage_id
         listing = list_objects(self.storage, storage_id, read_list_options(request, self.registry))
         return Answer(
             ListAnswer(
@@ -163,7 +172,7 @@ class Verbs:
 
     def stored(self, request: APIRequest) -> Stored:
         """The object that a request names; raises NotFoundError."""
-        found = self.storage.get(self.registry.storage_id(request.resource), request.key)
+        found = self.storage.get(self.target(request.resource).storage_id, request.key)
         if found is None:
             raise not_found(request)
         return found
@@ -173,7 +182,7 @@ class Verbs:
         return self.all_sent([stored], resource)[0]
 
     def all_sent(self, stored: Sequence[Stored], resource: Resource) -> Sequence[bytes]:
-        if self.registry.storage_form(resource) is resource:
+        if self.target(resource).form is resource:
             return [each.value for each in stored]
         return [encode_object(convert(decoded(each), resource.gvk)) for each in stored]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from listwatch.server.rules.checks import Format
 
@@ -15,6 +16,18 @@ _ALPHANUMERIC = (
     "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
 _LOWER = "lower case alphanumeric characters"
+# What is longer is not worth remembering: it is no good name of anything.
+_SHORT = 256
+
+
+def remembered(format_: Format) -> Format:
+    """The same, for texts that many objects have in common: what is wrong with them is found out once."""
+
+    @lru_cache(maxsize=4096)
+    def found(value: str) -> tuple[str, ...]:
+        return tuple(format_(value))
+
+    return lambda value: found(value) if len(value) <= _SHORT else tuple(format_(value))
 
 
 def _unless(pattern: str, said: str, *examples: str) -> Format:
@@ -126,6 +139,7 @@ def _no_longer_than(value: str, length: int, unit: str = "characters") -> Iterat
 # --- labels and keys -------------------------------------------------------------------------------------------------
 
 
+@remembered
 def qualified_name(value: str) -> Iterator[str]:
     """A label key, an annotation key, a finalizer: a name with an optional domain before it."""
     prefix, slash, name = value.rpartition("/")
@@ -143,6 +157,7 @@ def qualified_name(value: str) -> Iterator[str]:
     yield from _is_name_part(name)
 
 
+@remembered
 def label_value(value: str) -> Iterator[str]:
     yield from _no_longer_than(value, 63, "bytes")
     yield from _is_label_value(value)

@@ -1,0 +1,31 @@
+"""Informers on the embedded server, over HTTP, when a server cannot stream its state."""
+
+from __future__ import annotations
+
+import pytest
+
+from listwatch.client.client_set import ClientSet
+from listwatch.client.rest_client import RESTClient
+from listwatch.errors import InvalidError
+from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.server import APIServer
+from listwatch.server.faults import Fail, Fault
+
+
+@pytest.mark.parametrize("made_of", ["two requests", "a client's resource"])
+async def test_a_server_that_cannot_stream_is_listed_and_then_watched(made_of: str) -> None:
+    async with APIServer() as server, ClientSet(server.config) as client, RESTClient(server.config) as rest:
+        server.faults.add(Fault(Fail(InvalidError("sendInitialEvents is forbidden")), verb="watch", times=1))
+        configmaps = client.core_v1.configmaps("default")
+        await configmaps.create(ConfigMap(metadata=ObjectMeta(name="a")))
+        source = ListWatch.from_client(rest, "configmaps", namespace="default") if "two" in made_of else configmaps
+        informer = SharedIndexInformer(source, ConfigMap, on_problem=lambda _: None)
+        async with informer:
+            await informer.wait_for_sync(timeout=30)
+            written = await configmaps.create(ConfigMap(metadata=ObjectMeta(name="b")))
+            await informer.wait_until(written.resource_version, timeout=30)
+            assert sorted(informer.indexer.keys()) == ["default/a", "default/b"]
+        assert len(server.requests.matching(verb="list", resource="configmaps")) == 1
