@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Generic, Self, TypeVar
@@ -51,17 +52,24 @@ class _Batched(Face):
 
     _batches: Any
     _ready: deque[Any]
+    _turn: asyncio.Lock
 
     @classmethod
     def over(cls, twin: Any, lease: Lease) -> Self:
         face = super().over(twin, lease)
         face._batches, face._ready = twin.batches(), deque()
+        face._turn = asyncio.Lock()
         return face
+
+    async def _batch(self) -> Any:
+        # Whoever was interrupted while waiting may still be on the way out.
+        async with self._turn:
+            return await anext(self._batches)
 
     def _next(self) -> Any:
         while not self._ready:
             try:
-                batch = self._lease.wait(lambda: anext(self._batches), doing=f"{type(self).__name__}.__next__")
+                batch = self._lease.wait(self._batch, doing=f"{type(self).__name__}.__next__")
             except StopAsyncIteration:
                 raise StopIteration from None
             self._ready.extend(batch)
