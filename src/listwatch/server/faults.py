@@ -161,6 +161,8 @@ class Plan:
 
     def find(self, kind: type[ActionT]) -> ActionT | None:
         """The first action of a kind."""
+        if not self.faults:  # as it is nearly always
+            return None
         return next((fault.action for fault in self.faults if isinstance(fault.action, kind)), None)
 
     @property

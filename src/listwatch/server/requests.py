@@ -69,6 +69,9 @@ class Query:
         values = self._values.get(name)
         return _int64(values[0]) if values else None
 
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
     def __contains__(self, name: object) -> bool:
         return name in self._values
 

@@ -169,23 +169,23 @@ class _Place:
     def subresource(self) -> str:
         return self.parts[1] if len(self.parts) > 1 else ""
 
-    def verbs(self) -> dict[str, str]:
-        """The verb of each method; none if there is no such place."""
+    def verb(self, method: str, *, old_watch: bool) -> str:
+        """What a method means there; raises NotFoundError if no method means anything, else MethodNotAllowedError."""
+        methods, verbs = self._offers(old_watch=old_watch)
+        verb = methods.get(method)
+        if verb in verbs:
+            return verb
+        raise nothing_there() if verbs.isdisjoint(methods.values()) else method_not_allowed()
+
+    def _offers(self, *, old_watch: bool) -> tuple[Mapping[str, str], frozenset[str]]:
+        """What methods mean in such a place, and which verbs there are in this one."""
         if len(self.parts) < 2:
-            methods = _ON_OBJECTS if self.parts else _ON_ALL_NAMESPACES if self.everywhere else _ON_COLLECTIONS
-            return _supported(methods, self.resource.verbs)
+            plain = _ON_OBJECTS if self.parts else _ON_ALL_NAMESPACES if self.everywhere else _ON_COLLECTIONS
+            return _ON_WATCHES if old_watch else plain, frozenset(self.resource.verbs)
         subresource = self.resource.subresource(self.subresource)
-        if subresource is None or (len(self.parts) > 2 and subresource.name != _PROXY):
-            return {}
-        return _supported(_ON_SUBRESOURCES, subresource.verbs)
-
-    def watch_verbs(self) -> dict[str, str]:
-        """The same under the old prefix for watches."""
-        return _supported(_ON_WATCHES, self.resource.verbs) if len(self.parts) < 2 else {}
-
-
-def _supported(methods: Mapping[str, str], verbs: tuple[str, ...]) -> dict[str, str]:
-    return {method: verb for method, verb in methods.items() if verb in verbs}
+        if old_watch or subresource is None or (len(self.parts) > 2 and subresource.name != _PROXY):
+            return {}, frozenset()
+        return _ON_SUBRESOURCES, frozenset(subresource.verbs)
 
 
 def route(
@@ -242,12 +242,9 @@ def _find(info: RequestInfo, registry: Registry) -> tuple[_Place, str]:
     parts = _segments(info.path)[3 if info.group else 2 :]
     old_watch = parts[0] == "watch"
     place = _place_of(parts[old_watch:], info.group, info.version, registry)
-    verbs = {} if place is None else place.watch_verbs() if old_watch else place.verbs()
-    if place is None or not verbs:
+    if place is None:
         raise nothing_there()
-    if info.method not in verbs:
-        raise method_not_allowed()
-    return place, _exact_verb(verbs[info.method], place, info.query)
+    return place, _exact_verb(place.verb(info.method, old_watch=old_watch), place, info.query)
 
 
 def _place_of(parts: list[str], group: str, version: str, registry: Registry) -> _Place | None:

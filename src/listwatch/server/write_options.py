@@ -48,6 +48,8 @@ class DeleteOptions:
 
 def read_write_options(request: APIRequest) -> WriteOptions:
     """Raises InvalidError for what is not supported, as the real server does before it looks at the body."""
+    if not request.query and request.verb != "patch":
+        return WriteOptions()
     kind = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}[request.verb]
     query = request.query
     options = WriteOptions(

@@ -99,6 +99,7 @@ def dns_subdomain(value: str) -> Iterator[str]:
     yield from _is_subdomain(value)
 
 
+@remembered
 def dns_label(value: str) -> Iterator[str]:
     yield from _no_longer_than(value, 63)
     wrong = tuple(_is_label(value))
