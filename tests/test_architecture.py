@@ -75,6 +75,7 @@ LIBRARIES = {
     "cryptography": "server.certificates",
     "prometheus_client": "*",
     "pytest": "testing",
+    "hypothesis": "testing.differ.generation",
 }
 TELLS_THE_TIME = "clock testing"
 # An import by name is one that this test cannot follow.

@@ -1,0 +1,406 @@
+"""Makes plays: a few objects of one kind, and requests of every sort about them, right ones and wrong ones.
+
+A strategy of hypothesis, so that a seed names a play for ever, and what is found can be made smaller.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from listwatch.testing.differ.plays import Play, Request
+from listwatch.testing.differ.samples import KINDS, Kind
+
+__all__ = ["generate", "plays"]
+
+Tree = Any
+Draw = Callable[..., Any]
+
+NAMES = ("a", "b", "web-0")
+LABELS = {"app": ("web", "api", ""), "tier": ("1", "2"), "example.com/team": ("x",)}
+MERGE, STRATEGIC, JSON_PATCH, APPLY = (
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/json-patch+json",
+    "application/apply-patch+yaml",
+)
+
+
+def generate(count: int, *, number: int) -> list[Play]:
+    """Plays with at least so many requests altogether; the same for the same number."""
+    found: list[Play] = []
+
+    @seed(number)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plays())
+    def collect(play: Play) -> None:
+        if sum(len(known.requests) for known in found) < count:
+            found.append(play)
+
+    collect()
+    return found
+
+
+@st.composite
+def plays(draw: Draw) -> Play:
+    kind = draw(st.sampled_from(KINDS))
+    opening = [draw(creations(kind, sound=True)) for _ in range(draw(st.integers(1, 2)))]
+    return Play((*opening, *draw(st.lists(_requests(kind), min_size=3, max_size=10))))
+
+
+def _requests(kind: Kind) -> st.SearchStrategy[Request]:
+    common = [creations(kind), updates(kind), patches(kind), reads(kind), lists(kind), deletions(kind)]
+    rare = [watches(kind), collections(kind), strays(kind)]
+    if kind.subresources:
+        common.append(subresources(kind))
+    return st.one_of(*common, *common, *common, *rare)
+
+
+# --- Objects ----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def objects(draw: Draw, kind: Kind, *, sound: bool = False) -> Tree:
+    """One like the sample; unless it must be sound, with something changed that may make it a wrong one."""
+    tree: Tree = {"apiVersion": kind.version, "kind": kind.kind, "metadata": draw(metadata())}
+    tree |= copy.deepcopy(kind.fields)
+    if not sound:
+        for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2)))):
+            draw(changes(tree))
+    return tree
+
+
+@st.composite
+def metadata(draw: Draw) -> Tree:
+    found: Tree = {"name": draw(st.sampled_from(NAMES))}
+    if draw(st.booleans()):
+        found["labels"] = {key: draw(st.sampled_from(values)) for key, values in LABELS.items() if draw(st.booleans())}
+    if draw(st.integers(0, 5)) == 0:
+        found["annotations"] = {"example.com/note": draw(st.sampled_from(("x", "", "long " * 20)))}
+    if draw(st.integers(0, 9)) == 0:
+        found["finalizers"] = ["example.com/hold"]
+    return found
+
+
+ODD: tuple[Tree, ...] = (
+    None,
+    "",
+    "A B",
+    "UPPER",
+    "-1",
+    "x" * 64,
+    "x" * 254,
+    0,
+    -1,
+    70_000,
+    2**40,
+    1.5,
+    True,
+    [],
+    {},
+    ["x"],
+    {"x": "y"},
+    "1Gi",
+    "50%",
+    "é",
+)
+
+
+# A copy each, since what was put into a tree may be changed in it again.
+odd_values = st.sampled_from(ODD).map(copy.deepcopy)
+
+
+@st.composite
+def changes(draw: Draw, tree: Tree) -> None:
+    """Change one place of a tree: take it away, put something odd there, or add a field nobody knows."""
+    places = list(_places(tree))
+    holder, key = draw(st.sampled_from(places))
+    how = draw(st.sampled_from(("odd", "odd", "odd", "gone", "unknown", "twice")))
+    if how == "gone":
+        del holder[key]
+    elif how == "unknown" and isinstance(holder, dict):
+        holder["unheardOf"] = draw(odd_values)
+    elif how == "twice" and isinstance(holder, list):
+        holder.append(copy.deepcopy(holder[key]))
+    else:
+        holder[key] = draw(odd_values)
+
+
+def _places(tree: Tree) -> list[tuple[Tree, Any]]:
+    """Every place that holds something, but what says which kind it is."""
+    found: list[tuple[Tree, Any]] = []
+    pairs = list(tree.items() if isinstance(tree, dict) else enumerate(tree))
+    for key, value in pairs:
+        found.append((tree, key))
+        if isinstance(value, dict | list):
+            found += _places(value)
+    return found
+
+
+# --- Writes -----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def write_options(draw: Draw) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for name, values in {
+        "dryRun": ("All", "Some"),
+        "fieldManager": ("me", "x" * 129),
+        "fieldValidation": ("Strict", "Warn", "Ignore", "Loud"),
+        "pretty": ("true",),
+    }.items():
+        if draw(st.integers(0, 7)) == 0:
+            options[name] = draw(st.sampled_from(values))
+    return options
+
+
+@st.composite
+def creations(draw: Draw, kind: Kind, *, sound: bool = False) -> Request:
+    tree = draw(objects(kind, sound=sound))
+    if sound:
+        return Request(method="POST", path=kind.path, body=tree)
+    if draw(st.integers(0, 7)) == 0 and isinstance(tree.get("metadata"), dict):
+        tree["metadata"].pop("name", None)
+        tree["metadata"]["generateName"] = "generated-"
+    return Request(method="POST", path=kind.path, body=tree, query=draw(write_options()), headers=draw(headers()))
+
+
+@st.composite
+def updates(draw: Draw, kind: Kind) -> Request:
+    tree = draw(objects(kind))
+    name = draw(st.sampled_from(NAMES))
+    found = tree.get("metadata")
+    if isinstance(found, dict):
+        found["name"] = name if draw(st.integers(0, 15)) else "another"
+        version = draw(st.sampled_from(("", "", "current", "current", "1", "x")))
+        if version:
+            found["resourceVersion"] = f"${{version {kind.plural}/{name}}}" if version == "current" else version
+        if draw(st.integers(0, 15)) == 0:
+            found["uid"] = draw(st.sampled_from((f"${{uid {kind.plural}/{name}}}", "other")))
+    return Request(method="PUT", path=f"{kind.path}/{name}", body=tree, query=draw(write_options()))
+
+
+@st.composite
+def patches(draw: Draw, kind: Kind) -> Request:
+    content_type = draw(st.sampled_from((MERGE, STRATEGIC, JSON_PATCH, APPLY)))
+    options = draw(write_options())
+    if content_type == JSON_PATCH:
+        body: Tree = draw(st.lists(operations(kind), min_size=1, max_size=3))
+    else:
+        body = draw(partial_objects(kind, whole=content_type == APPLY))
+    if content_type == APPLY:
+        if draw(st.integers(0, 9)):
+            options["fieldManager"] = draw(st.sampled_from(("me", "you")))
+        if draw(st.integers(0, 2)) == 0:
+            options["force"] = draw(st.sampled_from(("true", "true", "maybe")))
+    name = draw(st.sampled_from(NAMES))
+    if isinstance(body, dict) and isinstance(body.get("metadata"), dict) and draw(st.integers(0, 15)):
+        body["metadata"]["name"] = name
+    path = f"{kind.path}/{name}"
+    return Request(method="PATCH", path=path, body=body, query=options, headers={"Content-Type": content_type})
+
+
+@st.composite
+def partial_objects(draw: Draw, kind: Kind, *, whole: bool) -> Tree:
+    tree = draw(objects(kind))
+    if not whole:
+        for name in ("apiVersion", "kind"):
+            tree.pop(name, None)
+    for name in list(tree):
+        if name not in ("apiVersion", "kind") and draw(st.integers(0, 2)) == 0:
+            del tree[name]
+    return tree
+
+
+@st.composite
+def operations(draw: Draw, kind: Kind) -> Tree:
+    paths = ["/metadata/labels", "/metadata/labels/app", "/metadata/name", "/nowhere/at/all", "/spec", "", "x"]
+    paths += [f"/{name}" for name in kind.fields] + [f"/{name}/{key}" for name, key in _second_level(kind.fields)]
+    operation = draw(st.sampled_from(("add", "replace", "remove", "test", "copy", "move", "leap")))
+    found = {"op": operation, "path": draw(st.sampled_from(paths))}
+    if operation in ("add", "replace", "test"):
+        found["value"] = draw(odd_values)
+    elif operation in ("copy", "move"):
+        found["from"] = draw(st.sampled_from(paths))
+    return found
+
+
+def _second_level(fields: Tree) -> list[tuple[str, Any]]:
+    return [(name, key) for name, value in fields.items() if isinstance(value, dict) for key in value]
+
+
+@st.composite
+def subresources(draw: Draw, kind: Kind) -> Request:
+    name, subresource = draw(st.sampled_from(NAMES)), draw(st.sampled_from(kind.subresources))
+    path = f"{kind.path}/{name}/{subresource}"
+    if subresource == "eviction":
+        body: Tree = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+        return Request(method="POST", path=path, body=body, query=draw(write_options()))
+    method = draw(st.sampled_from(("GET", "PUT", "PATCH")))
+    if method == "GET":
+        return Request(method=method, path=path)
+    if subresource == "scale":
+        body = {"spec": {"replicas": draw(st.sampled_from((0, 3, -1, "x", None)))}}
+        if method == "PUT":
+            body |= {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}}
+    else:
+        body = draw(objects(kind))
+        body["status"] = draw(
+            st.sampled_from(({}, {"phase": "Running"}, {"conditions": [{"type": "Ready"}]}, {"x": 1}))
+        )
+        if isinstance(body.get("metadata"), dict):
+            body["metadata"]["name"] = name
+    content = {"Content-Type": MERGE} if method == "PATCH" else {}
+    return Request(method=method, path=path, body=body, query=draw(write_options()), headers=content)
+
+
+# --- Reads ------------------------------------------------------------------------------------------------------------
+
+VERSIONS = ("", "0", "1", "x", "-1", "99999999999")
+
+
+@st.composite
+def reads(draw: Draw, kind: Kind) -> Request:
+    query = {}
+    if draw(st.integers(0, 5)) == 0:
+        query["resourceVersion"] = draw(st.sampled_from(VERSIONS[:4]))
+    path = f"{kind.path}/{draw(st.sampled_from((*NAMES, 'nobody', 'Odd_Name')))}"
+    return Request(method="GET", path=path, query=query, headers=draw(headers()))
+
+
+@st.composite
+def selections(draw: Draw, kind: Kind) -> dict[str, str]:
+    query: dict[str, str] = {}
+    labels = (
+        "app=web",
+        "app in (web,api)",
+        "!tier",
+        "tier notin (1)",
+        "app",
+        "app==web,tier=2",
+        "app=",
+        "a b",
+        "x in ()",
+        "=1",
+    )
+    fields = (
+        "metadata.name=a",
+        "metadata.name!=a",
+        "metadata.namespace={namespace}",
+        "spec.unheardOf=1",
+        "metadata.name",
+    )
+    if draw(st.integers(0, 2)) == 0:
+        query["labelSelector"] = draw(st.sampled_from(labels))
+    if draw(st.integers(0, 3)) == 0:
+        query["fieldSelector"] = draw(st.sampled_from((*fields, *kind.field_selectors)))
+    return query
+
+
+@st.composite
+def lists(draw: Draw, kind: Kind) -> Request:
+    query = draw(selections(kind))
+    if draw(st.integers(0, 2)) == 0:
+        query["limit"] = draw(st.sampled_from(("1", "2", "0", "-1", "x")))
+    if draw(st.integers(0, 4)) == 0:
+        query["continue"] = draw(st.sampled_from((f"${{continue {kind.plural}}}", "nonsense")))
+    if draw(st.integers(0, 3)) == 0:
+        query["resourceVersion"] = draw(st.sampled_from(VERSIONS[:5]))
+    if draw(st.integers(0, 5)) == 0:
+        query["resourceVersionMatch"] = draw(st.sampled_from(("Exact", "NotOlderThan", "Nearly")))
+    return Request(method="GET", path=kind.path, query=query, headers=draw(headers()))
+
+
+@st.composite
+def watches(draw: Draw, kind: Kind) -> Request:
+    """Each ends after a second by itself: they take their time, and are few."""
+    query = {"watch": "true", "timeoutSeconds": "1", **draw(selections(kind))}
+    version = draw(st.sampled_from((*VERSIONS[:5], f"${{version {kind.plural}/a}}", f"${{version {kind.plural}/b}}")))
+    if version:
+        query["resourceVersion"] = version
+    if draw(st.integers(0, 3)) == 0:
+        query |= {"sendInitialEvents": "true", "allowWatchBookmarks": draw(st.sampled_from(("true", "false")))}
+        query |= draw(
+            st.sampled_from(({}, {"resourceVersionMatch": "NotOlderThan"}, {"resourceVersionMatch": "Exact"}))
+        )
+    return Request(method="GET", path=kind.path, query=query)
+
+
+# --- Deletions and the rest -------------------------------------------------------------------------------------------
+
+
+@st.composite
+def deletions(draw: Draw, kind: Kind) -> Request:
+    name = draw(st.sampled_from(NAMES))
+    body: Tree = None
+    if draw(st.booleans()):
+        body = {}
+        for field, values in {
+            "propagationPolicy": ("Foreground", "Background", "Orphan", "Upwards"),
+            "gracePeriodSeconds": (0, 5, -1),
+            "preconditions": ({"uid": f"${{uid {kind.plural}/{name}}}"}, {"uid": "other"}, {"resourceVersion": "1"}),
+            "dryRun": (["All"], ["Some"]),
+            "orphanDependents": (True,),
+        }.items():
+            if draw(st.integers(0, 3)) == 0:
+                body[field] = draw(st.sampled_from(values))
+    return Request(method="DELETE", path=f"{kind.path}/{name}", body=body)
+
+
+@st.composite
+def collections(draw: Draw, kind: Kind) -> Request:
+    return Request(method="DELETE", path=kind.path, query=draw(selections(kind)))
+
+
+@st.composite
+def strays(draw: Draw, kind: Kind) -> Request:
+    """To places where there is nothing, with methods nobody has, and with bodies that are none."""
+    method = draw(st.sampled_from(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")))
+    path = draw(
+        st.sampled_from(
+            (
+                kind.path,
+                f"{kind.path}/a",
+                f"{kind.path}/a/nothing",
+                f"{kind.path}/a/status",
+                f"{kind.path}s",
+                "/apis/nobody.example.com/v1/things",
+                "/api/v2/pods",
+                "/nowhere",
+            )
+        )
+    )
+    body = draw(st.sampled_from(("", "{", "[]", "null", '{"kind":"Other","apiVersion":"v1"}', "a: b", "{}")))
+    content_type = draw(
+        st.sampled_from(("application/json", "application/yaml", "text/plain", "application/json-patch+json"))
+    )
+    if method == "GET":
+        return Request(method=method, path=path, headers=draw(headers()))
+    return Request(method=method, path=path, body=body, headers={"Content-Type": content_type})
+
+
+@st.composite
+def headers(draw: Draw) -> dict[str, str]:
+    if draw(st.integers(0, 9)):
+        return {}
+    partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+    partial_list = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+    accepted = (
+        partial,
+        partial_list,
+        "application/yaml",
+        "*/*",
+        "text/plain",
+        f"text/plain,{partial},application/json",
+    )
+    return {"Accept": draw(st.sampled_from(accepted))}

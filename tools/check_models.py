@@ -1,0 +1,165 @@
+"""Holds the committed models against an API server: `python -m tools.check_models URL`.
+
+The models are made again from what the server says of itself, and compared fact by fact: each kind, each field with its
+type, list type and merge key, each resource with its names and verbs. A server of another version has other kinds and
+fields, and other ones are required, have defaults or allow only some values: that is listed. All else that both state
+and that differs is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tools.generate_models import PACKAGE, generate
+from tools.models.source import Source, read_source
+
+Facts = dict[str, str]
+"""What is said of each thing: `type core.v1.Pod.spec`, `python core_v1.Pod.spec`, `resource apps/v1 pods kind`."""
+
+BY_VERSION = "limits"
+"""The facts that differ between versions without harm: what is required, what is a default, which values there are."""
+CHANGED = {
+    "type core.v1.PodStatus.nodeAllocatableResourceClaimStatuses": "alpha; atomic in 1.36, a map in 1.37",
+}
+"""What has changed from one version to the next, and why it is no error of ours."""
+
+
+class Comparison(NamedTuple):
+    """Where two sets of facts differ."""
+
+    only_models: list[str]
+    only_server: list[str]
+    contradictions: dict[str, tuple[str, str]]
+
+
+def committed_facts(package: Path = PACKAGE) -> Facts:
+    """What the models in the package say."""
+    names = [*package.glob("models/*_v*.py"), package / "models/table.py", package / "server/schema_data.py"]
+    return facts({str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in names})
+
+
+def server_facts(source: Source) -> Facts:
+    """What models made from that server would say."""
+    return facts(dict(generate(source)))
+
+
+def facts(files: Mapping[str, str]) -> Facts:
+    """What generated files say, by their paths in the package."""
+    found: Facts = {}
+    for path, text in files.items():
+        if path == "models/table.py":
+            found |= dict(_resources(json.loads(_constant(text, "RESOURCES"))))
+        elif path == "server/schema_data.py":
+            found |= dict(_types(json.loads(_constant(text, "DATA"))))
+        elif path.startswith("models/"):
+            found |= dict(_classes(Path(path).stem, ast.parse(text)))
+    return found
+
+
+def compare(models: Facts, server: Facts) -> Comparison:
+    return Comparison(
+        sorted(models.keys() - server.keys()),
+        sorted(server.keys() - models.keys()),
+        {name: (models[name], server[name]) for name in sorted(models.keys() & server) if models[name] != server[name]},
+    )
+
+
+# --- reading what was generated ---------------------------------------------------------------------------------------
+
+
+def _constant(text: str, name: str) -> str:
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            value: str = ast.literal_eval(node.value)
+            return value
+    raise ValueError(f"{name} is not in the generated text")
+
+
+def _resources(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    for row in rows:
+        api_version = f"{row['group']}/{row['version']}".lstrip("/")
+        for name in row.keys() - {"group", "version", "plural"}:
+            yield f"resource {api_version} {row['plural']} {name}", json.dumps(row[name], sort_keys=True)
+
+
+def _types(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for package, content in data["packages"].items():
+        for name, row in content["types"].items():
+            yield f"{BY_VERSION} {package}.{name}", json.dumps(row.get("v"))
+            yield (
+                f"type {package}.{name}",
+                json.dumps({key: row[key] for key in row.keys() - {"f", "v"}}, sort_keys=True),
+            )
+            for field, said in row.get("f", {}).items():
+                stated = {"t": said} if isinstance(said, str) else dict(said)
+                shape = stated.pop("t")
+                limits = {key: stated.pop(key) for key in ("d", "e") if key in stated}
+                marks = shape[len(shape.rstrip("!=")) :]
+                yield f"{BY_VERSION} {package}.{name}.{field}", json.dumps([marks, limits], sort_keys=True)
+                yield f"type {package}.{name}.{field}", json.dumps([shape.rstrip("!="), stated], sort_keys=True)
+
+
+def _classes(module: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            for line in node.body:
+                if isinstance(line, ast.AnnAssign):
+                    kind = ast.unparse(line.annotation).removesuffix(" | None")  # that is, it is not required
+                    yield f"python {module}.{node.name}.{ast.unparse(line.target)}", kind
+
+
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+
+def report(source: Source, comparison: Comparison, count: int) -> bool:
+    """Tell what was found; true if there is no error."""
+    print(f"{count:,} facts of the models were held against Kubernetes {source.version}")
+    for title, names in (
+        ("only in the models", comparison.only_models),
+        ("only on the server", comparison.only_server),
+    ):
+        kinds = ", ".join(f"{number} × {kind}" for kind, number in sorted(Counter(map(_kind, names)).items()))
+        print(f"  {title}: {len(names):,} ({kinds})" if names else f"  {title}: nothing")
+        for name in names:
+            if _kind(name) not in ("python", BY_VERSION):  # which repeat what is said of the type
+                print(f"    {name}")
+    found = comparison.contradictions
+    errors = [name for name in found if _kind(name) != BY_VERSION and name not in CHANGED]
+    print(f"  differing by version, in what is required, a default or allowed: {len(found) - len(errors):,}")
+    for name, (ours, theirs) in found.items():
+        title = "ERROR" if name in errors else f"  ({CHANGED[name]})" if name in CHANGED else " "
+        print(f"  {title} {name}: {_short(ours)} in the models, {_short(theirs)} on the server")
+    print(f"  {len(errors):,} errors")
+    return not errors
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= 100 else said[:100] + "…"
+
+
+def _kind(name: str) -> str:
+    return name.partition(" ")[0]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run as a command."""
+    parser = argparse.ArgumentParser(description="Hold the committed models against an API server.")
+    parser.add_argument("source", help="the URL of an API server, or a folder as `make models` takes it")
+    parser.add_argument("--token-file", type=Path, help="what the API server wants to see")
+    parser.add_argument("--ca-file", help="the authority that signed the API server's certificate")
+    options = parser.parse_args(arguments)
+    token = options.token_file.read_text().strip() if options.token_file else None
+    source = read_source(options.source, token=token, ca_file=options.ca_file)
+    models = committed_facts()
+    return 0 if report(source, compare(models, server_facts(source)), len(models)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
