@@ -1,12 +1,41 @@
-"""List, watch and cache a custom resource, without a model of it: objects are mappings with typed metadata."""
+"""Define, list, watch and cache a custom resource, without a model of it: objects are mappings with typed metadata."""
 
 import asyncio
+from contextlib import suppress
 
 import listwatch as lw
+
+SPEC = {"type": "object", "properties": {"cronSpec": {"type": "string"}}}
+VERSION = {
+    "name": "v1",
+    "served": True,
+    "storage": True,
+    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": SPEC}}},
+}
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "crontabs.stable.example.com"},
+    "spec": {
+        "group": "stable.example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "crontabs", "kind": "CronTab", "shortNames": ["ct"]},
+        "versions": [VERSION],
+    },
+}
+
+
+async def define(dynamic: lw.DynamicClient) -> None:
+    """Return when the server serves what is defined, whoever has defined it."""
+    definitions = dynamic.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    with suppress(lw.errors.AlreadyExistsError):
+        await definitions.create(lw.Unstructured(DEFINITION))
+    await lw.wait_for(definitions, DEFINITION["metadata"]["name"], "condition=Established", timeout=30)
 
 
 async def main() -> None:
     async with lw.DynamicClient(lw.load_config()) as dynamic:
+        await define(dynamic)
         crontabs = dynamic.resource("stable.example.com/v1", "CronTab")
         listed = await crontabs.list()
         for crontab in listed:

@@ -206,7 +206,7 @@ def test_a_subresource_of_a_custom_resource_is_listed(registry):
     registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",), subresources=(status,)))
     names = by("name", Asker(registry).tree("/apis/example.com/v1")["resources"])
     assert list(names) == ["widgets", "widgets/status"]
-    assert "storageVersionHash" not in names["widgets"]
+    assert names["widgets"]["storageVersionHash"] == "gIwvi5rymmg="
 
 
 def test_plain_documents_are_also_written_in_yaml_and_for_people(asker):

@@ -341,3 +341,11 @@ async def test_the_log_can_be_waited_for(server: APIServer, call: Caller):
         assert not waiting.done()
         await call("GET", path)
     assert [request.path for request in await waiting] == [CONFIG_MAPS, CONFIG_MAPS]
+
+
+def test_a_verb_that_no_request_has_is_refused():
+    with pytest.raises(UsageError, match="no request has the verb 'wach'; there are get, list, watch"):
+        Fault(Refuse(), verb="wach")
+    with pytest.raises(UsageError, match="'WATCH'"):
+        RequestLog().matching(verb="WATCH")
+    assert Fault(Refuse(), verb="delete*").concerns(logged(verb="deletecollection"))

@@ -269,7 +269,7 @@ def test_managed_fields_are_dropped_from_each_item():
 
 
 def test_a_list_is_no_object():
-    with pytest.raises(NotAcceptableError, match=r"is a list \(PodList\)"):
+    with pytest.raises(NotAcceptableError, match=r"is a list \(\*core\.PodList\)"):
         write_answer(Answer(pod_list()), negotiate(ONE))
 
 

@@ -17,7 +17,8 @@ NOT_ALLOWED = "the server does not allow this method on the requested resource"
 
 
 def ask(method: str, target: str) -> APIRequest:
-    request = route(read_target(method, target), REGISTRY)
+    headers = {"Content-Type": "application/merge-patch+json"}
+    request = route(read_target(method, target), REGISTRY, headers=headers)
     assert isinstance(request, APIRequest), request
     return request
 

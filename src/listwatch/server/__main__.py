@@ -26,13 +26,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m listwatch.server", description="Run an embedded API server.")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: one that is free)")
+    parser.add_argument("--port", type=_port, default=0, help="the port to listen on (default: one that is free)")
     parser.add_argument("--write-kubeconfig", metavar="FILE", help="write a kubeconfig for kubectl and other clients")
     parser.add_argument("--data-dir", metavar="DIR", help="keep everything there (default: in memory only)")
     parser.add_argument("--tls", action="store_true", help="speak TLS, with a certificate authority of its own")
     parser.add_argument("--token", default="", help="the bearer token to ask for (default: a new one)")
     parser.add_argument("--anonymous", action="store_true", help="also serve those who show no token")
     return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: it must be a number from 0 to 65535")
+    return int(text)
 
 
 async def _serve(options: argparse.Namespace) -> None:

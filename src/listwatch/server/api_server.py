@@ -150,8 +150,9 @@ class APIServer:
         tls = self._authority.server_context(hosts) if self._authority else None
         try:
             self._port = await listener.start(self._host, self._port, tls)
-        except OSError as error:
-            raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {error.strerror}") from None
+        except (OSError, OverflowError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {reason}") from None
         return _Running(storage, backend.watches, listener)
 
     def _backend(self, storage: Storage) -> Backend:

@@ -14,6 +14,7 @@ from listwatch.server.access import Access
 from listwatch.server.bootstrap import add_namespaces
 from listwatch.server.collector import Collector
 from listwatch.server.commits import Commits
+from listwatch.server.custom_resources import CustomResources
 from listwatch.server.faults import Faults
 from listwatch.server.non_resources import NonResources
 from listwatch.server.registry import Registry
@@ -73,8 +74,10 @@ class Backend:
             registry.add(resource)
         origin = Origin(clock.now, chance.uid, chance.suffix)
         verbs = Verbs(storage, registry, builtin_schema(), origin, identities=access, admission=admission)
-        collector = Collector(verbs)
-        follow_up = _logged(collector.run_pending)
+        watches = Watches(Feeds(storage, verbs.sent), clock, random, pace)
+        custom_resources, collector = CustomResources(verbs, watches.finish), Collector(verbs)
+        follow_up = _logged(custom_resources.run_pending, collector.run_pending)
+        _logged(custom_resources.recover)()
         collector.recover()
         add_namespaces(verbs, admin)
         follow_up()
@@ -84,7 +87,7 @@ class Backend:
             access=access,
             verbs=verbs,
             non_resources=NonResources(registry),
-            watches=Watches(Feeds(storage, verbs.sent), clock, random, pace),
+            watches=watches,
             commits=Commits(storage, follow_up, grouped=group_commit),
             faults=faults,
             requests=requests,
@@ -110,13 +113,14 @@ class _Chance:
         return "".join(self._random.choices(_SUFFIX_LETTERS, k=5))
 
 
-def _logged(follow_up: Callable[[], None]) -> Callable[[], None]:
+def _logged(*follow_ups: Callable[[], None]) -> Callable[[], None]:
     """Nobody who asked for something else is told of an error in what follows from it."""
 
     def run() -> None:
-        try:
-            follow_up()
-        except Exception:  # noqa: BLE001  # it is not the mistake of whoever is asking
-            _log.exception("what follows from a write could not be done")
+        for follow_up in follow_ups:
+            try:
+                follow_up()
+            except Exception:  # noqa: BLE001  # it is not the mistake of whoever is asking
+                _log.exception("what follows from a write could not be done")
 
     return run

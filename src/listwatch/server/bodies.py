@@ -33,6 +33,8 @@ _IN_OTHER_WORDS = {
     "Invalid \\escape": "in string escape code",
 }
 
+_QUOTED = {**{chr(code): f"\\{letter}" for code, letter in enumerate("abtnvfr", start=7)}, "'": "\\'", "\\": "\\\\"}
+
 _MAX_DEPTH = 400
 
 
@@ -82,7 +84,8 @@ def read_json(body: bytes, *, find_repeats: bool) -> Tree:
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     except (msgspec.DecodeError, ValueError):
-        _explain(body.decode("utf-8", "replace"))
+        # By bytes, as the real server does: a letter of another alphabet is none of JSON, wherever it is split.
+        _explain(body.decode("latin-1"))
 
 
 def _is_too_deep(body: bytes, tree: Tree) -> bool:
@@ -147,4 +150,8 @@ def _is_in_array(text: str) -> bool:
 
 
 def _go_character(character: str) -> str:
-    return "'\\''" if character == "'" else f"'{json.dumps(character, ensure_ascii=False)[1:-1]}'".replace('\\"', '"')
+    if character in _QUOTED:
+        return f"'{_QUOTED[character]}'"
+    if character.isprintable():
+        return f"'{character}'"
+    return f"'\\x{ord(character):02x}'" if character < "\x80" else f"'\\u{ord(character):04x}'"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import base64
-import binascii
+import string
 from posixpath import normpath
 
 import msgspec
 
-from listwatch.errors import BadRequestError
+from listwatch.errors import BadRequestError, DecodeError
 from listwatch.meta import ObjectKey
+from listwatch.server.bodies import read_json
+from listwatch.server.scalars import json_type
+from listwatch.server.trees import Tree
 
 _TOKEN_VERSION = "meta.k8s.io/v1"
 _INVALID_TOKEN = "invalid continue token: continue key is not valid"
+
+
+_ALPHABET = frozenset(string.ascii_letters + string.digits + "-_")
+_GO_TYPES = {"v": "string", "rv": "int64", "start": "string"}
 
 
 class _Token(msgspec.Struct):
@@ -46,11 +53,29 @@ def read_continue(text: str, namespace: str) -> tuple[int | None, ObjectKey]:
 
 def _decode_token(text: str) -> _Token:
     try:
-        padded = text.encode("ascii") + b"=" * (-len(text) % 4)
-        decoded = base64.b64decode(padded, altchars=b"-_", validate=True)
-        return msgspec.json.decode(decoded, type=_Token)
-    except (UnicodeEncodeError, binascii.Error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequestError(f"{_INVALID_TOKEN}: {error}") from None
+        tree = read_json(_decode_base64(text), find_repeats=False)
+        if not isinstance(tree, dict | None):
+            raise DecodeError(f"json: cannot unmarshal {json_type(tree)} into Go value of type storage.continueToken")
+        return _Token(**{name: value for name in _GO_TYPES if (value := _member(tree or {}, name)) is not None})
+    except DecodeError as error:
+        raise BadRequestError(f"{_INVALID_TOKEN}: {error.message}") from None
+
+
+def _decode_base64(text: str) -> bytes:
+    wrong = next((place for place, character in enumerate(text) if character not in _ALPHABET), None)
+    if wrong is None and len(text) % 4 == 1:
+        wrong = len(text) - 1
+    if wrong is not None:
+        raise DecodeError(f"illegal base64 data at input byte {len(text[:wrong].encode())}")
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _member(tree: Tree, name: str) -> Tree:
+    value, go_type = tree.get(name), _GO_TYPES[name]
+    if value is not None and type(value) is not (int if go_type == "int64" else str):
+        mismatch = f"{json_type(value)} into Go struct field continueToken.{name} of type {go_type}"
+        raise DecodeError(f"json: cannot unmarshal {mismatch}")
+    return value
 
 
 def _key(path: str, namespace: str) -> ObjectKey:

@@ -11,13 +11,24 @@ from typing import Any
 from listwatch.quantity import Quantity
 from listwatch.server.trees import children
 
-__all__ = ["complete_new"]
+__all__ = ["complete_changed", "complete_new"]
 
 Map = dict[str, Any]
 
 _FIVE_MINUTES = 300
 _NODE_TROUBLES = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _COMPUTED = ("cpu", "memory")
+
+
+def complete_changed(tree: Map, old: Map) -> None:
+    """Puts back, in place, what the server sees to at every change: an update may have come without it."""
+    if (tree["apiVersion"], tree["kind"]) != ("v1", "Pod"):
+        return
+    spec = tree.setdefault("spec", {})
+    for name in ("priority", "preemptionPolicy"):
+        if name in old["spec"]:
+            spec.setdefault(name, old["spec"][name])
+    _tolerate_troubles(spec)
 
 
 def complete_new(tree: Map) -> None:
@@ -42,8 +53,11 @@ def _job(job: Map) -> None:
     own = {"controller-uid": metadata["uid"], "job-name": metadata.get("name", "")}
     labels = own | {f"batch.kubernetes.io/{name}": value for name, value in own.items()}
     template = spec.setdefault("template", {}).setdefault("metadata", {})
-    template["labels"] = {**template.get("labels", {}), **labels}
-    metadata["labels"] = {**metadata.get("labels", {}), **labels}
+    given, inherited = metadata.get("labels"), template.get("labels")
+    template["labels"] = {**(inherited or {}), **labels}
+    # The real server has one set of labels for both, where it has not copied the job to try out a name.
+    if given is None or (given is inherited and not metadata.get("generateName")):
+        metadata["labels"] = template["labels"]
     selected = spec.setdefault("selector", {}).setdefault("matchLabels", {})
     selected["batch.kubernetes.io/controller-uid"] = metadata["uid"]
 

@@ -18,7 +18,16 @@ from listwatch.server.strictness import Problems
 from listwatch.server.trees import Tree, quoted
 from listwatch.server.typed_readers import Unfit, read_as, read_unstructured
 
-__all__ = ["Decoded", "decode_object", "decode_options", "kind_of", "read_object"]
+__all__ = [
+    "Decoded",
+    "decode_object",
+    "decode_options",
+    "go_name",
+    "kind_of",
+    "read_object",
+    "unhandled",
+    "unrecognized",
+]
 
 _KIND_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _SCHEME = "pkg/runtime/scheme.go:111"
@@ -44,15 +53,15 @@ def decode_object(
         tree, complaints = read_body(body, content_type, find_repeats=field_validation != "Ignore")
         found = kind_of(tree, expected)
     except DecodeError as error:
-        raise _unrecognized(expected, error.message, body) from None
+        raise unrecognized(expected, error.message, body) from None
     _check_kind(found, expected, schema)
     problems = Problems(complaints)
     try:
         decoded = read_object(tree or {}, found, schema, problems)
     except Unfit as error:
-        raise _unhandled(found, expected, str(error)) from None
+        raise unhandled(found, expected, str(error)) from None
     if problems and field_validation == "Strict":
-        raise _unhandled(found, expected, problems.message())
+        raise unhandled(found, expected, problems.message())
     return Decoded(decoded, () if field_validation == "Ignore" else problems.warnings())
 
 
@@ -72,14 +81,14 @@ def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) ->
         tree, _ = read_body(body, content_type, find_repeats=False)
         found = kind_of(tree, expected)
     except DecodeError as error:
-        raise _unrecognized(expected, error.message, body) from None
+        raise BadRequestError(error.message) from None
     if found.kind != kind:
         why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
         raise BadRequestError(why)
     try:
         return read_as(f"meta.v1.{kind}", tree or {}, schema, Problems())
     except Unfit as error:
-        raise _unhandled(found, expected, str(error)) from None
+        raise BadRequestError(str(error)) from None
 
 
 def kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:
@@ -88,10 +97,10 @@ def kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:
         tree = {}
     if not isinstance(tree, dict):
         raise DecodeError(_no_kind(f"{json_type(tree)} into Go value of type {_KIND_STRUCT}"))
-    api_version, kind = tree.get("apiVersion") or "", tree.get("kind") or ""
-    for name, value in (("apiVersion", api_version), ("kind", kind)):
-        if not isinstance(value, str):
+    for name, value in tree.items():
+        if name in ("apiVersion", "kind") and not isinstance(value, str | None):
             raise DecodeError(_no_kind(f"{json_type(value)} into Go struct field .{name} of type string"))
+    api_version, kind = tree.get("apiVersion") or "", tree.get("kind") or ""
     try:
         return GroupVersionKind.of(api_version or expected.api_version, kind or expected.kind)
     except BadNameError:
@@ -107,30 +116,36 @@ def _check_kind(found: GroupVersionKind, expected: GroupVersionKind, schema: Sch
         return
     if schema.type_of(*_names(expected)) and not schema.type_of(*_names(found)):
         why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
-        raise _unhandled(found, expected, why)
+        raise unhandled(found, expected, why)
     if found.kind != expected.kind:
-        home = expected.group.partition(".")[0] or "core"
-        why = f"converting ({found.version}.{found.kind}) to ({home}.{expected.kind}): unknown conversion"
-        raise _unhandled(found, expected, why)
+        home = go_name(expected.group, expected.kind)
+        why = f"converting ({found.version}.{found.kind}) to ({home}): unknown conversion"
+        raise unhandled(found, expected, why)
     raise BadRequestError(
         f"the API version in the data ({found.api_version}) does not match "
         f"the expected API version ({expected.api_version})"
     )
 
 
+def go_name(group: str, kind: str) -> str:
+    """What the real server's own code calls a built-in kind."""
+    package = "core" if group == "events.k8s.io" else group.partition(".")[0] or "core"
+    return f"{package}.{kind}"
+
+
 def _names(kind: GroupVersionKind) -> tuple[str, str]:
     return kind.api_version, kind.kind
 
 
-def _unhandled(found: GroupVersionKind, expected: GroupVersionKind, why: str) -> BadRequestError:
+def unhandled(found: GroupVersionKind, expected: GroupVersionKind, why: str) -> BadRequestError:
     return BadRequestError(
         f"{found.kind} in version {quoted(found.version)} cannot be handled as a {expected.kind}: {why}"
     )
 
 
-def _unrecognized(expected: GroupVersionKind, why: str, body: bytes) -> BadRequestError:
+def unrecognized(expected: GroupVersionKind, why: str, body: bytes) -> BadRequestError:
     shown = body[:_SHOWN].decode("utf-8", "replace") if body.startswith(b"{") else body[:_SHOWN].hex()
     summary = f"{shown} ..." if len(body) > _SHOWN else shown or "<empty>"
-    if expected.kind == "Secret":
+    if expected.kind == "Secret" and body:
         summary = "<omitted>"
     return BadRequestError(f"the object provided is unrecognized (must be of type {expected.kind}): {why} ({summary})")

@@ -177,7 +177,16 @@ def _replication_controller(controller: Map) -> None:
 
 def _labels_of_template(workload: Map) -> None:
     if labels := child(workload, "spec", "template", "metadata", "labels"):
-        workload["metadata"].setdefault("labels", copied(labels))
+        # The very same, not equal ones: those that the server gives to a job's pods later, the job gets with them.
+        workload["metadata"].setdefault("labels", labels)
+
+
+def _definition(spec: Map) -> None:
+    names = spec.setdefault("names", {})
+    if kind := names.get("kind"):
+        names["singular"] = names.get("singular") or kind.lower()
+        names["listKind"] = names.get("listKind") or f"{kind}List"
+    spec.setdefault("conversion", {"strategy": "None"})
 
 
 def _job(job: Map) -> None:
@@ -280,6 +289,7 @@ def _device_request(request: Map) -> None:
 
 
 FUNCTIONS: Mapping[str, Iterable[Callable[[Map], None]]] = {
+    "apiextensions.v1.CustomResourceDefinitionSpec": [_definition],
     "apps.v1.DaemonSetSpec": [_daemon_set],
     "apps.v1.DeploymentSpec": [_deployment],
     "apps.v1.StatefulSetSpec": [_stateful_set],

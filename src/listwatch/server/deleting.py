@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from listwatch.server.definition_life import end_of_definition
+from listwatch.server.definitions import DEFINITIONS
 from listwatch.server.deletion import Keep, Mark, check_preconditions, plan_deletion
 from listwatch.server.list_options import read_list_options
 from listwatch.server.listing import list_objects
@@ -32,11 +34,16 @@ _RETURN_THE_DELETED = frozenset(
         "resourcepoolstatusrequests.resource.k8s.io",
     }
 )
+_PODS_STAY = (
+    "child pods are preserved by default when jobs are deleted; "
+    "set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+)
 
 
 def delete(verbs: Verbs, request: APIRequest) -> Answer:
     options = read_delete_options(request, verbs.schema)
     check_mortal(request)
+    _warn(request, options)
     existing = verbs.stored(request)
     left, is_gone = delete_object(verbs, request, existing, options)
     if is_gone and str(request.resource.group_resource) not in _RETURN_THE_DELETED:
@@ -47,9 +54,11 @@ def delete(verbs: Verbs, request: APIRequest) -> Answer:
 
 
 def delete_collection(verbs: Verbs, request: APIRequest) -> Answer:
+    selected = read_list_options(request, verbs.registry)
     options = read_delete_options(request, verbs.schema)
+    _warn(request, options)
     storage_id = verbs.registry.storage_id(request.resource)
-    listing = list_objects(verbs.storage, storage_id, read_list_options(request, verbs.registry))
+    listing = list_objects(verbs.storage, storage_id, selected)
     for stored in listing.items:
         one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
         delete_object(verbs, one, stored, options)
@@ -64,6 +73,9 @@ def delete_object(verbs: Verbs, request: APIRequest, existing: Stored, options: 
     target, old = verbs.target(request.resource), decoded(existing)
     check_preconditions(old, options, target.form)
     verbs.admit(request, None, old)
+    if target.storage_id == DEFINITIONS and "deletionTimestamp" not in old["metadata"]:
+        marked = end_of_definition(old, verbs.origin.now())
+        return verbs.objects.update(target.storage_id, existing, marked, dry_run=options.dry_run), False
     match plan_deletion(old, options, target.form, target.traits, verbs.origin.now()):
         case Keep():
             return existing, False
@@ -75,6 +87,11 @@ def delete_object(verbs: Verbs, request: APIRequest, existing: Stored, options: 
             if remove.mark:
                 existing = verbs.objects.update(target.storage_id, existing, remove.mark, dry_run=options.dry_run)
             return verbs.objects.remove(target.storage_id, existing, dry_run=options.dry_run), True
+
+
+def _warn(request: APIRequest, options: DeleteOptions) -> None:
+    if request.resource.group_resource == ("batch", "jobs") and not options.policy and options.orphan is None:
+        request.warnings.append(_PODS_STAY)
 
 
 def _success(request: APIRequest, deleted: Stored) -> dict[str, object]:

@@ -6,6 +6,7 @@ plain         a document for the groups, one for each group, and one for each ve
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Iterable
 
@@ -91,8 +92,11 @@ class Discovery:
 
     def resource_list(self, group: str, version: str) -> Tree:
         kind = {"kind": "APIResourceList", "apiVersion": "" if group in _UNVERSIONED else "v1"}
-        entries = [entry for resource in self._registry.resources(group, version) for entry in _entries(resource)]
-        entries.sort(key=lambda entry: str(entry["name"]))
+        resources = self._registry.resources(group, version)
+        entries = [entry for resource in resources for entry in _entries(resource)]
+        # The subresources of custom resources come as they were defined.
+        built_in = all(map(_is_built_in, resources))
+        entries.sort(key=lambda entry: str(entry["name"] if built_in else entry["name"].partition("/")[0]))
         return {**_without_empty(kind), "groupVersion": join_api_version(group, version), "resources": entries}
 
     def _group_entry(self, group: str) -> Tree:
@@ -131,8 +135,8 @@ def _subitem(subresource: Subresource, resource: Resource) -> Tree:
 
 
 def _response_kind(gvk: GroupVersionKind, resource: Resource) -> Tree:
-    """A kind of another group is named in full."""
-    if gvk.group_version == resource.group_version:
+    """A kind of another group is named in full, and so is a custom one."""
+    if gvk.group_version == resource.group_version and _is_built_in(resource):
         return {"group": "", "version": "", "kind": gvk.kind}
     return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
 
@@ -141,7 +145,7 @@ def _entries(resource: Resource) -> Iterable[Tree]:
     optional = {
         "shortNames": resource.short_names,
         "categories": resource.categories,
-        "storageVersionHash": builtin_schema().storage_version_hash(resource),
+        "storageVersionHash": _storage_version_hash(resource),
     }
     yield {
         "name": resource.plural,
@@ -152,14 +156,26 @@ def _entries(resource: Resource) -> Iterable[Tree]:
         **_without_empty(optional),
     }
     for subresource in resource.subresources:
-        foreign = _response_kind(subresource.gvk, resource)
+        foreign = subresource.gvk.group_version != resource.group_version
         yield {
             "name": f"{resource.plural}/{subresource.name}",
             "singularName": "",
             "namespaced": resource.namespaced,
-            **_without_empty(foreign),
+            **_without_empty(_response_kind(subresource.gvk, resource) if foreign else {"kind": subresource.kind}),
             "verbs": subresource.verbs,
         }
+
+
+def _is_built_in(resource: Resource) -> bool:
+    return builtin_schema().type_of(resource.api_version, resource.kind) is not None
+
+
+def _storage_version_hash(resource: Resource) -> str:
+    if _is_built_in(resource):
+        return builtin_schema().storage_version_hash(resource)
+    # Of the version that is asked for, as if it were the one that is stored: nobody compares it with anything else.
+    name = f"{resource.api_version}/{resource.kind}"
+    return base64.b64encode(hashlib.sha256(name.encode()).digest()[:8]).decode()
 
 
 def _without_empty(fields: Tree) -> Tree:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -72,18 +72,27 @@ _PLACES = {
 _ZEROS = {"spec.hostNetwork": "false", "spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
 
 
-def check_fields(selector: FieldSelector, resource: Resource) -> FieldSelector:
-    """The selector in the stored object's words; raises BadRequestError for a field that cannot be selected by."""
+def check_fields(
+    selector: FieldSelector, resource: Resource, selectable: tuple[str, ...] | None = None
+) -> FieldSelector:
+    """The selector in the stored object's words; raises BadRequestError for a field that cannot be selected by.
+
+    `selectable` is what a definition allows beyond the name and the namespace.
+    """
     return FieldSelector(
         tuple(
-            FieldRequirement(_stored_name(each.field, resource), each.operator, each.value)
+            FieldRequirement(_stored_name(each.field, resource, selectable), each.operator, each.value)
             for each in selector.requirements
         )
     )
 
 
-def _stored_name(asked: str, resource: Resource) -> str:
+def _stored_name(asked: str, resource: Resource, selectable: tuple[str, ...] | None) -> str:
     name = str(resource.group_resource)
+    if selectable is not None:
+        if asked in (_NAME, _NAMESPACE, *selectable):
+            return asked
+        raise BadRequestError(_USUAL_REFUSAL.format(field=asked))
     if stored := _ALIASES.get(name, {}).get(asked):
         return stored
     listed = name in _FIELDS or name in _ALIASES
@@ -103,10 +112,10 @@ class Selectable(NamedTuple):
     fields: Mapping[str, str]
 
 
-@cache
-def reader(stored_as: GroupResource) -> Callable[[bytes], Selectable]:
+@lru_cache(maxsize=1024)
+def reader(stored_as: GroupResource, selectable: tuple[str, ...] = ()) -> Callable[[bytes], Selectable]:
     """Reads just that from the bytes of an object of one resource."""
-    own = [name for name in _FIELDS.get(str(stored_as), "").split() if name not in (_NAME, _NAMESPACE)]
+    own = [*selectable] or [name for name in _FIELDS.get(str(stored_as), "").split() if name not in (_NAME, _NAMESPACE)]
     places = {name: _PLACES.get(name, (name,)) for name in own}
     paths = [place.split(".") for choices in places.values() for place in choices]
     decoder = msgspec.json.Decoder(_type_with([["metadata", "labels"], *paths]))
@@ -169,6 +178,8 @@ class Selection:
     namespace: str = ""
     labels: LabelSelector = field(default_factory=LabelSelector)
     fields: FieldSelector = field(default_factory=FieldSelector)
+    selectable: tuple[str, ...] = ()
+    """The fields of a custom resource, in the version that was asked for."""
 
     @property
     def is_everything(self) -> bool:
@@ -207,5 +218,8 @@ class Selection:
         terms = [term for term in self.fields.requirements if term.field not in (_NAME, _NAMESPACE)]
         if self.labels.is_empty and not terms:
             return True
-        seen = stored.view(reader(self.stored_as))
+        read = reader(self.stored_as, self.selectable)
+        seen = stored.view(read)
+        if not all(term.field in seen.fields for term in terms):
+            seen = read(stored.value)  # what was kept is what another version of it can be selected by
         return self.labels.matches(seen.labels) and all(term.accepts(seen.fields[term.field]) for term in terms)

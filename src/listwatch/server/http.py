@@ -71,6 +71,7 @@ class Exchange:
         self._refusal = self._identify()
         self._record = LoggedRequest.of(self._info, self._user, self._user_agent)
         self._plan = backend.faults.begin(self._record)
+        self._warnings: list[str] = []
 
     def _identify(self) -> APIError | None:
         """Find out who is asking for what, or why that cannot be known."""
@@ -128,6 +129,7 @@ class Exchange:
 
     async def _do(self, request: APIRequest) -> web.StreamResponse:
         representation = negotiate(request.accept, pretty=wants_pretty(request.query, self._user_agent))
+        self._warnings = request.warnings
         if request.method not in ("GET", "HEAD"):
             request.body = await read_body(self._request)
         try:
@@ -161,7 +163,7 @@ class Exchange:
         assert isinstance(answer.body, bytes)
         self._record.status = answer.code
         headers = {**self._headers(), **answer.headers}
-        return await respond(self._request, answer.code, answer.body, headers, answer.warnings)
+        return await respond(self._request, answer.code, answer.body, headers, self._warnings)
 
     def _headers(self) -> dict[str, str]:
         audit_id = self._request.headers.get("Audit-Id") or self._backend.new_id()

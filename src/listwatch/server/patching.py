@@ -25,7 +25,9 @@ from listwatch.errors import (
 from listwatch.meta import GroupVersionKind
 from listwatch.server.bodies import media_type, read_json
 from listwatch.server.causes import invalid
+from listwatch.server.custom_decoding import read_custom
 from listwatch.server.decoding import Decoded, kind_of, read_object
+from listwatch.server.definitions import CustomVersion
 from listwatch.server.json_patch import MAX_OPERATIONS, Operation, apply_json_patch
 from listwatch.server.merge_patch import merge_patch
 from listwatch.server.scalars import json_type
@@ -54,12 +56,14 @@ def apply_patch(
     *,
     field_validation: str = "Warn",
     others: Mapping[str, Patcher] = MappingProxyType({}),
+    custom: CustomVersion | None = None,
 ) -> Decoded:
     """What the patch makes of the tree, which stays as it is; the tree itself says of which kind it is.
 
-    `others` are patchers by media type, for the types that are not known here.
+    `others` are patchers by media type, for the types that are not known here. `custom` is what is known of a custom
+    resource.
     """
-    patching = _Patching(tree, schema)
+    patching = _Patching(tree, schema, custom)
     patchers = {**patching.patchers(), **others}
     kind = media_type(content_type)
     if kind not in patchers:
@@ -75,7 +79,8 @@ def apply_patch(
 class _Patching:
     """One patch on its way to one object, and what a strict reader has to say about both."""
 
-    def __init__(self, tree: Tree, schema: Schema) -> None:
+    def __init__(self, tree: Tree, schema: Schema, custom: CustomVersion | None) -> None:
+        self._custom = custom
         self._kind = GroupVersionKind.of(tree["apiVersion"], tree["kind"])
         self._schema = schema
         self._type = schema.type_of(self._kind.api_version, self._kind.kind)
@@ -95,14 +100,27 @@ class _Patching:
             found = kind_of(patched, self._kind)
             if found != self._kind:
                 raise Unfit(f"{found} is not {self._kind}, and a patch cannot make it so")
-            decoded = read_object(patched, found, self._schema, self._problems)
+            decoded = self._decoded(patched, found)
         except Unfit as error:
-            raise self._refusal(patched, str(error)) from None
+            raise self._refusal(patched, self._first_misfit(patched) or str(error)) from None
         except DecodeError as error:
             raise self._refusal(patched, error.message) from None
         if self._problems and field_validation == "Strict":
             raise self._refusal(patched, self._problems.message())
         return Decoded(decoded, () if field_validation == "Ignore" else self._problems.warnings())
+
+    def _first_misfit(self, patched: Tree) -> str:
+        """What is wrong first in the order of names, in which the real server writes down what it has patched."""
+        try:
+            self._decoded(_sorted(patched), self._kind)
+        except Unfit as error:
+            return str(error)
+        return ""
+
+    def _decoded(self, patched: Tree, kind: GroupVersionKind) -> Tree:
+        if self._custom:
+            return read_custom(patched, kind, self._custom, self._schema, self._problems)
+        return read_object(patched, kind, self._schema, self._problems)
 
     def _json_patched(self, patch: bytes, tree: Tree) -> Tree:
         operations = _operations(self._read(patch), self._problems)
@@ -136,6 +154,12 @@ class _Patching:
         # The real server shows all of it; a secret has no place in an error.
         cause = invalid("patch", "<omitted>" if self._kind.kind == "Secret" else shown, why)
         return InvalidError.of("", "", [cause])
+
+
+def _sorted(tree: Tree) -> Tree:
+    if isinstance(tree, dict):
+        return {name: _sorted(tree[name]) for name in sorted(tree)}
+    return [_sorted(item) for item in tree] if isinstance(tree, list) else tree
 
 
 def _map(changes: Tree) -> dict[str, Tree]:

@@ -120,8 +120,12 @@ class Registry:
     def __init__(self, resources: Iterable[Resource] = ()) -> None:
         self._served: dict[str, dict[str, dict[str, Resource]]] = {}
         self._traits: dict[tuple[str, str], Traits] = {}
+        self._declared_forms: dict[str, Resource] = {}
         self._storage_forms: dict[str, Resource] = {}
         """Those that were asked for since the last change."""
+        self._selectable: dict[Resource, tuple[str, ...]] = {}
+        self._custom_only: frozenset[str] | None = None
+        """The groups of which that was found out since the last change."""
         self._generation = 0
         for resource in resources:
             self.add(resource, builtin_traits(resource))
@@ -136,8 +140,23 @@ class Registry:
         """Grows with every change, so that what was made from this registry can be kept until then."""
         return self._generation
 
-    def add(self, resource: Resource, traits: Traits = CUSTOM_RESOURCE) -> None:
-        """Serve a resource, or serve it otherwise from now on."""
+    def add(
+        self,
+        resource: Resource,
+        traits: Traits = CUSTOM_RESOURCE,
+        *,
+        stored_as: Resource | None = None,
+        selectable: tuple[str, ...] | None = None,
+    ) -> None:
+        """Serve a resource, or serve it otherwise from now on.
+
+        `stored_as` is the version that objects are stored in, if that is not the preferred one; it need not be served.
+        `selectable` are fields beyond its name and namespace that it can be selected by.
+        """
+        if stored_as:
+            self._declared_forms[self.storage_id(resource)] = stored_as
+        if selectable is not None:
+            self._selectable[resource] = selectable
         versions = self._served.setdefault(resource.group, {})
         versions.setdefault(resource.version, {})[resource.plural] = resource
         self._served[resource.group] = dict(sorted(versions.items(), key=lambda each: version_priority(each[0])))
@@ -146,8 +165,9 @@ class Registry:
 
     def remove(self, resource: Resource) -> None:
         """Serve a resource no longer, in this one version; a group without resources is not served either."""
+        self._declared_forms.pop(self.storage_id(resource), None)
         versions = self._served[resource.group]
-        del versions[resource.version][resource.plural]
+        self._selectable.pop(versions[resource.version].pop(resource.plural), None)
         if not versions[resource.version]:
             del versions[resource.version]
         if not versions:
@@ -157,6 +177,7 @@ class Registry:
     def _changed(self) -> None:
         self._generation += 1
         self._storage_forms.clear()
+        self._custom_only = None
 
     # Looking up
 
@@ -181,22 +202,41 @@ class Registry:
     def traits(self, resource: Resource) -> Traits:
         return self._traits[resource.group_resource]
 
+    def is_custom_only(self, group: str) -> bool:
+        """Whether all resources of a group come from definitions."""
+        if self._custom_only is None:
+            self._custom_only = frozenset(name for name in self._served if self._has_only_definitions(name))
+        return group in self._custom_only
+
+    def _has_only_definitions(self, group: str) -> bool:
+        served = self._served[group].values()
+        return all(resource in self._selectable for resources in served for resource in resources.values())
+
+    def selectable_fields(self, resource: Resource) -> tuple[str, ...] | None:
+        """What a definition says that it can be selected by; None for a resource without one."""
+        return self._selectable.get(resource) if self._selectable else None
+
     # Storing
 
     def storage_form(self, resource: Resource) -> Resource:
-        """What its objects are stored as: the preferred version of those that have it."""
-        return self.stored_under(self.storage_id(resource))
+        """What its objects are stored as; one that is no longer served is what it is."""
+        if resource.group not in self._served:
+            return resource
+        return self.stored_under(self.storage_id(resource), otherwise=resource)
 
     def storage_id(self, resource: Resource) -> str:
         """What the storage calls it, the same in all versions."""
         group, plural = _STORED_AS.get((resource.group, resource.plural), (resource.group, resource.plural))
         return f"{group}/{plural}"
 
-    def stored_under(self, storage_id: str) -> Resource:
-        """The reverse of `storage_id`, in the form that is stored."""
-        found = self._storage_forms.get(storage_id)
+    def stored_under(self, storage_id: str, *, otherwise: Resource | None = None) -> Resource:
+        """The reverse of `storage_id`, in the form that is stored: the one that was declared, or else preferred."""
+        found = self._storage_forms.get(storage_id) or self._declared_forms.get(storage_id)
         if found is None:
             group, _, plural = storage_id.rpartition("/")
-            found = next(each for version in self.versions(group) if (each := self.lookup(group, version, plural)))
-            self._storage_forms[storage_id] = found
+            served = (each for version in self.versions(group) if (each := self.lookup(group, version, plural)))
+            found = next(served, otherwise)
+            if found is None:
+                raise LookupError(f"nothing is served that is stored under {storage_id}")
+        self._storage_forms[storage_id] = found
         return found

@@ -9,8 +9,10 @@ import msgspec
 
 from listwatch.errors import NotAcceptableError
 from listwatch.meta import Resource
+from listwatch.server.decoding import go_name
 from listwatch.server.negotiation import PARTIAL_LIST, PARTIAL_OBJECT, YAML, Representation
 from listwatch.server.requests import Answer, ListAnswer
+from listwatch.server.schema import builtin_schema
 from listwatch.server.trees import Tree
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -21,6 +23,12 @@ class _WithMetadata(msgspec.Struct, gc=False):
     metadata: msgspec.Raw = _NOTHING
 
 
+class _Kind(msgspec.Struct, gc=False, rename="camel"):
+    kind: str
+    api_version: str
+
+
+_kind = msgspec.json.Decoder(_Kind)
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _metadata = msgspec.json.Decoder(_WithMetadata)
 
@@ -79,7 +87,9 @@ def write_event(event_type: str, value: bytes, representation: Representation) -
 
 def _object(value: bytes, representation: Representation) -> bytes:
     if representation.kind == PARTIAL_LIST:
-        raise NotAcceptableError(f"you requested {PARTIAL_LIST}, but the requested object is not a list")
+        found = _kind.decode(value)
+        name = _type(found.api_version, found.kind)
+        raise NotAcceptableError(f"you requested {PARTIAL_LIST}, but the requested object is not a list ({name})")
     return _transformed(value, representation)
 
 
@@ -91,16 +101,26 @@ def _list(listed: ListAnswer, representation: Representation) -> bytes:
         case "PartialObjectMetadataList":
             kind, api_version = representation.kind, representation.api_version
         case _:
+            found = _type(resource.api_version, resource.kind)
             raise NotAcceptableError(
-                f"you requested {PARTIAL_OBJECT}, but the requested object is a list ({resource.list_kind})"
+                f"you requested {PARTIAL_OBJECT}, but the requested object is a list ({found}List)"
             )
     head = msgspec.json.encode({"kind": kind, "apiVersion": api_version, "metadata": _list_metadata(listed)})
-    return b'%s,"items":[%s]}' % (head[:-1], b",".join(_items(listed, representation)))
+    items = b"[%s]" % b",".join(_items(listed, representation))
+    # A list of metadata is made new, and if nothing is put into it, the real server has no list to write.
+    return b'%s,"items":%s}' % (head[:-1], b"null" if representation.kind and not listed.items else items)
+
+
+def _type(api_version: str, kind: str) -> str:
+    """As the real server names it to whom it has nothing better to say."""
+    if builtin_schema().type_of(api_version, kind) is None:
+        return "*unstructured.Unstructured"
+    return f"*{go_name(api_version.rpartition('/')[0], kind)}"
 
 
 def _list_metadata(listed: ListAnswer) -> Tree:
     metadata: Tree = {"resourceVersion": listed.resource_version}
-    if listed.continue_token:
+    if listed.continue_token or listed.items_keep_kind:
         metadata["continue"] = listed.continue_token
     if listed.remaining_item_count is not None:
         metadata["remainingItemCount"] = listed.remaining_item_count

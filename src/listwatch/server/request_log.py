@@ -18,6 +18,10 @@ MAX_REQUESTS = 10_000
 """How many requests are remembered."""
 
 
+VERBS = (
+    *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
+    *("post", "put", "head", "options", ""),  # where there is no resource, the verb is the method
+)
 Stage = Literal["begun", "answered", "finished"]
 
 
@@ -92,6 +96,9 @@ class RequestPattern:
     def __init__(self, **criteria: Unpack[Criteria]) -> None:
         if unknown := sorted(criteria.keys() - get_type_hints(Criteria).keys()):
             raise UsageError(f"requests cannot be picked by {', '.join(unknown)}; there are {_known()}")
+        verb = str(criteria.get("verb", "*"))
+        if not any(fnmatchcase(known, verb) for known in VERBS):
+            raise UsageError(f"no request has the verb {verb!r}; there are {', '.join(VERBS)}")
         self._criteria = criteria
 
     def matches(self, request: LoggedRequest) -> bool:

@@ -117,6 +117,8 @@ class APIRequest:
     method: str = "GET"
     path: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    warnings: list[str] = field(default_factory=list)
+    """What whoever asks is told beside the answer, even if that is a refusal."""
 
     @property
     def key(self) -> ObjectKey:
@@ -166,4 +168,3 @@ class Answer:
     body: Tree | bytes | ListAnswer = field(repr=False)
     code: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()

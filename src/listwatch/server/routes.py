@@ -25,11 +25,15 @@ from listwatch.errors import (
     NotFoundError,
     SelectorError,
     StatusDetails,
+    UnsupportedMediaTypeError,
 )
 from listwatch.meta import Resource
 from listwatch.selectors import FieldSelector, Operator
+from listwatch.server.bodies import media_type
+from listwatch.server.patching import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from listwatch.server.registry import Registry
 from listwatch.server.requests import ANONYMOUS, APIRequest, NonResourceRequest, Query, User
+from listwatch.server.schema import builtin_schema
 from listwatch.server.trees import quoted
 
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -46,6 +50,7 @@ _ON_WATCHES = {"GET": "watch"}
 _CONNECTIONS = ("exec", "attach", "portforward", "proxy")
 _PROXY = "proxy"
 
+_PATCHES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH})
 _PRODUCED = ("application/json", "application/yaml", "application/json;stream=watch")
 
 
@@ -201,6 +206,8 @@ def route(
     if not _leads_to_resources(info, registry):
         return _non_resource(info, headers, user)
     place, verb = _find(info, registry)
+    if verb == "patch":
+        _check_patch(place.resource, headers.get("Content-Type", ""))
     _check_accepted(headers.get("Accept", ""))
     _check_names(place, verb)
     return APIRequest(
@@ -235,7 +242,12 @@ def _non_resource(info: RequestInfo, headers: Mapping[str, str], user: User) -> 
 
 def _leads_to_resources(info: RequestInfo, registry: Registry) -> bool:
     # An unknown group is answered as an unknown path is, and so is a path with more than one slash in front.
-    return info.is_resource and info.path.startswith(("/api/", "/apis/")) and bool(registry.versions(info.group))
+    if not info.is_resource or not info.path.startswith(("/api/", "/apis/")):
+        return False
+    if registry.is_custom_only(info.group):
+        # Of a group of custom resources, what is not served is not known either.
+        return registry.lookup(info.group, info.version, info.resource) is not None
+    return bool(registry.versions(info.group))
 
 
 def _find(info: RequestInfo, registry: Registry) -> tuple[_Place, str]:
@@ -279,6 +291,11 @@ def _check_accepted(accept: str) -> None:
         offers = ", ".join(_PRODUCED)
         message = f"406: Not Acceptable\n\nAvailable representations: {offers}"
         raise NotAcceptableError(message, details=StatusDetails())
+
+
+def _check_patch(resource: Resource, content_type: str) -> None:
+    if media_type(content_type) not in _PATCHES and builtin_schema().type_of(resource.api_version, resource.kind):
+        raise UnsupportedMediaTypeError("415: Unsupported Media Type", details=StatusDetails())
 
 
 def _check_names(place: _Place, verb: str) -> None:

@@ -55,7 +55,9 @@ def read_int_or_string(value: Tree) -> int | str:
 
 
 def read_bytes(value: Tree) -> str:
-    """Base64, without the line breaks that it may have come with."""
+    """Base64, without the line breaks that it may have come with; it may also come as a list of numbers."""
+    if isinstance(value, list):
+        return binascii.b2a_base64(bytes(map(_read_byte, value)), newline=False).decode()
     if not isinstance(value, str):
         raise WrongType(json_type(value), "[]uint8")
     text = value.replace("\r", "").replace("\n", "")
@@ -66,6 +68,13 @@ def read_bytes(value: Tree) -> str:
         place = good.end() if good and good.end() < len(text) else len(text) // 4 * 4
         raise Unreadable(f"illegal base64 data at input byte {place}") from None
     return text
+
+
+def _read_byte(value: Tree) -> int:
+    if value is None or (type(value) is int and 0 <= value < 256):
+        return value or 0
+    found = json_type(value)
+    raise WrongType(f"number {value}" if found == "number" else found, "uint8")
 
 
 def read_quantity(value: Tree) -> str:

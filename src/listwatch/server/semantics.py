@@ -30,10 +30,11 @@ __all__ = [
     "keep_all_but_status",
     "metadata_of",
     "problems_of_identity",
+    "read_version",
     "timestamp",
 ]
 
-# What only the server sets. `managedFields` too, for as long as nobody manages fields here.
+# What only the server sets.
 _SERVERS_OWN = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields")
 _DELETION_MARKS = ("deletionTimestamp", "deletionGracePeriodSeconds")
 _METADATA_OF_CLIENTS = ("labels", "annotations", "finalizers", "ownerReferences")
@@ -42,6 +43,8 @@ _METADATA_OF_CLIENTS = ("labels", "annotations", "finalizers", "ownerReferences"
 _WITH_STATUS_FROM_BIRTH = frozenset({"Node"})
 # What of the metadata cannot change through the door of the status, where the rest can.
 _KEPT_BY_STATUS = {"Deployment": ("labels",), "Pod": ("ownerReferences",)}
+# What of the metadata counts for the generation, which else is about the rest.
+_COUNTED_METADATA = {"Deployment": "annotations", "EndpointSlice": "labels"}
 _NUMBER = re.compile(r"[0-9]+")
 
 
@@ -93,16 +96,22 @@ def check_identity(new: Tree, uid: str, resource: Resource) -> None:
 
 def check_version(new: Tree, old: Tree, resource: Resource, traits: Traits) -> None:
     """Who writes has seen what is there, if it says what it has seen, or if it has to."""
-    asked, name = metadata_of(new).get("resourceVersion") or "", old["metadata"]["name"]
-    if asked in ("", "0"):
+    asked, name = read_version(new), old["metadata"]["name"]
+    if not asked:
         if not traits.unconditional_update:
             cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-            raise InvalidError.of(resource.kind, name, [cause], group=resource.group)
-    elif not _NUMBER.fullmatch(asked):
-        # The real server takes it for a mistake of its own.
-        raise _unexplained(f"strconv.ParseUint: parsing {quoted(asked)}: invalid syntax")
+            raise InvalidError.of(resource.plural, name, [cause], group=resource.group)
     elif asked != old["metadata"]["resourceVersion"]:
         raise ConflictError.of(resource.plural, name, group=resource.group)
+
+
+def read_version(new: Tree) -> str:
+    """What the writer has seen; empty if that does not matter to it."""
+    asked: str = metadata_of(new).get("resourceVersion") or "0"
+    if not _NUMBER.fullmatch(asked):
+        # The real server takes it for a mistake of its own.
+        raise _unexplained(f"strconv.ParseUint: parsing {quoted(asked)}: invalid syntax")
+    return "" if asked == "0" else asked
 
 
 def _unexplained(message: str) -> APIError:
@@ -197,6 +206,5 @@ def _wants_something_else(new: Tree, old: Tree, resource: Resource) -> bool:
     aside = {"metadata", "apiVersion", "kind"} | ({"status"} if resource.subresource("status") else set())
     if any(not same(new.get(name), old.get(name)) for name in (new.keys() | old.keys()) - aside):
         return True
-    return resource.kind == "Deployment" and not same(
-        child(new, "metadata", "annotations") or {}, child(old, "metadata", "annotations") or {}
-    )
+    counted = _COUNTED_METADATA.get(resource.kind, "")
+    return bool(counted) and not same(child(new, "metadata", counted) or {}, child(old, "metadata", counted) or {})

@@ -25,6 +25,11 @@ class Problems(list[str]):
     def unknown(self, path: Path, name: str) -> None:
         self._add("unknown", path, name)
 
+    def unknown_all(self, paths: Iterable[Path]) -> None:
+        """Several at once, in the order of their names."""
+        for path in sorted(filter(None, paths), key=_text_of):
+            self.unknown(path[0], str(path[2]))
+
     def members(self, value: Repeating, known: Container[str], path: Path) -> Iterator[tuple[str, Tree]]:
         """All members as they came; whoever of the known ones comes again is complained about."""
         seen: set[str] = set()
@@ -56,10 +61,14 @@ class Problems(list[str]):
         return tuple(line for line in lines if line and not line.startswith("yaml: "))
 
     def _add(self, what: str, path: Path, name: str) -> None:
-        text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for _, step in steps((path, "", name)))
-        problem = f"{what} field {quoted(text.removeprefix('.'))}"
+        problem = f"{what} field {quoted(_text_of((path, '', name)))}"
         if len(self) < _MAX_PROBLEMS and problem not in self:
             self.append(problem)
+
+
+def _text_of(path: Path) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for _, step in steps(path))
+    return text.removeprefix(".")
 
 
 def steps(path: Path) -> Iterator[tuple[str, str | int]]:

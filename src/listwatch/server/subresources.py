@@ -11,11 +11,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from listwatch.errors import APIError, BadRequestError, ConflictError, InvalidError, NotFoundError, StatusDetails
+from listwatch.errors import (
+    APIError,
+    BadRequestError,
+    ConflictError,
+    InternalServerError,
+    InvalidError,
+    NotFoundError,
+    StatusDetails,
+)
 from listwatch.meta import GroupVersionKind, ObjectKey
 from listwatch.selectors import LabelSelector
+from listwatch.server.applying import apply, is_apply
 from listwatch.server.causes import invalid, not_supported, required
 from listwatch.server.decoding import Decoded
+from listwatch.server.definitions import ScalePaths
 from listwatch.server.eviction import evict
 from listwatch.server.requests import Answer, APIRequest
 from listwatch.server.reviews import issue_token
@@ -62,22 +72,31 @@ def _part(change: Change) -> Door:
         if request.verb == "get":
             return verbs.get(request)
         options = read_write_options(request)
-        existing = verbs.stored(request)
-        body = _changed(verbs, request, existing, options)
-        check_namespace(request, body.tree)
-        check_name(request, body.tree)
+        if is_apply(request):
+            return apply(verbs, request, options, change=change)
+        existing, body = _changed(verbs, request, options)
         return verbs.replace(request, existing, body, options, change=change)
 
     return door
 
 
-def _changed(verbs: Verbs, request: APIRequest, existing: Stored, options: WriteOptions) -> Decoded:
+def _changed(verbs: Verbs, request: APIRequest, options: WriteOptions) -> tuple[Stored, Decoded]:
+    """What is there and what it shall be; a body is read before anybody looks for the object."""
     if request.verb == "patch":
-        return verbs.read_patch(request, msgspec.json.decode(verbs.sent(existing, request.resource)), options)
+        existing = verbs.stored(request)
+        body = verbs.read_patch(request, msgspec.json.decode(verbs.sent(existing, request.resource)), options)
+        _check_names(request, body.tree)
+        return existing, body
     body = verbs.read_body(request, options)
-    if child(body.tree, "metadata", "name"):
-        check_identity(body.tree, decoded(existing)["metadata"]["uid"], request.resource)
-    return body
+    _check_names(request, body.tree)
+    existing = verbs.stored(request)
+    check_identity(body.tree, decoded(existing)["metadata"]["uid"], request.resource)
+    return existing, body
+
+
+def _check_names(request: APIRequest, tree: Tree) -> None:
+    check_namespace(request, tree)
+    check_name(request, tree)
 
 
 def _status(new: Tree, old: Tree, target: Target) -> Tree:
@@ -105,51 +124,70 @@ def _finalize(new: Tree, old: Tree, _target: Target) -> Tree:
 
 
 def _scale(verbs: Verbs, request: APIRequest) -> Answer:
+    version = verbs.definitions.version(request.resource)
+    paths = version.scale if version else None
+    options = WriteOptions() if request.verb == "get" else read_write_options(request)
+    sent = verbs.read_body(request, options, _SCALE) if request.verb == "update" else None
+    if sent:
+        _check_names(request, sent.tree)
     existing = verbs.stored(request)
+    if sent:
+        check_identity(sent.tree, decoded(existing)["metadata"]["uid"], request.resource)
     tree = msgspec.json.decode(verbs.sent(existing, request.resource))
     if request.verb == "get":
-        return Answer(_scale_of(tree))
-    options = read_write_options(request)
-    if request.verb == "patch":
-        body = verbs.read_patch(request, _scale_of(tree), options)
-    else:
-        body = verbs.read_body(request, options, _SCALE)
-    check_namespace(request, body.tree)
-    check_name(request, body.tree)
-    scaled = Decoded(_scaled(tree, body.tree), body.warnings)
+        return Answer(_scale_of(tree, paths))
+    body = sent or verbs.read_patch(request, _scale_of(tree, paths), options)
+    _check_names(request, body.tree)
+    scaled = Decoded(_scaled(tree, body.tree, paths))
     answer = verbs.replace(request, existing, scaled, options)
     assert isinstance(answer.body, bytes)
-    return Answer(_scale_of(msgspec.json.decode(answer.body)), warnings=answer.warnings)
+    return Answer(_scale_of(msgspec.json.decode(answer.body), paths))
 
 
-def _scaled(tree: Tree, scale: Tree) -> Tree:
+def _scaled(tree: Tree, scale: Tree, paths: ScalePaths | None) -> Tree:
     """The object as its scale says; the version of the scale is that of the object."""
     replicas, name = child(scale, "spec", "replicas") or 0, tree["metadata"]["name"]
     if replicas < 0:
         cause = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
         raise InvalidError.of("Scale", name, [cause], group="autoscaling")
     version = scale["metadata"].get("resourceVersion", "")
-    return {
-        **tree,
-        "metadata": {**tree["metadata"], "resourceVersion": version},
-        "spec": {**tree["spec"], "replicas": replicas},
-    }
+    result = copied(tree)
+    result["metadata"]["resourceVersion"] = version
+    *way, last = paths.spec_replicas if paths else ("spec", "replicas")
+    place = result
+    for each in way:
+        place = place.setdefault(each, {})
+    place[last] = replicas
+    return result
 
 
-def _scale_of(tree: Tree) -> Tree:
+def _scale_of(tree: Tree, paths: ScalePaths | None) -> Tree:
     metadata = tree["metadata"]
     names = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    status: Tree = {"replicas": child(tree, "status", "replicas") or 0}
-    if selector := child(tree, "spec", "selector"):
-        is_plain = tree["kind"] == "ReplicationController"
-        status["selector"] = str(LabelSelector.from_dict({"matchLabels": selector} if is_plain else selector))
+    if paths and child(tree, *paths.spec_replicas) is None:
+        path = "".join(f".{name}" for name in paths.spec_replicas)
+        raise InternalServerError(f'Internal error occurred: the spec replicas field "{path}" does not exist')
+    replicas = child(tree, *(paths.spec_replicas if paths else ("spec", "replicas")))
+    status: Tree = {"replicas": child(tree, *(paths.status_replicas if paths else ("status", "replicas"))) or 0}
+    if selector := _selector_of(tree, paths):
+        status["selector"] = selector
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": {name: metadata[name] for name in names if name in metadata},
-        "spec": {"replicas": replicas} if (replicas := child(tree, "spec", "replicas")) else {},
+        "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
+
+
+def _selector_of(tree: Tree, paths: ScalePaths | None) -> str:
+    if paths:
+        return child(tree, *paths.selector) or "" if paths.selector else ""
+    selector = child(tree, "spec", "selector")
+    if not selector:
+        return ""
+    is_plain = tree["kind"] == "ReplicationController"
+    return str(LabelSelector.from_dict({"matchLabels": selector} if is_plain else selector))
 
 
 # --- Binding ----------------------------------------------------------------------------------------------------------

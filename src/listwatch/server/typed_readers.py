@@ -15,16 +15,39 @@ from listwatch.server.scalars import Unreadable, WrongType, json_type
 from listwatch.server.schema import FieldSchema, Schema, Shape, TypeSchema
 from listwatch.server.strictness import Path, Problems, steps
 from listwatch.server.trees import Tree, copied
-from listwatch.server.zero_values import is_always_written, is_written_when_zero
+from listwatch.server.zero_values import is_always_written, is_null_when_unset, is_written_when_zero
 
 __all__ = ["Unfit", "read_as", "read_unstructured"]
 
 Reader = Callable[[Tree, Path, Problems], Tree]
 
 _OBJECT_META = "meta.v1.ObjectMeta"
+_QUANTITY = "api.resource.Quantity"
 _RAW = frozenset({"meta.v1.FieldsV1", "meta.v1.Patch", "pkg.runtime.RawExtension"})
 _JSON_SCHEMA = "apiextensions.v1.JSONSchemaProps"
 _GO_SCALARS = {"string": "string", "boolean": "bool", "number": "float64", "any": "interface {}"}
+# Structs that Go holds inside of others: their fields are those of the outer one, all but the ones named here.
+_EMBEDDED = {
+    "ConfigMapEnvSource": ("LocalObjectReference", "optional"),
+    "ConfigMapKeySelector": ("LocalObjectReference", "key optional"),
+    "ConfigMapProjection": ("LocalObjectReference", "items optional"),
+    "ConfigMapVolumeSource": ("LocalObjectReference", "defaultMode items optional"),
+    "EphemeralContainer": ("EphemeralContainerCommon", "targetContainerName"),
+    "PersistentVolumeSpec": (
+        "PersistentVolumeSource",
+        "accessModes capacity claimRef mountOptions nodeAffinity persistentVolumeReclaimPolicy storageClassName"
+        " volumeAttributesClassName volumeMode",
+    ),
+    "Probe": (
+        "ProbeHandler",
+        "failureThreshold initialDelaySeconds periodSeconds successThreshold terminationGracePeriodSeconds"
+        " timeoutSeconds",
+    ),
+    "SecretEnvSource": ("LocalObjectReference", "optional"),
+    "SecretKeySelector": ("LocalObjectReference", "key optional"),
+    "SecretProjection": ("LocalObjectReference", "items optional"),
+    "Volume": ("VolumeSource", "name"),
+}
 _PYTHON_TYPES = {"string": str, "boolean": bool}
 # What a null stands for where it has a place; elsewhere it stands for nothing.
 _ZEROS: dict[str, Tree] = {
@@ -36,7 +59,7 @@ _ZEROS: dict[str, Tree] = {
     "map": {},
     "int-or-string": 0,
     "util.intstr.IntOrString": 0,
-    "api.resource.Quantity": "0",
+    _QUANTITY: "0",
 }
 
 
@@ -181,8 +204,10 @@ class _Struct:
     def add(self, field: FieldSchema, reader: Reader) -> None:
         plain = None if field.type.format else _PYTHON_TYPES.get(field.type.type)
         self._fields[field.name] = (plain, reader, is_written_when_zero(self._name, field))
-        if is_always_written(self._name, field):
-            self._always[field.name] = (reader, field.default)
+        if is_null_when_unset(self._name, field):
+            self._always[field.name] = (_read_anything, None)
+        elif is_always_written(self._name, field):
+            self._always[field.name] = (reader, field.default or _ZEROS.get(field.type.ref, field.default))
 
     def read(self, value: Tree, path: Path, problems: Problems) -> Tree:
         if not isinstance(value, dict):
@@ -244,6 +269,8 @@ def _go_type(shape: Shape) -> str:
             return f"{package.rpartition('.')[2]}.{name}"
         case "list":
             return f"[]{_go_type(shape.items)}" if shape.items else "[]interface {}"
+        case "map" if shape.items and shape.items.ref == _QUANTITY:
+            return "v1.ResourceList"
         case "map":
             return f"map[string]{_go_type(shape.items)}" if shape.items else "map[string]interface {}"
         case "string" if shape.format == "byte":
@@ -257,10 +284,15 @@ def _go_type(shape: Shape) -> str:
 # --- what is wrong, and where ---------------------------------------------------------------------------------------
 
 
+def _go_field(struct: str, name: str) -> str:
+    embedded, own = _EMBEDDED.get(struct, ("", ""))
+    return f"{embedded}.{name}" if embedded and name not in own.split() else name
+
+
 def _misfit(found: str, expected: str, path: Path) -> Unfit:
     chain = list(steps(path))
     struct = next((struct for struct, _ in reversed(chain) if struct), "")
     if not struct:
         return Unfit(f"json: cannot unmarshal {found} into Go value of type {expected}")
-    field = ".".join(str(name) for step_struct, name in chain if step_struct)
+    field = ".".join(_go_field(step_struct, str(name)) for step_struct, name in chain if step_struct)
     return Unfit(f"json: cannot unmarshal {found} into Go struct field {struct}.{field} of type {expected}")

@@ -34,6 +34,8 @@ def validate_update(tree: Tree, old: Tree, resource: Resource, *, subresource: s
     if subresource in _WHOLE_OBJECT:
         rules = _rules(resource)
         found += [*rules.always(tree, ""), *rules.change(tree, old, "")]
+    elif subresource == "status":
+        found += _rules(resource).status(tree, "")
     return _distinct(found)
 
 

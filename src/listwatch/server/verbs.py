@@ -26,13 +26,19 @@ from listwatch.errors import (
     StatusDetails,
 )
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
+from listwatch.server.applying import apply, is_apply
 from listwatch.server.conversion import convert
-from listwatch.server.creation import complete_new
+from listwatch.server.creation import complete_changed, complete_new
+from listwatch.server.custom_decoding import decode_custom
 from listwatch.server.decoding import Decoded, decode_object
 from listwatch.server.defaulting import apply_defaults
+from listwatch.server.definition_life import complete_definition
+from listwatch.server.definitions import DEFINITIONS, Definitions
 from listwatch.server.deleting import delete, delete_collection
+from listwatch.server.field_managers import FieldManagers
 from listwatch.server.list_options import check_reached, read_get_minimum, read_list_options
 from listwatch.server.listing import list_objects
+from listwatch.server.managed_fields import differ_only_in_times
 from listwatch.server.namespace_rules import check_room
 from listwatch.server.patching import apply_patch
 from listwatch.server.registry import Registry, Traits
@@ -50,10 +56,12 @@ from listwatch.server.semantics import (
     is_unchanged,
     metadata_of,
     problems_of_identity,
+    read_version,
 )
 from listwatch.server.service_addresses import SERVICES, assign_addresses
 from listwatch.server.storage import KeyExistsError, Storage, Stored
 from listwatch.server.stored_objects import StoredObjects, decoded
+from listwatch.server.structural_validation import structural_problems
 from listwatch.server.subresources import answer_subresource, bind
 from listwatch.server.trees import Tree
 from listwatch.server.validation import validate_create, validate_update
@@ -88,6 +96,7 @@ class Target:
     form: Resource
     traits: Traits
     storage_id: str
+    is_built_in: bool = True
 
 
 Change = Callable[[Tree, Tree, Target], Tree]
@@ -110,6 +119,8 @@ class Verbs:
         self.storage = storage
         self.objects = StoredObjects(storage)
         self.registry = registry
+        self.definitions = Definitions()
+        self.managers = FieldManagers(schema, self.definitions, origin.now)
         self.schema = schema
         self.origin = origin
         self.identities = identities
@@ -119,8 +130,12 @@ class Verbs:
 
     def answer(self, request: APIRequest) -> Answer:
         """Do what is asked; raises the APIError to answer with."""
-        if request.subresource:
-            return answer_subresource(self, request)
+        version = self.definitions.version(request.resource)
+        if version and version.warning:
+            request.warnings.append(version.warning)
+        return answer_subresource(self, request) if request.subresource else self._answer_plain(request)
+
+    def _answer_plain(self, request: APIRequest) -> Answer:
         match request.verb:
             case "get":
                 return self.get(request)
@@ -148,7 +163,9 @@ class Verbs:
         target = self._targets.get(known)
         if target is None:
             form, storage_id = registry.storage_form(resource), registry.storage_id(resource)
-            target = self._targets[known] = Target(form, registry.traits(resource), storage_id)
+            is_built_in = self.schema.type_of(resource.api_version, resource.kind) is not None
+            target = Target(form, registry.traits(resource), storage_id, is_built_in)
+            self._targets[known] = target
         return target
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -158,8 +175,8 @@ class Verbs:
         return Answer(self.sent(self.stored(request), request.resource))
 
     def list(self, request: APIRequest) -> Answer:
-        storage_id = self.target(request.resource).storage_id
-        listing = list_objects(self.storage, storage_id, read_list_options(request, self.registry))
+        target = self.target(request.resource)
+        listing = list_objects(self.storage, target.storage_id, read_list_options(request, self.registry))
         return Answer(
             ListAnswer(
                 request.resource,
@@ -167,6 +184,7 @@ class Verbs:
                 str(listing.revision),
                 listing.continue_token,
                 listing.remaining_item_count,
+                items_keep_kind=not target.is_built_in,
             )
         )
 
@@ -182,9 +200,16 @@ class Verbs:
         return self.all_sent([stored], resource)[0]
 
     def all_sent(self, stored: Sequence[Stored], resource: Resource) -> Sequence[bytes]:
+        if definition := self.definitions.of(resource):
+            return [definition.sent(each, resource.version) for each in stored]
         if self.target(resource).form is resource:
             return [each.value for each in stored]
         return [encode_object(convert(decoded(each), resource.gvk)) for each in stored]
+
+    def _loaded(self, stored: Stored, target: Target) -> Tree:
+        """A stored object as a tree that nobody else holds, in the form in which such are stored now."""
+        definition = self.definitions.of(target.form)
+        return definition.converted(decoded(stored), target.form.version) if definition else decoded(stored)
 
     # --- create ------------------------------------------------------------------------------------------------------
 
@@ -195,18 +220,26 @@ class Verbs:
         body = self.read_body(request, options)
         if not self.registry.traits(request.resource).stored:
             return answer_review(self.identities, request, body.tree)
-        return self._create_object(request, body, options)
+        return self.create_object(request, body, options)
 
-    def _create_object(self, request: APIRequest, body: Decoded, options: WriteOptions) -> Answer:
+    def create_object(
+        self, request: APIRequest, body: Decoded, options: WriteOptions, managed: Tree | None = None
+    ) -> Answer:
+        """Write a new object; `managed` says who manages its fields, if that is not who creates it."""
         target, now = self.target(request.resource), self.origin.now()
         check_namespace(request, body.tree)
-        check_room(self.storage, request, metadata_of(body.tree).get("name") or "")
+        name = metadata_of(body.tree).get("name") or ""
+        check_room(self.storage, request, name)
+        self.definitions.check_accepting(request.resource, name)
         tree = convert(body.tree, target.form.gvk)
         begin_life(tree, target.form, target.traits, self.schema, uid=self.origin.new_uid(), now=now)
         self.admit(request, tree, None)
         apply_defaults(tree, self.schema)
+        if managed is None:
+            managed = self.managers.at_birth(request, options, tree, target.form)
+        _put_managed(tree, managed)
         stored = self._create_named(request, tree, target, options)
-        return Answer(self.sent(stored, request.resource), code=201, warnings=body.warnings)
+        return Answer(self.sent(stored, request.resource), code=201)
 
     def _create_named(self, request: APIRequest, tree: Tree, target: Target, options: WriteOptions) -> Stored:
         metadata = metadata_of(tree)
@@ -215,7 +248,9 @@ class Verbs:
             if base:
                 metadata["name"] = base[:_MAX_GENERATED_BASE] + self.origin.suffix()
             self._complete(tree, None, target)
-            self._check_valid(validate_create(tree, target.form), tree, target)
+            problems = [*validate_create(tree, target.form), *self._custom_problems(request.resource, tree)]
+            self._check_valid(problems, tree, target)
+            tree = self._in_stored_form(tree, target)
             key = ObjectKey(request.namespace, metadata["name"])
             try:
                 return self.objects.create(target.storage_id, key, tree, dry_run=options.dry_run)
@@ -251,11 +286,14 @@ class Verbs:
         if not target.traits.create_on_update:
             raise not_found(request)
         check_identity(body.tree, "", request.resource)
+        read_version(body.tree)
         metadata_of(body.tree).pop("resourceVersion", None)
-        return self._create_object(request, body, options)
+        return self.create_object(request, body, options)
 
     def patch(self, request: APIRequest) -> Answer:
         options = read_write_options(request)
+        if is_apply(request):
+            return apply(self, request, options)
         existing = self.stored(request)
         patched = self.read_patch(request, msgspec.json.decode(self.sent(existing, request.resource)), options)
         check_namespace(request, patched.tree)
@@ -270,27 +308,39 @@ class Verbs:
         options: WriteOptions,
         *,
         change: Change | None = None,
+        managed: Tree | None = None,
     ) -> Answer:
         """Write a changed object, which came in the version that was asked for.
 
-        Without a `change`, all is new but what is the server's own.
+        Without a `change`, all is new but what is the server's own. `managed` says who manages its fields then, if that
+        is known already.
         """
-        target, old = self.target(request.resource), decoded(existing)
+        target = self.target(request.resource)
+        old = self._loaded(existing, target)
         new = convert(body.tree, target.form.gvk)
+        apply_defaults(new, self.schema)
+        complete_changed(new, old)
         check_version(new, old, request.resource, target.traits)
         problems = problems_of_identity(new, old)
+        told = None if request.subresource else metadata_of(new).get("managedFields")
         if change is not None:
             new = change(new, old, target)
         else:
             carry_over(new, old, target.form, target.traits)
         self.admit(request, new, old)
-        apply_defaults(new, self.schema)
+        if self._admission:
+            apply_defaults(new, self.schema)
+        if managed is None:
+            managed = self.managers.after_update(request, options, old=old, new=new, told=told, form=target.form)
+        _put_managed(new, managed)
         self._complete(new, old, target)
         problems += validate_update(new, old, target.form, subresource=request.subresource)
+        problems += self._custom_problems(request.resource, new, old)
         self._check_valid(problems, new, target)
-        if not is_unchanged(new, old):
+        new = self._in_stored_form(new, target)
+        if not is_unchanged(new, old) and not differ_only_in_times(new, old):
             existing = self.objects.change(target.storage_id, existing, new, dry_run=options.dry_run)
-        return Answer(self.sent(existing, request.resource), warnings=body.warnings)
+        return Answer(self.sent(existing, request.resource))
 
     # --- the steps of all of them ------------------------------------------------------------------------------------
 
@@ -298,12 +348,23 @@ class Verbs:
         """The object in a request's body, of the resource's kind or of another."""
         expected = gvk or request.resource.gvk
         strictness = options.field_validation or "Warn"
-        return decode_object(request.body, request.content_type, expected, self.schema, field_validation=strictness)
+        content = request.body, request.content_type
+        if gvk is None and (version := self.definitions.version(request.resource)):
+            found = decode_custom(*content, version, self.schema, field_validation=strictness)
+        else:
+            found = decode_object(*content, expected, self.schema, field_validation=strictness)
+        request.warnings += found.warnings
+        return found
 
     def read_patch(self, request: APIRequest, tree: Tree, options: WriteOptions) -> Decoded:
         """What a request's patch makes of an object."""
         strictness = options.field_validation or "Warn"
-        return apply_patch(request.content_type, request.body, tree, self.schema, field_validation=strictness)
+        version = self.definitions.version(request.resource) if tree["kind"] == request.resource.kind else None
+        found = apply_patch(
+            request.content_type, request.body, tree, self.schema, field_validation=strictness, custom=version
+        )
+        request.warnings += found.warnings
+        return found
 
     def admit(self, request: APIRequest, new: Tree | None, old: Tree | None) -> None:
         for admit in self._admission:
@@ -315,11 +376,34 @@ class Verbs:
             complete_new(new)
         if target.storage_id == SERVICES:
             assign_addresses(new, old, self.storage.scan(SERVICES))
+        elif target.storage_id == DEFINITIONS:
+            complete_definition(new, old)
+
+    def _custom_problems(self, resource: Resource, new: Tree, old: Tree | None = None) -> Sequence[StatusCause]:
+        """What is wrong with a custom object by the schema of the version in which it came."""
+        version = self.definitions.version(resource)
+        if version is None:
+            return ()
+        return list(structural_problems(new, version.schema, *([] if old is None else [old])))
+
+    def _in_stored_form(self, tree: Tree, target: Target) -> Tree:
+        """With only what the version that is stored knows."""
+        definition = self.definitions.of(target.form)
+        if definition:
+            definition.versions[target.form.version].drop_unknown(tree)
+        return tree
 
     def _check_valid(self, problems: Sequence[StatusCause], tree: Tree, target: Target) -> None:
         if problems:
             name = metadata_of(tree).get("name") or ""
             raise InvalidError.of(target.form.kind, name, problems, group=target.form.group)
+
+
+def _put_managed(tree: Tree, managed: Tree) -> None:
+    metadata = metadata_of(tree)
+    metadata.pop("managedFields", None)
+    if managed:
+        metadata["managedFields"] = managed
 
 
 def not_found(request: APIRequest) -> NotFoundError:

@@ -95,6 +95,12 @@ class Watches:
         for watch in tuple(self._open):
             watch.stop()
 
+    def finish(self, storage_id: str) -> None:
+        """End those of one stored resource, each after what has happened until now."""
+        for watch in tuple(self._open):
+            if watch.storage_id == storage_id:
+                watch.finish()
+
     def opened(self, watch: Watch) -> None:
         self._open[watch] = None
 
@@ -111,13 +117,14 @@ class Watch:
         self._watches = watches
         self._feeds = watches.feeds
         self._view = view
-        self._storage_id = storage_id
+        self.storage_id = storage_id
         self._options = options
         self._plan = plan
         self._deadline = watches.clock.monotonic() + timeout
         self._bell = asyncio.Event()
         self._bookmark_is_due = False
         self._is_over = False
+        self._is_finishing = False
         self._is_sending = False
         self._began_at = 0
         self._first: Iterator[list[bytes]] = iter(())
@@ -155,7 +162,7 @@ class Watch:
     def _begin_with_all(self) -> None:
         storage, selection = self._feeds.storage, self._options.selection
         self._read_after(storage.revision)
-        found = storage.scan(self._storage_id, namespace=selection.namespace or None)
+        found = storage.scan(self.storage_id, namespace=selection.namespace or None)
         self._first = self._first_lines([stored for stored in found if selection.matches(stored)])
 
     def _begin_after(self, revision: int | None) -> None:
@@ -164,13 +171,13 @@ class Watch:
             self._read_after(storage.revision if revision is None else revision)
             return
         try:
-            self._read_after(revision, storage.events(self._storage_id, after=revision))
+            self._read_after(revision, storage.events(self.storage_id, after=revision))
         except RevisionCompactedError as error:
             raise _expired(revision, error.oldest) from None
 
     def _read_after(self, revision: int, past: Sequence[Event] = ()) -> None:
         self._began_at = revision
-        self._reader = self._feeds.reader(self._storage_id, self._view, self._heard, after=revision, past=past)
+        self._reader = self._feeds.reader(self.storage_id, self._view, self._heard, after=revision, past=past)
 
     def _first_lines(self, found: list[Stored]) -> Iterator[list[bytes]]:
         lines, size = [], 0
@@ -212,8 +219,13 @@ class Watch:
         self._is_over = True
         self._bell.set()
 
+    def finish(self) -> None:
+        """Send what there is to send, and nothing that comes later."""
+        self._is_finishing = True
+        self._bell.set()
+
     def stop(self) -> None:
-        """The same, also for a client that does not read."""
+        """End, also for a client that does not read."""
         self.end()
         if self._is_sending:
             self._connection.abort()
@@ -223,6 +235,8 @@ class Watch:
         while not self._is_over:
             if lines := self._pending_lines():
                 return lines
+            if self._is_finishing and not self._plan.find(HoldEvents):
+                break
             self._bell.clear()
             await self._bell.wait()
         return []

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from listwatch.server.schema import FieldSchema
 
-__all__ = ["is_always_written", "is_written_when_zero"]
+__all__ = ["is_always_written", "is_null_when_unset", "is_written_when_zero"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -54,6 +54,9 @@ _MEANINGFUL_NUMBERS = _words(
 )
 _MEANINGFUL_STATUS_NUMBERS = _words("collisionCount ready terminating terminatingReplicas averageUtilization")
 
+# Go's zero of a number or a text is a number.
+_PORTS = _words("HTTPGetAction.port TCPSocketAction.port")
+
 # These say that they default to the empty text or to 0, and are left out all the same.
 _NOT_ALWAYS_WRITTEN = _words(
     """
@@ -64,8 +67,31 @@ _NOT_ALWAYS_WRITTEN = _words(
 )
 
 
+# There even if nobody set them, as null: times and lists that Go cannot leave out.
+_NULL_WHEN_UNSET = _words(
+    """
+    CertificateSigningRequestCondition.lastTransitionTime CertificateSigningRequestCondition.lastUpdateTime
+    Condition.lastTransitionTime ContainerStateRunning.startedAt ContainerStateTerminated.finishedAt
+    ContainerStateTerminated.startedAt DaemonSetCondition.lastTransitionTime DeploymentCondition.lastTransitionTime
+    DeploymentCondition.lastUpdateTime FlowSchemaCondition.lastTransitionTime
+    HorizontalPodAutoscalerCondition.lastTransitionTime JobCondition.lastProbeTime JobCondition.lastTransitionTime
+    NamespaceCondition.lastTransitionTime NodeCondition.lastHeartbeatTime NodeCondition.lastTransitionTime
+    PersistentVolumeClaimCondition.lastProbeTime PersistentVolumeClaimCondition.lastTransitionTime
+    PodCondition.lastProbeTime PodCondition.lastTransitionTime PriorityLevelConfigurationCondition.lastTransitionTime
+    ReplicaSetCondition.lastTransitionTime ReplicationControllerCondition.lastTransitionTime
+    StatefulSetCondition.lastTransitionTime VolumeError.time ClusterRole.rules Role.rules
+    """
+)
+
+
+def is_null_when_unset(struct: str, field: FieldSchema) -> bool:
+    return f"{struct}.{field.name}" in _NULL_WHEN_UNSET
+
+
 def is_always_written(struct: str, field: FieldSchema) -> bool:
     """Whether a field is there even if nobody set it: its default is the zero of its type."""
+    if f"{struct}.{field.name}" in _PORTS:
+        return True
     if field.default is UNSET or field.default or field.type.type in ("list", "map"):
         return False
     return f"{struct}.{field.name}" not in _NOT_ALWAYS_WRITTEN
@@ -73,12 +99,15 @@ def is_always_written(struct: str, field: FieldSchema) -> bool:
 
 def is_written_when_zero(struct: str, field: FieldSchema) -> bool:
     """Whether the field is there although somebody set it to nothing, false or 0."""
+    name = f"{struct}.{field.name}"
+    if name in _NULL_WHEN_UNSET:
+        return False
     if field.required or is_always_written(struct, field):
         return True
-    name = f"{struct}.{field.name}"
     match field.type.type:
         case "list" | "map":
-            return False
+            # Who sends no managers wants all of them to be forgotten.
+            return name == "ObjectMeta.managedFields"
         case "string":
             return name in _MEANINGFUL_TEXTS
         case "boolean":

@@ -189,3 +189,59 @@ def test_a_watcher_that_goes_away_harms_nobody(api: API):
         pass
     api.create("configmaps", "a")
     api.create("pods", "web", spec=POD)
+
+
+@pytest.mark.parametrize(("name", "value", "found"), [("apiVersion", [], "array"), ("kind", 0, "number")])
+def test_a_kind_is_told_by_text(api: API, name: str, value: object, found: str):
+    status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, name: value}).failed(400, "BadRequest")
+    assert (
+        f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} "
+        f"into Go struct field .{name} of type string"
+    ) in status["message"]
+
+
+@pytest.mark.parametrize(
+    ("container", "message"),
+    [
+        (
+            {"readinessProbe": {"httpGet": {"port": []}}},
+            "array into Go struct field HTTPGetAction.spec.containers.readinessProbe.ProbeHandler.httpGet.port"
+            " of type int32",
+        ),
+        (
+            {"resources": {"requests": 3}},
+            "number into Go struct field ResourceRequirements.spec.containers.resources.requests"
+            " of type v1.ResourceList",
+        ),
+        (
+            {"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": 1}}}]},
+            "number into Go struct field SecretKeySelector.spec.containers.env.valueFrom.secretKeyRef"
+            ".LocalObjectReference.name of type string",
+        ),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_found_where_go_has_it(api: API, container: object, message: str):
+    body = {"metadata": {"name": "a"}, "spec": {"containers": [{**POD["containers"][0], **container}]}}
+    status = api.post(api.path("pods"), body).failed(400, "BadRequest")
+    assert status["message"].endswith(f"json: cannot unmarshal {message}")
+
+
+def test_bytes_may_come_as_numbers(api: API):
+    found = api.create("configmaps", "a", binaryData={"none": [], "some": [0, 255]})
+    assert found["binaryData"] == {"none": "", "some": "AP8="}
+    body = {"metadata": {"name": "b"}, "binaryData": {"some": [256]}}
+    status = api.post(api.path("configmaps"), body).failed(400, "BadRequest")
+    assert status["message"].endswith(
+        "json: cannot unmarshal number 256 into Go struct field ConfigMap.binaryData of type uint8"
+    )
+
+
+@pytest.mark.parametrize("subresource", ["status", "ephemeralcontainers"])
+def test_a_body_is_read_before_anybody_looks_for_the_object(api: API, subresource: str):
+    path = api.path("pods", "nobody", subresource)
+    api.put(path, {"metadata": 3}).failed(400, "BadRequest")
+    api.put(path, {"metadata": {"name": "another"}}).failed(400, "BadRequest")
+    api.put(path, {"metadata": {"name": "nobody"}}).failed(404, "NotFound")
+    scale = api.path("deployments", "nobody", "scale", version="apps/v1")
+    api.put(scale, {"metadata": 3}).failed(400, "BadRequest")
+    api.put(scale, {"metadata": {"name": "nobody"}}).failed(404, "NotFound")

@@ -2,7 +2,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from tests.contract.server.api import API, causes
+from tests.contract.server.api import API, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD
 
 
@@ -344,3 +344,43 @@ def test_the_name_of_a_field_manager_is_short_and_printable(api: API):
     odd = api.post(api.path("configmaps"), body, fieldManager="a\tb").failed(422, "Invalid")
     assert causes(odd) == {("FieldValueInvalid", "fieldManager")}
     api.post(api.path("configmaps"), body, fieldManager="x" * 128).ok(201)
+
+
+def test_unknown_fields_are_told_of_also_where_the_answer_is_no(api: API):
+    api.create("configmaps", "a")
+    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, "extra": 1})
+    answer.failed(409, "AlreadyExists")
+    assert answer.warnings == ['299 - "unknown field \\"extra\\""']
+    nobody = api.put(api.path("configmaps", "nobody"), {"metadata": {"name": "nobody"}, "extra": 1})
+    nobody.failed(404, "NotFound")
+    assert nobody.warnings == answer.warnings
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+JOB_SPEC = {**POD, "restartPolicy": "Never"}
+OWN_LABELS = {f"{domain}{name}" for domain in ("", "batch.kubernetes.io/") for name in ("controller-uid", "job-name")}
+
+
+def create_job(api: API, template: Tree, **metadata: Tree) -> Tree:
+    body = {"metadata": metadata, "spec": {"template": {"spec": JOB_SPEC, **template}}}
+    return api.post(api.path("jobs", version="batch/v1"), body).ok(201)
+
+
+def test_a_job_keeps_the_labels_that_it_came_with_and_its_pods_get_more(api: API):
+    job = create_job(api, {"metadata": {"labels": {"app": "web"}}}, name="a", labels={"app": "web"})
+    assert job["metadata"]["labels"] == {"app": "web"}
+    assert job["spec"]["template"]["metadata"]["labels"].keys() == {"app", *OWN_LABELS}
+
+
+def test_a_job_without_labels_has_those_of_its_pods(api: API):
+    for name, template in (("a", {}), ("b", {"metadata": {"labels": {"app": "web"}}})):
+        job = create_job(api, template, name=name)
+        assert job["metadata"]["labels"] == job["spec"]["template"]["metadata"]["labels"]
+        assert job["metadata"]["labels"]["job-name"] == name
+
+
+def test_a_job_that_is_given_a_name_takes_only_the_labels_its_pods_came_with(api: API):
+    job = create_job(api, {"metadata": {"labels": {"app": "web"}}}, generateName="made-up-")
+    assert job["metadata"]["labels"] == {"app": "web"}
+    assert job["spec"]["template"]["metadata"]["labels"]["job-name"] == job["metadata"]["name"]

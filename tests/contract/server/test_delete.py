@@ -340,3 +340,45 @@ def test_a_namespace_that_is_not_empty_terminates(api: API):
     assert deleted["metadata"]["deletionTimestamp"]
     assert deleted["spec"] == {"finalizers": ["kubernetes"]}
     release(api, api.path("configmaps", "holds-it"))
+
+
+# --- jobs, whose pods stay --------------------------------------------------------------------------------------------
+
+PODS_STAY = (
+    '299 - "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background '
+    'to remove them or set propagationPolicy=Orphan to suppress this warning"'
+)
+
+
+def test_who_deletes_jobs_without_a_policy_is_warned_that_their_pods_stay(api: API):
+    path = api.path("jobs", version="batch/v1")
+    assert api.delete(f"{path}/nobody").warnings == [PODS_STAY]
+    assert api.delete(path).warnings == [PODS_STAY]
+    assert api.delete(f"{path}/nobody", {"propagationPolicy": "Background"}).warnings == []
+    assert api.delete(path, {"orphanDependents": True}).warnings == []
+    assert api.delete(api.path("configmaps", "nobody")).warnings == []
+
+
+def test_who_selects_no_jobs_for_a_mistake_in_the_selector_is_not_warned(api: API):
+    answer = api.delete(api.path("jobs", version="batch/v1"), labelSelector="=1")
+    answer.failed(400, "BadRequest")
+    assert answer.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+        (
+            b'{"gracePeriodSeconds":"x"}',
+            "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+        ),
+        (
+            b'{"apiVersion":3}',
+            "couldn't get version/kind; json parse error: "
+            "json: cannot unmarshal number into Go struct field .apiVersion of type string",
+        ),
+    ],
+)
+def test_options_that_cannot_be_read_are_refused_before_anybody_looks(api: API, body: bytes, message: str):
+    assert api.delete(api.path("configmaps", "nobody"), body).failed(400, "BadRequest")["message"] == message

@@ -135,3 +135,32 @@ def test_an_answer_can_be_laid_out_for_people(api: API):
     api.create("configmaps", "a")
     assert api.get(api.path("configmaps", "a"), pretty="true").body.startswith(b'{\n  "kind": "ConfigMap",\n')
     assert api.get(api.path("configmaps", "a")).body.startswith(b'{"kind":"ConfigMap","apiVersion":"v1",')
+
+
+@pytest.mark.parametrize(
+    ("plural", "version", "kind"),
+    [
+        ("configmaps", "v1", "core.ConfigMap"),
+        ("deployments", "apps/v1", "apps.Deployment"),
+        ("roles", "rbac.authorization.k8s.io/v1", "rbac.Role"),
+        ("events", "events.k8s.io/v1", "core.Event"),
+    ],
+)
+def test_who_asks_for_one_of_a_list_is_told_what_it_is(api: API, plural: str, version: str, kind: str):
+    answer = api.get(api.path(plural, version=version), headers={"Accept": PARTIAL})
+    assert answer.failed(406, "NotAcceptable")["message"] == (
+        f"you requested PartialObjectMetadata, but the requested object is a list (*{kind}List)"
+    )
+
+
+def test_who_asks_for_a_list_of_one_is_told_what_it_is(api: API):
+    api.create("configmaps", "a")
+    answer = api.get(api.path("configmaps", "a"), headers={"Accept": PARTIAL_LIST})
+    assert answer.failed(406, "NotAcceptable")["message"] == (
+        "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"
+    )
+
+
+def test_a_list_of_no_metadata_has_no_items(api: API):
+    found = api.get(api.path("configmaps"), headers={"Accept": PARTIAL_LIST}).ok()
+    assert found["items"] is None

@@ -238,3 +238,18 @@ def test_only_an_apply_can_be_forced(api: API, a: str):
 
 def test_a_collection_is_not_patched(api: API):
     api.patch(api.path("configmaps"), {"data": {}}).failed(405, "MethodNotAllowed")
+
+
+def test_what_is_no_patch_is_refused_before_anybody_looks(api: API):
+    for path in (api.path("configmaps", "nobody"), api.path("pods", "nobody", "status")):
+        status = api.patch(path, {}, content_type="application/json").failed(415, "UnsupportedMediaType")
+        assert status["message"] == "415: Unsupported Media Type"
+
+
+def test_of_two_values_of_the_wrong_type_the_first_by_name_is_told(api: API, web: str):
+    wrong = {"name": "web", "image": "web:1", "volumeMounts": ["x"], "readinessProbe": {"httpGet": {"path": 1}}}
+    status = api.patch(web, template(containers=[wrong])).failed(422, "Invalid")
+    assert status["message"].endswith(
+        "json: cannot unmarshal number into Go struct field "
+        "HTTPGetAction.spec.template.spec.containers.readinessProbe.ProbeHandler.httpGet.path of type string"
+    )

@@ -321,3 +321,19 @@ def test_a_field_selector_that_is_none_is_refused(api: API):
 def test_unknown_parameters_mean_nothing(api: API):
     api.create("configmaps", "a")
     assert api.names(api.path("configmaps"), colour="red", pretty="false") == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [
+        ("!!", "illegal base64 data at input byte 0"),
+        ("abcde", "illegal base64 data at input byte 4"),
+        ("no-continue", "invalid character '\\u009e' looking for beginning of value"),
+        ("W10", "json: cannot unmarshal array into Go value of type storage.continueToken"),
+        ("eyJ2IjoxfQ", "json: cannot unmarshal number into Go struct field continueToken.v of type string"),
+        ("bnVsbA", "server does not recognize this encoded version "),
+    ],
+)
+def test_what_is_wrong_with_a_token_is_told(api: API, token: str, why: str):
+    status = api.get(api.path("configmaps"), **{"continue": token}).failed(400, "BadRequest")
+    assert status["message"] == f"invalid continue token: continue key is not valid: {why}"

@@ -217,3 +217,53 @@ def test_a_finalizer_can_come_and_go_while_the_object_lives(api: API):
     assert held["metadata"]["finalizers"] == ["example.com/hold"]
     assert "finalizers" not in api.patch(path, {"metadata": {"finalizers": None}}).ok()["metadata"]
     api.get(path).ok()
+
+
+# --- what counts as a change ------------------------------------------------------------------------------------------
+
+
+def test_who_leaves_the_defaults_to_the_server_again_changes_nothing(api: API):
+    created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
+    path = api.path("deployments", "web", version="apps/v1")
+    assert api.put(path, {"metadata": {"name": "web"}, "spec": DEPLOYMENT}).ok() == created
+    assert api.patch(path, {"spec": DEPLOYMENT}).ok() == created
+
+
+def test_the_labels_of_an_endpoint_slice_count_for_its_generation(api: API):
+    version = "discovery.k8s.io/v1"
+    fields = {"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}], "ports": []}
+    assert api.create("endpointslices", "a", version=version, **fields)["metadata"]["generation"] == 1
+    path = api.path("endpointslices", "a", version=version)
+    for change, generation in (({"annotations": {"a": "b"}}, 1), ({"labels": {"a": "b"}}, 2)):
+        assert api.patch(path, {"metadata": change}).ok()["metadata"]["generation"] == generation
+
+
+def test_a_pod_keeps_the_tolerations_that_the_server_gave_it(api: API):
+    mine = {"key": "spot", "operator": "Exists"}
+    created = api.create("pods", "web", spec={**POD, "tolerations": [mine]})
+    assert len(created["spec"]["tolerations"]) == 3
+    updated = api.patch(api.path("pods", "web"), {"spec": {"tolerations": [mine]}}).ok()
+    assert updated["spec"]["tolerations"] == created["spec"]["tolerations"]
+
+
+@pytest.mark.parametrize("plural", ["services", "leases"])
+def test_where_an_update_may_make_an_object_the_version_it_names_must_be_one(api: API, plural: str):
+    version = {"leases": "coordination.k8s.io/v1"}.get(plural, "v1")
+    fields = {"spec": {"ports": [{"port": 80}]}} if plural == "services" else {}
+    path = api.path(plural, "a", version=version)
+    status = api.put(path, {"metadata": {"name": "a", "resourceVersion": "x"}, **fields}).failed(500, "")
+    assert status["message"] == 'strconv.ParseUint: parsing "x": invalid syntax'
+    api.put(path, {"metadata": {"name": "a", "resourceVersion": "1"}, **fields}).ok(201)
+
+
+def test_a_job_that_is_replaced_needs_the_selector_that_the_server_gave_it(api: API):
+    spec = {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {**POD, "restartPolicy": "Never"}}}
+    api.create("jobs", "a", version="batch/v1", spec=spec)
+    path = api.path("jobs", "a", version="batch/v1")
+    status = api.put(path, {"metadata": {"name": "a"}, "spec": spec}).failed(422, "Invalid")
+    assert causes(status) == {
+        ("FieldValueRequired", "spec.selector"),
+        ("FieldValueInvalid", "spec.selector"),
+        ("FieldValueInvalid", "spec.template"),
+        ("FieldValueInvalid", "spec.template.metadata.labels"),
+    }

@@ -239,11 +239,11 @@ INIT_CONTAINER = all_of(
 )
 CONTAINER = all_of(
     INIT_CONTAINER,
-    at("livenessProbe", _PROBE, _succeeds_at_once),
-    at("startupProbe", _PROBE, _succeeds_at_once),
-    at("readinessProbe", _PROBE),
     at("lifecycle.postStart", _handler),
     at("lifecycle.preStop", _handler),
+    at("livenessProbe", _PROBE, _succeeds_at_once),
+    at("readinessProbe", _PROBE),
+    at("startupProbe", _PROBE, _succeeds_at_once),
 )
 
 

@@ -56,6 +56,16 @@ _is_wildcard_subdomain = _unless(
     f"{_LOWER}, '-' or '.' and end with an alphanumeric character",
     "*.example.com",
 )
+condition_reason = _unless(
+    "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?",
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_'",
+    "my_name",
+    "MY_NAME",
+    "MyName",
+    "ReasonA,ReasonB",
+    "ReasonA:ReasonB",
+)
 _is_1035_label = _unless(
     "[a-z]([-a-z0-9]*[a-z0-9])?",
     f"a DNS-1035 label must consist of {_LOWER} or '-', start with an alphabetic character, "

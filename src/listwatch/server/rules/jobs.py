@@ -38,13 +38,6 @@ _JOB_SPEC = all_of(
     at("template", POD_TEMPLATE),
     _comes_to_an_end,
 )
-_job_selector = template_selector("job")
-
-
-def _chosen_selector(spec: Tree, path: str) -> Causes:
-    """A job gets a selector of its own unless it brings one, and says that it means to."""
-    if spec.get("manualSelector") or spec.get("selector"):
-        yield from _job_selector(spec, path)
 
 
 def _own_selector(job: Tree, path: str) -> Causes:
@@ -55,7 +48,7 @@ def _own_selector(job: Tree, path: str) -> Causes:
         yield invalid(where, child(job, "spec", "selector"), "`selector` not auto-generated")
 
 
-JOB = at("spec", _chosen_selector, _JOB_SPEC)
+JOB = at("spec", _JOB_SPEC, template_selector("job"))
 NEW_JOB = _own_selector
 
 

@@ -43,6 +43,67 @@ ACCEPTED = (
         embedded=".*406: Not Acceptable.*",
         real=".*application/vnd.kubernetes.protobuf.*",
     ),
+    Accepted(
+        "the real server tells where in etcd the object is, and there is no etcd in the embedded one",
+        "message",
+        embedded=r"Operation cannot be fulfilled on .*: Precondition failed: UID in precondition: .*",
+        real=r".*: StorageError: invalid object, Code: 4, Key: /registry/.*: Precondition failed: UID in .*",
+    ),
+    Accepted(
+        "a dry run that would make an object by an update answers with the version that was sent",
+        "body",
+        where=r"metadata\.resourceVersion",
+        embedded="absent",
+        real=r"version \d+",
+    ),
+    Accepted(
+        "a body that cannot be read is shown, but not if it was to be a Secret",
+        "message",
+        embedded=r"the object provided is unrecognized \(must be of type Secret\): .* \(<omitted>\)",
+        real=r"the object provided is unrecognized \(must be of type Secret\): .* \(.*\)",
+    ),
+    Accepted(
+        "the status of a Service that is not there makes a Service of it on the real server, one without addresses",
+        "status",
+        embedded='404 services "[^"]*" not found',
+        real="201",
+    ),
+    Accepted(
+        "what is wrong with a JSON patch the embedded server gives as a cause; the real one keeps it to itself",
+        "causes",
+        where=r"\[\]",
+        embedded=" : .*",
+        real="absent",
+    ),
+    *(
+        Accepted(
+            "a value of the wrong type in a strategic merge patch is explained as in any other body; "
+            "the real server has another reader for these, and that one's words",
+            what,
+            embedded=r".*patch.*Invalid value: .*: (json: cannot unmarshal .*|illegal base64 data .*)",
+            real=r".*patch.*Invalid value: \"map\[.*: (cannot (restore|convert) .*|unrecognized type: \w+"
+            r"|json: cannot unmarshal .*|error decoding from json: .*)",
+        )
+        for what in ("message", "causes")
+    ),
+    *(
+        Accepted(
+            "an object that cannot be patched so is shown, but a Secret is not",
+            what,
+            embedded='.*patch.*Invalid value: "<omitted>": .*',
+            real='.*patch.*Invalid value: ".*": .*',
+        )
+        for what in ("message", "causes")
+    ),
+    *(
+        Accepted(
+            "Go's name for what is a string is not in the API's schema",
+            what,
+            embedded=".* of type string",
+            real=r".* of type v\d\w*\.\w+",
+        )
+        for what in ("message", "causes")
+    ),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ _UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _ADDRESS = re.compile(r"^10(?:\.\d{1,3}){3}$|^fd[0-9a-f:]+$")
 _MADE_UP = re.compile(r"(generated-)[bcdfghjklmnpqrstvwxz2456789]{5}\b")
+_IN_RECORD = re.compile(r"in record \(\d+\)")
+_IMMUTABLE = re.compile(r"Invalid value: \{(?:(?!Invalid value: ).)*\}: field is immutable")
+_SHOWN_JSON = re.compile(r'Invalid value: "(\{.*\})": ')
 _NUMBERED = frozenset({"nodePort", "healthCheckNodePort"})
 _ABSENT = "absent"
 
@@ -47,10 +51,10 @@ class Normal:
     def tree(self, tree: Tree, *, key: str = "") -> Tree:
         match tree:
             case dict():
-                is_list = isinstance(tree.get("items"), list)
+                is_list = "items" in tree and isinstance(tree.get("metadata"), dict)
                 return {name: self._member(name, value, of_a_list=is_list) for name, value in tree.items()}
             case list():
-                return [self.tree(item, key=key) for item in tree]
+                return [self.tree(item, key=key) for item in (sorted(tree, key=_rank) if key == "items" else tree)]
             case str():
                 return self._text(tree)
             case int() if key in _NUMBERED and tree:
@@ -66,12 +70,31 @@ class Normal:
         return self.tree(value, key=name)
 
     def _text(self, text: str) -> str:
+        text = _SHOWN_JSON.sub(self._shown, text)
         text = _UID.sub(lambda found: self._named("uid", found[0]), text)
         text = _MADE_UP.sub(r"\1…", _TIME.sub("a time", text))
+        # The real server shows what may not change as its own code has it, with every field that there could be.
+        text = _IMMUTABLE.sub("Invalid value: …: field is immutable", text)
+        text = _IN_RECORD.sub("in record (a version)", text)
         return "an address" if _ADDRESS.match(text) else text
+
+    def _shown(self, found: re.Match[str]) -> str:
+        """An object that is shown in a message, whatever the order of its fields."""
+        try:
+            tree = json.loads(json.loads(f'"{found[1]}"'))
+        except ValueError:
+            return found[0]
+        return f'Invalid value: "{json.dumps(self.tree(tree), sort_keys=True)}": '
 
     def _named(self, kind: str, value: str) -> str:
         return self._names.setdefault((kind, value), f"{kind} {sum(of == kind for of, _ in self._names) + 1}")
+
+
+def _rank(item: Tree) -> tuple[str, int]:
+    """Places those whose names are made up, and thereby their order, in the order in which they were written."""
+    metadata = item.get("metadata", {}) if isinstance(item, dict) else {}
+    version = metadata.get("resourceVersion", "")
+    return _MADE_UP.sub(r"\1", metadata.get("name", "")), int(version) if version.isdigit() else 0
 
 
 def differences(left: Answer, right: Answer, normal: tuple[Normal, Normal], *, watched: bool) -> Iterator[Difference]:
@@ -114,7 +137,8 @@ def _trees(left: Tree, right: Tree) -> Iterator[Difference]:
     for name in ("reason", "message"):
         yield from _walk(name, "", left.get(name, _ABSENT), right.get(name, _ABSENT))
     details = [dict(status.get("details") or {}) for status in (left, right)]
-    yield from _walk("causes", "", *(sorted(map(_cause, found.pop("causes", []))) for found in details))
+    # The real server looks at some things twice, and says twice what is wrong with them.
+    yield from _walk("causes", "", *(sorted(set(map(_cause, found.pop("causes", [])))) for found in details))
     yield from _walk("details", "", *details)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
+import yaml
+
 from listwatch.testing.differ.plays import Request
 
 __all__ = ["Answer", "Player", "Server"]
@@ -18,6 +20,9 @@ __all__ = ["Answer", "Player", "Server"]
 Tree = Any
 
 _JSON = "application/json"
+_MERGE_PATCH = "application/merge-patch+json"
+_AWAITED = frozenset({"orphan", "foregroundDeletion"})
+"""Finalizers of the garbage collector."""
 _SPOKEN_OF = re.compile(r"\$\{(version|uid|continue) ([^}]*)\}")
 _OF_A_COLLECTION = re.compile(r"^/apis?/(?:[^/]+/)?[^/]+/(?:namespaces/[^/]+/)?([^/]+)$")
 
@@ -49,7 +54,9 @@ class Answer:
 
     @property
     def tree(self) -> Tree:
-        """What its JSON says; else None."""
+        """What its JSON or YAML says; else None."""
+        if self.headers.get("content-type") == "application/yaml":
+            return yaml.safe_load(self.body)
         try:
             return json.loads(self.body)
         except ValueError:
@@ -89,7 +96,19 @@ class Player:
         usual = {"Content-Type": _JSON} if body is not None else {}
         answer = self._ask(request.method, f"{path}?{query}" if query else path, body, usual | request.headers)
         self._remember(path, answer.tree)
+        if request.method == "DELETE" and answer.status in (200, 202):
+            self._collect(path if _OF_A_COLLECTION.match(path) else path.rpartition("/")[0])
         return answer
+
+    def _collect(self, path: str) -> None:
+        """Do what a cluster's garbage collector does, which a lone API server has not: finish what waits for it."""
+        listed = self._ask("GET", path, None, {}).tree or {}
+        for item in listed.get("items", ()):
+            metadata = item["metadata"]
+            if "deletionTimestamp" in metadata and not _AWAITED.isdisjoint(metadata.get("finalizers", ())):
+                rest = [each for each in metadata["finalizers"] if each not in _AWAITED]
+                change = json.dumps({"metadata": {"finalizers": rest or None}}).encode()
+                self._ask("PATCH", f"{path}/{metadata['name']}", change, {"Content-Type": _MERGE_PATCH})
 
     def _body(self, body: Tree) -> bytes:
         return self._filled(body if isinstance(body, str) else json.dumps(body)).encode()
@@ -121,7 +140,15 @@ class Player:
             self._connection.close()
             self._connection.request(method, target, body, said)
             answer = self._connection.getresponse()
-        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+        return Answer(answer.status, _headers(answer), answer.read())
+
+
+def _headers(answer: http.client.HTTPResponse) -> dict[str, str]:
+    """By name, in small letters; all of those that come several times, as warnings do."""
+    found: dict[str, list[str]] = {}
+    for name, value in answer.getheaders():
+        found.setdefault(name.lower(), []).append(value)
+    return {name: ", ".join(values) for name, values in found.items()}
 
 
 def _in(namespace: str, plural: str) -> str:

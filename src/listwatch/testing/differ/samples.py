@@ -76,7 +76,9 @@ KINDS = (
         "batch/v1",
         "jobs",
         "Job",
-        {"spec": {"template": {"spec": {**_POD, "restartPolicy": "Never"}}}},
+        # Its template has labels: those of one without are given to the job on the way out of etcd, and are no part
+        # of what is there, so that the next write is one even if it changes nothing.
+        {"spec": {"template": {**_TEMPLATE, "spec": {**_POD, "restartPolicy": "Never"}}}},
         ("status.successful=0",),
         ("status",),
     ),

@@ -1,0 +1,76 @@
+"""Server-side apply through the clients: fields and their managers, conflicts, and kinds of one's own."""
+
+from typing import Any
+
+import pytest
+from tests.contract.client.samples import config_map, deployment
+
+from listwatch.client.client_set import ClientSet
+from listwatch.client.resource_client import ResourceClient
+from listwatch.errors import ConflictError
+from listwatch.models.apps_v1 import Deployment, DeploymentStatus
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.metadata import ObjectMeta
+
+
+def entries(obj: ConfigMap) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = obj.to_dict()["metadata"]["managedFields"]
+    return found
+
+
+async def test_what_is_applied_is_made_and_then_changed(config_maps: ResourceClient[ConfigMap]):
+    made = await config_maps.apply(config_map("a", x="1", y="2"), field_manager="me")
+    assert made.data == {"x": "1", "y": "2"}
+    again = await config_maps.apply(config_map("a", x="1", y="2"), field_manager="me")
+    assert again.resource_version == made.resource_version
+    left = await config_maps.apply(config_map("a", x="3"), field_manager="me")
+    assert left.data == {"x": "3"}
+
+
+async def test_a_conflict_says_which_fields_who_has(config_maps: ResourceClient[ConfigMap]):
+    await config_maps.apply(config_map("a", x="1", y="1"), field_manager="me")
+    with pytest.raises(ConflictError) as caught:
+        await config_maps.apply(config_map("a", x="2"), field_manager="you")
+    (cause,) = caught.value.causes
+    assert (cause.reason, cause.field) == ("FieldManagerConflict", ".data.x")
+    assert cause.message == 'conflict with "me"'
+    assert 'Apply failed with 1 conflict: conflict with "me": .data.x' in str(caught.value)
+
+
+async def test_who_insists_takes_over(config_maps: ResourceClient[ConfigMap]):
+    await config_maps.apply(config_map("a", x="1", y="1"), field_manager="me")
+    forced = await config_maps.apply(config_map("a", x="2"), field_manager="you", force=True)
+    assert forced.data == {"x": "2", "y": "1"}
+    managed = {entry["manager"]: entry["fieldsV1"] for entry in entries(forced)}
+    assert managed == {"me": {"f:data": {"f:y": {}}}, "you": {"f:data": {"f:x": {}}}}
+
+
+async def test_a_dry_run_tells_what_would_be(config_maps: ResourceClient[ConfigMap]):
+    made = await config_maps.apply(config_map("a", x="1"), field_manager="me")
+    tried = await config_maps.apply(config_map("a", x="2"), field_manager="me", dry_run=True)
+    assert tried.data == {"x": "2"}
+    assert await config_maps.get("a") == made
+
+
+async def test_a_status_is_applied(deployments: ResourceClient[Deployment]):
+    await deployments.apply(deployment("web", replicas=2), field_manager="me")
+    told = Deployment(metadata=ObjectMeta(name="web"), status=DeploymentStatus(replicas=2))
+    applied = await deployments.apply_status(told, field_manager="you")
+    assert (applied.status.replicas, applied.spec.replicas) == (2, 2)
+    managers = {(entry.manager, entry.subresource or "") for entry in applied.metadata.managed_fields}
+    assert managers == {("me", ""), ("you", "status")}
+
+
+async def test_an_untyped_object_is_applied_as_a_typed_one(client: ClientSet, namespace: str):
+    config_maps = client.dynamic.resource("v1", "ConfigMap", namespace=namespace)
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
+    assert (await config_maps.apply(body, field_manager="me"))["data"] == {"x": "1"}
+    with pytest.raises(ConflictError):
+        await config_maps.apply({**body, "data": {"x": "2"}}, field_manager="you")
+
+
+async def test_who_creates_is_called_as_they_say(config_maps: ResourceClient[ConfigMap]):
+    made = await config_maps.create(config_map("a", x="1"), field_manager="me")
+    (entry,) = entries(made)
+    assert (entry["manager"], entry["operation"]) == ("me", "Update")
+    assert entry["fieldsV1"] == {"f:data": {".": {}, "f:x": {}}}

@@ -1,0 +1,156 @@
+"""A kind that a program defines itself, created and used through the clients: with a type of its own, and without."""
+
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+
+from listwatch import GroupVersionKind, Object
+from listwatch.api.watch_events import Added, Deleted, Modified
+from listwatch.client.client_set import ClientSet
+from listwatch.client.config import ClientConfig
+from listwatch.client.dynamic_client import DynamicClient
+from listwatch.client.resource_client import ResourceClient
+from listwatch.client.waiting import wait_for
+from listwatch.errors import InvalidError, NoMatchError, NotFoundError
+from listwatch.informer.factory import SharedInformerFactory
+from listwatch.models.apiextensions_v1 import CustomResourceDefinition
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.model import Model
+from listwatch.objects.object import lazy
+from listwatch.objects.unstructured import Unstructured
+
+_TRIES = 20_000
+# One group for this run: the type below has to know it.
+GROUP = f"g{secrets.token_hex(4)}.example.com"
+NAME = f"backups.{GROUP}"
+
+
+class BackupSpec(Model, kw_only=True):
+    schedule: str | None = None
+    keep: int | None = None
+
+
+class BackupStatus(Model, kw_only=True):
+    done: int | None = None
+
+
+class Backup(Object, gvk=GroupVersionKind(GROUP, "v1", "Backup")):
+    spec: BackupSpec = lazy(BackupSpec)
+    status: BackupStatus = lazy(BackupStatus)
+
+
+def definition() -> CustomResourceDefinition:
+    spec = {"schedule": {"type": "string"}, "keep": {"type": "integer", "minimum": 1, "default": 7}}
+    properties = {
+        "spec": {"type": "object", "required": ["schedule"], "properties": spec},
+        "status": {"type": "object", "properties": {"done": {"type": "integer"}}},
+    }
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": properties}},
+        "subresources": {"status": {}},
+    }
+    names = {"plural": "backups", "kind": "Backup", "shortNames": ["bk"]}
+    return CustomResourceDefinition.from_dict(
+        {
+            "metadata": {"name": NAME},
+            "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
+        }
+    )
+
+
+@pytest.fixture
+async def defined(client: ClientSet, namespace: str) -> AsyncIterator[CustomResourceDefinition]:
+    """Returns when objects can be made, and ends when the definition is gone."""
+    definitions = client.apiextensions_v1.customresourcedefinitions()
+    yield await definitions.create(definition())
+    await definitions.delete(NAME)
+    await wait_for(definitions, NAME, "deleted", timeout=60)
+
+
+@pytest.fixture
+async def backups(client: ClientSet, namespace: str, defined: CustomResourceDefinition) -> ResourceClient[Backup]:
+    found = client.resource(Backup, namespace=namespace)
+    await wait_until_served(found)
+    return found
+
+
+async def wait_until_served(found: ResourceClient[Backup] | ResourceClient[Unstructured]) -> None:
+    for _ in range(_TRIES):
+        try:
+            await found.list()
+        except (NotFoundError, NoMatchError):
+            continue
+        return
+    raise AssertionError("what was defined was never served")
+
+
+def backup(name: str, **spec: object) -> Backup:
+    return Backup(metadata=ObjectMeta(name=name), spec=BackupSpec.from_dict(spec))
+
+
+async def test_objects_of_a_type_of_ones_own_are_made_changed_and_deleted(backups: ResourceClient[Backup]):
+    made = await backups.create(backup("a", schedule="0 0 * * *"))
+    assert (type(made), made.spec.keep, made.metadata.generation) == (Backup, 7, 1)
+    made.spec.keep = 3
+    changed = await backups.update(made)
+    assert (changed.spec.keep, changed.metadata.generation) == (3, 2)
+    changed.status = BackupStatus(done=5)
+    told = await backups.update_status(changed)
+    assert (told.status.done, told.metadata.generation) == (5, 2)
+    assert [each.name for each in await backups.list()] == ["a"]
+    await backups.delete("a")
+    with pytest.raises(NotFoundError):
+        await backups.get("a")
+
+
+async def test_the_schema_speaks_through_the_error(backups: ResourceClient[Backup]):
+    with pytest.raises(InvalidError) as caught:
+        await backups.create(backup("a", keep=0))
+    assert {cause.field for cause in caught.value.causes} == {"spec.schedule", "spec.keep"}
+
+
+async def test_custom_objects_are_watched_with_their_types(backups: ResourceClient[Backup]):
+    listed = await backups.list()
+    async with backups.watch(resource_version=listed.resource_version) as watch:
+        await backups.create(backup("a", schedule="x"))
+        await backups.patch("a", {"spec": {"schedule": "y"}})
+        await backups.delete("a")
+        events = [await anext(watch) for _ in range(3)]
+    assert [type(event) for event in events] == [Added, Modified, Deleted]
+    assert [event.object.spec.schedule for event in events] == ["x", "y", "y"]
+
+
+@pytest.mark.parametrize("of", [(f"{GROUP}/v1", "Backup"), ("bk", ""), (f"backups.{GROUP}", "")])
+async def test_a_dynamic_client_finds_a_kind_that_was_defined_after_it_looked(
+    config: ClientConfig, client: ClientSet, namespace: str, of: tuple[str, str]
+):
+    async with DynamicClient(config) as dynamic:
+        with pytest.raises(NoMatchError):
+            await dynamic.resource(*of, namespace=namespace).list()
+        definitions = client.apiextensions_v1.customresourcedefinitions()
+        await definitions.create(definition())
+        try:
+            found = dynamic.resource(*of, namespace=namespace)
+            await wait_until_served(found)
+            kind = {"apiVersion": f"{GROUP}/v1", "kind": "Backup"}
+            body = {**kind, "metadata": {"name": "a"}, "spec": {"schedule": "x", "more": 1}}
+            made = await found.create(Unstructured(body))
+            assert (made.kind, made["spec"]) == ("Backup", {"schedule": "x", "keep": 7})
+        finally:
+            await definitions.delete(NAME)
+            await wait_for(definitions, NAME, "deleted", timeout=60)
+
+
+async def test_an_informer_keeps_custom_objects_in_step(backups: ResourceClient[Backup], client: ClientSet):
+    await backups.create(backup("a", schedule="x"))
+    async with SharedInformerFactory(client) as factory:
+        handle = factory.informer(Backup)
+        await factory.wait_for_sync(timeout=30)
+        assert [each.spec.schedule for each in handle.lister.list()] == ["x"]
+        changed = await backups.patch("a", {"spec": {"schedule": "y"}})
+        await handle.informer.wait_until(changed.resource_version)
+        assert [each.spec.schedule for each in handle.lister.list()] == ["y"]

@@ -1,0 +1,82 @@
+"""CustomResourceDefinitions for tests: each test has a group of its own, so that none meets what another defines."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.contract.server.api import API, Tree
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+_TRIES = 20_000
+"""How often a server is asked again that does everything a moment later."""
+
+
+def spec_of(**properties: Tree) -> Tree:
+    """A schema of objects whose spec has these properties."""
+    return {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
+
+
+def version(name: str = "v1", schema: Tree = ANYTHING, *, storage: bool = True, **more: Tree) -> Tree:
+    return {"name": name, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema}, **more}
+
+
+def definition(group: str, *versions: Tree, scope: str = "Namespaced", **names: Tree) -> Tree:
+    """Of widgets, unless the names say otherwise."""
+    names = {"plural": "widgets", "kind": "Widget", **names}
+    spec = {"group": group, "scope": scope, "names": names, "versions": list(versions) or [version()]}
+    return {"metadata": {"name": f"{names['plural']}.{group}"}, "spec": spec}
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    assert any(holds() for _ in range(_TRIES)), "the server never came to it"
+
+
+@dataclass
+class Widgets:
+    """A custom resource of one group, as one server serves it."""
+
+    api: API
+    group: str
+
+    @property
+    def definition(self) -> str:
+        return f"{DEFINITIONS}/widgets.{self.group}"
+
+    def path(self, name: str = "", *rest: str, version: str = "v1") -> str:
+        return self.api.path("widgets", name, *rest, version=f"{self.group}/{version}")
+
+    def define(self, *versions: Tree, **names: Tree) -> Tree:
+        """Returns the definition when all that it says is served."""
+        defined = definition(self.group, *versions, **names)
+        self.api.post(DEFINITIONS, defined).ok(201)
+        self.wait_until_served(*(each["name"] for each in defined["spec"]["versions"] if each["served"]))
+        return self.api.get(self.definition).ok()
+
+    def redefine(self, change: Callable[[Tree], object], *served: str) -> Tree:
+        """Change the definition; returns what the server said to that, when these versions are served."""
+        found = self.api.get(self.definition).ok()
+        change(found["spec"])
+        answer = self.api.put(self.definition, found).ok()
+        self.wait_until_served(*served)
+        return answer
+
+    def wait_until_served(self, *versions: str) -> None:
+        for each in versions:
+            wait_until(lambda each=each: self.api.get(self.path(version=each)).status == 200)
+        wait_until(lambda: self.discovered() >= set(versions))
+
+    def discovered(self) -> set[str]:
+        answer = self.api.get(f"/apis/{self.group}")
+        return {each["version"] for each in answer.json["versions"]} if answer.status == 200 else set()
+
+    def body(self, name: str, *, version: str = "v1", **fields: Tree) -> Tree:
+        metadata = {"name": name, **fields.pop("metadata", {})}
+        return {"apiVersion": f"{self.group}/{version}", "kind": "Widget", "metadata": metadata, **fields}
+
+    def create(self, name: str, *, version: str = "v1", **fields: Tree) -> Tree:
+        return self.api.post(self.path(version=version), self.body(name, version=version, **fields)).ok(201)
+
+    def remove(self) -> None:
+        self.api.delete(self.definition)
+        wait_until(lambda: self.api.get(self.definition).status == 404)

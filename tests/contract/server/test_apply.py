@@ -1,0 +1,494 @@
+import secrets
+from collections.abc import Iterator
+
+import pytest
+from tests.contract.server.api import API, Answer, Tree, causes
+from tests.contract.server.definitions import ANYTHING, Widgets, spec_of, version
+from tests.contract.server.samples import TEMPLATE
+
+APPLY = "application/apply-patch+yaml"
+APPS = "apps/v1"
+TEXT = {"type": "string"}
+
+
+def apply(api: API, path: str, body: Tree, manager: str = "me", **query: object) -> Answer:
+    return api.patch(path, body, APPLY, fieldManager=manager, **query)
+
+
+def config_map(name: str = "a", metadata: Tree = None, **fields: Tree) -> Tree:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **(metadata or {})}, **fields}
+
+
+def deployment(*containers: Tree, **spec: Tree) -> Tree:
+    template = {**TEMPLATE, "spec": {"containers": list(containers)}}
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template, **spec}
+    return {"apiVersion": APPS, "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+
+
+def managers(tree: Tree) -> dict[tuple[str, str, str], Tree]:
+    """What is managed, by manager, operation and subresource."""
+    entries = tree["metadata"].get("managedFields", [])
+    return {(each["manager"], each["operation"], each.get("subresource", "")): each["fieldsV1"] for each in entries}
+
+
+@pytest.fixture
+def a(api: API) -> str:
+    """The path of a config map that is not there yet."""
+    return api.path("configmaps", "a")
+
+
+@pytest.fixture
+def web(api: API) -> str:
+    """The path of a deployment that is not there yet."""
+    return api.path("deployments", "web", version=APPS)
+
+
+@pytest.fixture
+def widgets(api: API) -> Iterator[Widgets]:
+    found = Widgets(api, f"g{secrets.token_hex(4)}.example.com")
+    yield found
+    found.remove()
+
+
+# --- applying ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_applied_is_made_if_it_is_not_there(api: API, a: str):
+    made = apply(api, a, config_map(data={"x": "1"})).ok(201)
+    assert made["metadata"]["managedFields"] == [
+        {
+            "manager": "me",
+            "operation": "Apply",
+            "apiVersion": "v1",
+            "time": made["metadata"]["creationTimestamp"],
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": {"f:x": {}}},
+        }
+    ]
+    assert api.get(a).ok() == made
+
+
+def test_to_apply_the_same_again_changes_nothing(api: API, a: str):
+    made = apply(api, a, config_map(data={"x": "1"})).ok(201)
+    assert apply(api, a, config_map(data={"x": "1"})).ok() == made
+
+
+def test_a_field_that_is_applied_no_longer_is_removed(api: API, a: str):
+    apply(api, a, config_map(data={"x": "1", "y": "2"}, metadata={"labels": {"app": "web"}})).ok(201)
+    left = apply(api, a, config_map(data={"x": "1"})).ok()
+    assert left["data"] == {"x": "1"}
+    assert "labels" not in left["metadata"]
+    assert "data" not in apply(api, a, config_map()).ok()
+
+
+def test_a_field_that_another_wants_too_stays(api: API, a: str):
+    apply(api, a, config_map(data={"x": "1", "y": "2"}), "me").ok(201)
+    both = apply(api, a, config_map(data={"x": "1"}), "you").ok()
+    assert managers(both) == {
+        ("me", "Apply", ""): {"f:data": {"f:x": {}, "f:y": {}}},
+        ("you", "Apply", ""): {"f:data": {"f:x": {}}},
+    }
+    left = apply(api, a, config_map(), "me").ok()
+    assert left["data"] == {"x": "1"}
+    assert managers(left) == {("you", "Apply", ""): {"f:data": {"f:x": {}}}}
+
+
+def test_what_nobody_applied_stays(api: API, a: str):
+    api.create("configmaps", "a", data={"x": "1"})
+    assert apply(api, a, config_map(data={"y": "2"})).ok()["data"] == {"x": "1", "y": "2"}
+
+
+def test_a_dry_run_applies_nothing(api: API, a: str):
+    assert apply(api, a, config_map(data={"x": "1"}), dryRun="All").ok(201)["data"] == {"x": "1"}
+    api.get(a).failed(404, "NotFound")
+    made = apply(api, a, config_map(data={"x": "1"})).ok(201)
+    assert apply(api, a, config_map(data={"x": "2"}), dryRun="All").ok()["data"] == {"x": "2"}
+    assert api.get(a).ok() == made
+
+
+def test_what_is_applied_may_be_yaml(api: API, a: str):
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: '1'\n"
+    assert apply(api, a, body).ok(201)["data"] == {"x": "1"}
+
+
+def test_the_name_may_be_left_to_the_path_of_what_is_there(api: API, a: str):
+    body = config_map(data={"x": "1"})
+    del body["metadata"]
+    nameless = apply(api, a, body).failed(400, "BadRequest")
+    assert "name must be provided" in nameless["message"]
+    api.create("configmaps", "a")
+    assert apply(api, a, body).ok()["data"] == {"x": "1"}
+
+
+def test_to_apply_nothing_to_a_map_leaves_what_others_have_put_there(api: API, a: str):
+    api.create("configmaps", "a", data={"x": "1"})
+    for empty in ({}, None):
+        assert apply(api, a, config_map(data=empty), force="true").ok()["data"] == {"x": "1"}
+
+
+# --- conflicts --------------------------------------------------------------------------------------------------------
+
+
+def test_to_want_a_field_otherwise_than_another_is_a_conflict(api: API, a: str):
+    apply(api, a, config_map(data={"x": "1"}), "me").ok(201)
+    status = apply(api, a, config_map(data={"x": "2"}), "you").failed(409, "Conflict")
+    assert status["message"] == 'Apply failed with 1 conflict: conflict with "me": .data.x'
+    assert status["details"] == {
+        "causes": [{"reason": "FieldManagerConflict", "message": 'conflict with "me"', "field": ".data.x"}]
+    }
+    assert api.get(a).ok()["data"] == {"x": "1"}
+
+
+def test_all_conflicts_are_told_at_once(api: API, a: str):
+    apply(api, a, config_map(data={"x": "1"}), "me").ok(201)
+    api.patch(a, {"data": {"y": "1", "z": "1"}}, fieldManager="you").ok()
+    status = apply(api, a, config_map(data={"x": "2", "y": "2", "z": "2"}), "they").failed(409, "Conflict")
+    assert status["message"] == (
+        'Apply failed with 3 conflicts: conflicts with "me":\n- .data.x\n'
+        'conflicts with "you" using v1:\n- .data.y\n- .data.z'
+    )
+    assert causes(status) == {("FieldManagerConflict", f".data.{name}") for name in "xyz"}
+
+
+def test_who_insists_takes_a_field_over(api: API, a: str):
+    apply(api, a, config_map(data={"x": "1", "y": "1"}), "me").ok(201)
+    forced = apply(api, a, config_map(data={"x": "2"}), "you", force="true").ok()
+    assert forced["data"] == {"x": "2", "y": "1"}
+    assert managers(forced) == {
+        ("me", "Apply", ""): {"f:data": {"f:y": {}}},
+        ("you", "Apply", ""): {"f:data": {"f:x": {}}},
+    }
+
+
+def test_who_updates_takes_a_field_over_without_asking(api: API, a: str):
+    apply(api, a, config_map(data={"x": "1", "y": "1"}), "me").ok(201)
+    patched = api.patch(a, {"data": {"x": "2"}}, fieldManager="you").ok()
+    assert managers(patched) == {
+        ("me", "Apply", ""): {"f:data": {"f:y": {}}},
+        ("you", "Update", ""): {"f:data": {"f:x": {}}},
+    }
+    apply(api, a, config_map(data={"x": "1", "y": "1"}), "me").failed(409, "Conflict")
+
+
+def test_to_want_what_is_there_is_no_conflict(api: API, a: str):
+    api.post(api.path("configmaps"), config_map(data={"x": "1"}), fieldManager="you").ok(201)
+    shared = managers(apply(api, a, config_map(data={"x": "1"}), "me").ok())
+    assert shared == {
+        ("me", "Apply", ""): {"f:data": {"f:x": {}}},
+        ("you", "Update", ""): {"f:data": {".": {}, "f:x": {}}},
+    }
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_who_applies_says_who_they_are(api: API, a: str):
+    status = api.patch(a, config_map(), APPLY).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueRequired", "fieldManager")}
+
+
+def test_only_who_applies_may_insist(api: API, a: str):
+    api.create("configmaps", "a")
+    assert causes(api.patch(a, {}, force="true").failed(422, "Invalid")) == {("FieldValueForbidden", "force")}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"apiVersion": ""}, "invalid object type: /, Kind=ConfigMap"),
+        ({"kind": "Secret"}, "invalid object type: /v1, Kind=Secret"),
+        ({"metadata": {"name": "b"}}, "the name of the object (b) does not match the name on the URL (a)"),
+        ({"metadata": {"name": "a", "managedFields": []}}, "metadata.managedFields must be nil"),
+        (
+            {"metadata": {"name": "a", "namespace": "elsewhere"}},
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
+    ],
+)
+def test_what_is_applied_fits_its_place(api: API, a: str, change: Tree, message: str):
+    status = apply(api, a, {**config_map(), **change}).failed(400, "BadRequest")
+    assert status["message"] == message
+
+
+@pytest.mark.parametrize("body", [b"{", b"a: b: c", b"[]"])
+def test_what_is_no_object_is_not_applied(api: API, a: str, body: bytes):
+    assert apply(api, a, body).failed(400, "BadRequest")["message"].startswith("error decoding YAML: ")
+
+
+def test_what_the_schema_does_not_know_is_not_applied(api: API, a: str):
+    status = apply(api, a, config_map(more=1)).failed(500, "")
+    assert status["message"] == (
+        "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .more: field not declared in schema"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"replicas": "x"}, ".spec.replicas: expected numeric (int or float), got string"),
+        ({"paused": "x"}, ".spec.paused: expected boolean, got &{x}"),
+        ({"selector": ["x"]}, ".spec.selector: expected map, got &{[x]}"),
+        ({"template": {"spec": {"containers": "x"}}}, ".spec.template.spec.containers: expected list, got &{x}"),
+    ],
+)
+def test_what_is_of_another_type_is_not_applied(api: API, web: str, spec: Tree, message: str):
+    assert message in apply(api, web, {**deployment(), "spec": spec}).failed(500, "")["message"]
+
+
+def test_an_element_is_applied_once(api: API, web: str):
+    status = apply(api, web, deployment({"name": "web", "image": "a"}, {"name": "web", "image": "b"})).failed(500, "")
+    assert '.spec.template.spec.containers: duplicate entries for key [name="web"]' in status["message"]
+
+
+def test_who_knows_another_version_does_not_apply(api: API, a: str):
+    made = apply(api, a, config_map(data={"x": "1"})).ok(201)
+    seen = {"resourceVersion": made["metadata"]["resourceVersion"]}
+    apply(api, a, config_map(data={"x": "2"}, metadata=seen)).ok()
+    apply(api, a, config_map(data={"x": "3"}, metadata=seen)).failed(409, "Conflict")
+
+
+# --- who manages what -------------------------------------------------------------------------------------------------
+
+
+def test_who_creates_manages_all_of_it(api: API, web: str):
+    body = deployment({"name": "web", "image": "web:1", "ports": [{"containerPort": 80}]})
+    body["metadata"] = {"name": "web", "labels": {"app": "web"}}
+    made = api.post(api.path("deployments", version=APPS), body, headers={"User-Agent": "tool/1.0 (linux)"}).ok(201)
+    assert managers(made) == {
+        ("tool", "Update", ""): {
+            "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
+            "f:spec": {
+                "f:progressDeadlineSeconds": {},
+                "f:replicas": {},
+                "f:revisionHistoryLimit": {},
+                "f:selector": {},
+                "f:strategy": {
+                    "f:rollingUpdate": {".": {}, "f:maxSurge": {}, "f:maxUnavailable": {}},
+                    "f:type": {},
+                },
+                "f:template": {
+                    "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
+                    "f:spec": {
+                        "f:containers": {
+                            'k:{"name":"web"}': {
+                                ".": {},
+                                "f:image": {},
+                                "f:imagePullPolicy": {},
+                                "f:name": {},
+                                "f:ports": {
+                                    ".": {},
+                                    'k:{"containerPort":80,"protocol":"TCP"}': {
+                                        ".": {},
+                                        "f:containerPort": {},
+                                        "f:protocol": {},
+                                    },
+                                },
+                                "f:resources": {},
+                                "f:terminationMessagePath": {},
+                                "f:terminationMessagePolicy": {},
+                            }
+                        },
+                        "f:dnsPolicy": {},
+                        "f:restartPolicy": {},
+                        "f:schedulerName": {},
+                        "f:securityContext": {},
+                        "f:terminationGracePeriodSeconds": {},
+                    },
+                },
+            },
+        }
+    }
+
+
+def test_the_status_is_managed_through_its_own_door(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
+    body = {"apiVersion": APPS, "kind": "Deployment", "metadata": {"name": "web"}}
+    status = {"replicas": 3, "conditions": [{"type": "Available", "status": "True"}]}
+    told = apply(api, f"{web}/status", {**body, "status": status, "spec": {"replicas": 9}}, "you").ok()
+    assert (told["status"]["replicas"], told["spec"]["replicas"]) == (3, 1)
+    assert managers(told)[("you", "Apply", "status")] == {
+        "f:status": {
+            "f:conditions": {'k:{"type":"Available"}': {".": {}, "f:status": {}, "f:type": {}}},
+            "f:replicas": {},
+        }
+    }
+    patched = api.patch(f"{web}/status", {"status": {"readyReplicas": 1}}, fieldManager="they").ok()
+    assert managers(patched)[("they", "Update", "status")] == {"f:status": {"f:readyReplicas": {}}}
+
+
+def test_who_scales_manages_the_replicas(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1"}, replicas=2)).ok(201)
+    api.patch(f"{web}/scale", {"spec": {"replicas": 5}}, fieldManager="scaler").ok()
+    found = managers(api.get(web).ok())
+    assert found[("scaler", "Update", "scale")] == {"f:spec": {"f:replicas": {}}}
+    assert "f:replicas" not in found[("me", "Apply", "")]["f:spec"]
+
+
+@pytest.mark.parametrize("entries", [[], [{}]])
+def test_managers_are_forgotten_by_who_says_so(api: API, a: str, entries: list[Tree]):
+    apply(api, a, config_map(data={"x": "1"})).ok(201)
+    cleared = api.patch(a, {"metadata": {"managedFields": entries}}).ok()
+    assert "managedFields" not in cleared["metadata"]
+    assert "managedFields" not in api.patch(a, {"data": {"y": "1"}}).ok()["metadata"]
+    status = apply(api, a, config_map(data={"y": "2"})).failed(409, "Conflict")
+    assert 'conflict with "before-first-apply" using v1: .data.y' in status["message"]
+    taken = apply(api, a, config_map(data={"z": "2"})).ok()
+    assert managers(taken) == {
+        ("me", "Apply", ""): {"f:data": {"f:z": {}}},
+        ("before-first-apply", "Update", ""): {"f:data": {".": {}, "f:x": {}, "f:y": {}}},
+    }
+
+
+def test_an_update_that_says_nothing_of_managers_keeps_them(api: API, a: str):
+    made = apply(api, a, config_map(data={"x": "1"})).ok(201)
+    before = made["metadata"].pop("managedFields")
+    assert api.put(a, made).ok()["metadata"]["managedFields"] == before
+
+
+def test_a_client_may_say_who_manages_what(api: API, a: str):
+    made = apply(api, a, config_map(data={"x": "1"}), "me").ok(201)
+    made["metadata"]["managedFields"][0]["manager"] = "you"
+    assert managers(api.put(a, made).ok()) == {("you", "Apply", ""): {"f:data": {"f:x": {}}}}
+    made["metadata"]["managedFields"][0]["fieldsV1"] = {"no": {}}
+    made["metadata"].pop("resourceVersion")
+    assert managers(api.put(a, made).ok()) == {("you", "Apply", ""): {"f:data": {"f:x": {}}}}
+
+
+def test_a_finalizer_is_managed_by_itself(api: API, a: str):
+    apply(api, a, config_map(metadata={"finalizers": ["example.com/a"]}), "me").ok(201)
+    both = apply(api, a, config_map(metadata={"finalizers": ["example.com/b"]}), "you").ok()
+    assert both["metadata"]["finalizers"] == ["example.com/a", "example.com/b"]
+    assert managers(both)[("you", "Apply", "")] == {"f:metadata": {"f:finalizers": {'v:"example.com/b"': {}}}}
+    left = apply(api, a, config_map(), "me").ok()
+    assert left["metadata"]["finalizers"] == ["example.com/b"]
+    api.patch(a, {"metadata": {"finalizers": None}}).ok()
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+def containers(tree: Tree) -> list[tuple[str, str]]:
+    return [(each["name"], each["image"]) for each in tree["spec"]["template"]["spec"]["containers"]]
+
+
+def test_elements_merge_by_their_keys(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1", "args": ["a"]}), "me").ok(201)
+    extended = deployment({"name": "log", "image": "log:1"}, {"name": "web", "env": [{"name": "A", "value": "1"}]})
+    both = apply(api, web, extended, "you").ok()
+    assert containers(both) == [("log", "log:1"), ("web", "web:1")]
+    assert both["spec"]["template"]["spec"]["containers"][1]["env"] == [{"name": "A", "value": "1"}]
+    status = apply(api, web, deployment({"name": "web", "image": "web:2"}), "you").failed(409, "Conflict")
+    assert causes(status) == {("FieldManagerConflict", '.spec.template.spec.containers[name="web"].image')}
+    gone = apply(api, web, deployment({"name": "web"}), "you").ok()
+    assert containers(gone) == [("web", "web:1")]
+    assert "env" not in gone["spec"]["template"]["spec"]["containers"][0]
+
+
+def test_a_key_that_is_left_to_the_server_is_what_it_would_be(api: API, web: str):
+    port = {"containerPort": 80}
+    made = apply(api, web, deployment({"name": "web", "image": "web:1", "ports": [port]}), "me").ok(201)
+    inside = managers(made)[("me", "Apply", "")]["f:spec"]["f:template"]["f:spec"]["f:containers"]['k:{"name":"web"}']
+    assert inside["f:ports"] == {'k:{"containerPort":80,"protocol":"TCP"}': {".": {}, "f:containerPort": {}}}
+    named = deployment(
+        {"name": "web", "ports": [{**port, "protocol": "TCP", "name": "http"}, {**port, "protocol": "UDP"}]}
+    )
+    both = apply(api, web, named, "you").ok()
+    assert both["spec"]["template"]["spec"]["containers"][0]["ports"] == [
+        {"name": "http", "containerPort": 80, "protocol": "TCP"},
+        {"containerPort": 80, "protocol": "UDP"},
+    ]
+
+
+def test_an_atomic_list_belongs_to_one(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1", "args": ["a", "b"]}), "me").ok(201)
+    status = apply(api, web, deployment({"name": "web", "args": ["a", "c"]}), "you").failed(409, "Conflict")
+    assert causes(status) == {("FieldManagerConflict", '.spec.template.spec.containers[name="web"].args')}
+
+
+@pytest.mark.parametrize(
+    ("live", "applied", "found"),
+    [
+        (["a", "b"], ["c"], ["a", "b", "c"]),
+        (["a", "b", "c"], ["c", "a"], ["b", "c", "a"]),
+        (["a", "b", "c"], ["d", "b"], ["a", "d", "b", "c"]),
+        (["a", "x", "b"], ["b", "y", "a"], ["x", "b", "y", "a"]),
+        (["a", "b", "c", "d"], ["e", "d", "b"], ["a", "c", "e", "d", "b"]),
+    ],
+)
+def test_elements_are_in_the_order_of_who_applied_last(
+    api: API, widgets: Widgets, live: list[str], applied: list[str], found: list[str]
+):
+    names = {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"}
+    widgets.define(version(schema=spec_of(names=names)))
+    widgets.create("a", spec={"names": live})
+    assert apply(api, widgets.path("a"), widgets.body("a", spec={"names": applied})).ok()["spec"]["names"] == found
+
+
+# --- custom resources -------------------------------------------------------------------------------------------------
+
+
+def test_custom_objects_merge_as_their_schema_says(api: API, widgets: Widgets):
+    part = {"type": "object", "required": ["name"], "properties": {"name": TEXT, "size": {"type": "integer"}}}
+    by_name = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    schema = spec_of(
+        parts={"type": "array", "items": part, **by_name},
+        whole={"type": "array", "items": TEXT},
+        atom={"type": "object", "additionalProperties": TEXT, "x-kubernetes-map-type": "atomic"},
+        free=ANYTHING,
+    )
+    widgets.define(version(schema=schema))
+    path = widgets.path("a")
+    mine = {"parts": [{"name": "a", "size": 1}], "whole": ["x"], "atom": {"k": "v"}, "free": {"x": {"y": [1]}}}
+    made = apply(api, path, widgets.body("a", spec=mine), "me").ok(201)
+    assert managers(made) == {
+        ("me", "Apply", ""): {
+            "f:spec": {
+                "f:parts": {'k:{"name":"a"}': {".": {}, "f:name": {}, "f:size": {}}},
+                "f:whole": {},
+                "f:atom": {},
+                "f:free": {"f:x": {".": {}, "f:y": {}}},
+            }
+        }
+    }
+    yours = {"parts": [{"name": "b", "size": 2}], "free": {"z": 1}}
+    both = apply(api, path, widgets.body("a", spec=yours), "you").ok()
+    assert both["spec"]["parts"] == [{"name": "a", "size": 1}, {"name": "b", "size": 2}]
+    assert both["spec"]["free"] == {"x": {"y": [1]}, "z": 1}
+    for other in ({"whole": ["y"]}, {"atom": {"l": "w"}}, {"free": {"x": {"y": [2]}}}):
+        apply(api, path, widgets.body("a", spec=other), "they").failed(409, "Conflict")
+
+
+def test_who_creates_a_custom_object_manages_all_of_it(widgets: Widgets):
+    widgets.define(version(schema=spec_of(a=TEXT, b={"type": "string", "default": "x"})))
+    made = widgets.create("a", spec={"a": "1"})
+    ((manager, fields),) = managers(made).items()
+    assert manager[1:] == ("Update", "")
+    assert fields == {"f:spec": {".": {}, "f:a": {}, "f:b": {}}}
+    assert managers(widgets.create("b")) == {}
+
+
+def test_a_set_of_maps_is_taken_though_nobody_can_manage_it(api: API, widgets: Widgets):
+    item = {"type": "object", "properties": {"a": TEXT}, "x-kubernetes-map-type": "atomic"}
+    widgets.define(version(schema=spec_of(set={"type": "array", "items": item, "x-kubernetes-list-type": "set"})))
+    made = widgets.create("a", spec={"set": [{"a": "1"}, {"a": "2"}]})
+    assert made["spec"]["set"] == [{"a": "1"}, {"a": "2"}]
+    assert managers(made) == {}
+    assert api.patch(widgets.path("a"), {"spec": {"set": [{"a": "3"}]}}).ok()["spec"]["set"] == [{"a": "3"}]
+    apply(api, widgets.path("a"), widgets.body("a", spec={"set": [{"a": "4"}]})).failed(500, "")
+
+
+def test_what_the_schema_of_a_custom_resource_does_not_know_is_not_applied(api: API, widgets: Widgets):
+    widgets.define(version(schema=spec_of(a=TEXT)))
+    status = apply(api, widgets.path("a"), widgets.body("a", spec={"b": "1"})).failed(500, "")
+    assert ".spec.b: field not declared in schema" in status["message"]
+
+
+def test_the_status_of_a_custom_object_is_applied_through_its_own_door(api: API, widgets: Widgets):
+    widgets.define(version(subresources={"status": {}}))
+    apply(api, widgets.path("a"), widgets.body("a", spec={"x": 1}, status={"y": 1})).ok(201)
+    told = apply(api, widgets.path("a", "status"), widgets.body("a", status={"y": 2}), "you").ok()
+    assert (told["spec"], told["status"]) == ({"x": 1}, {"y": 2})
+    assert managers(told) == {
+        ("me", "Apply", ""): {"f:spec": {".": {}, "f:x": {}}},
+        ("you", "Apply", "status"): {"f:status": {".": {}, "f:y": {}}},
+    }
