@@ -8,8 +8,12 @@ UV     := $(shell command -v uv 2>/dev/null)
 # Where `make models` reads the API's schemas and discovery from: a folder, or the URL of an API server.
 SOURCE ?= ../shared/kubernetes-1.37
 
+# How long `make soak` takes.
+MINUTES ?= 3
+
 # The stamps are written last, so that an interrupted installation is done again, not taken for a finished one.
 READY       := $(VENV)/.ready
+CHECK_READY := $(VENV)/.check-ready
 BENCH_READY := $(VENV)/.bench-ready
 
 ifdef UV
@@ -19,10 +23,10 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check demo real bench models blocking clean
+.PHONY: help setup test check demo real bench bench-full soak models blocking clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## install into .venv; does nothing when up to date
 
@@ -37,6 +41,11 @@ endif
 	@$(INSTALL) -e '.[test]'
 	@touch $@
 
+$(CHECK_READY): $(READY)
+	@echo "installing the second type checker"
+	@$(INSTALL) -e '.[check]'
+	@touch $@
+
 $(BENCH_READY): $(READY)
 	@echo "installing what listwatch is measured against"
 	@$(INSTALL) -e '.[bench]'
@@ -45,11 +54,11 @@ $(BENCH_READY): $(READY)
 test: setup ## run the tests
 	@$(RUN) -m pytest -q -n auto --durations=5 --durations-min=1
 
-check: setup ## ruff, mypy and the architecture test
+check: $(CHECK_READY) ## ruff, mypy, pyright and the architecture test
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
-	@$(RUN) -m pytest -q tests/test_architecture.py
+	@$(RUN) -m pytest -q tests/test_architecture.py tests/typechecking
 
 models: setup ## generate src/listwatch/models again, from the folder or API server SOURCE=…
 	@$(RUN) -m tools.generate_models $(SOURCE)
@@ -57,15 +66,21 @@ models: setup ## generate src/listwatch/models again, from the folder or API ser
 blocking: setup ## write the types of listwatch.blocking again, from the asynchronous classes
 	@$(RUN) -m tools.generate_blocking
 
-bench: $(BENCH_READY) ## measure listwatch beside its peers
-	@test -f bench/__main__.py || { echo "make bench: there is no bench/__main__.py yet" >&2; exit 1; }
-	@$(RUN) -m bench
+bench: $(BENCH_READY) ## measure listwatch beside its peers, in less than eight minutes; PART="clients informers" for some
+	@$(RUN) -m bench $(PART)
+
+bench-full: $(BENCH_READY) ## the same with more rounds, more objects and more peers, in an hour
+	@$(RUN) -m bench --full $(PART)
 
 demo: setup ## show what an informer sees, on an API server in this process
 	@$(RUN) -m listwatch.cli demo
 
-real: setup
-	@echo "make real: not there yet; it will run the contract tests against a real kube-apiserver and etcd" >&2; exit 1
+real: setup ## run the contract tests on a real kube-apiserver and etcd, which are built if need be
+	@$(RUN) -m tools.run_real
+
+soak: setup ## keep informers, then controllers, under trouble for MINUTES=3 each, and look at what came of it
+	@$(RUN) -m soak informers --minutes $(MINUTES)
+	@$(RUN) -m soak controllers --minutes $(MINUTES)
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

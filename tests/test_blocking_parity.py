@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tools import generate_blocking
 
+import listwatch as lw
 from listwatch import blocking
 from listwatch.blocking.face import Face, Opened, spoken
 from listwatch.informer.factory import SharedInformerFactory
@@ -18,15 +19,28 @@ from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 
 FACES = generate_blocking.faces()
+FUNCTIONS = [name for name in blocking.__all__ if not isinstance(getattr(blocking, name), type)]
 
 # What is for other parts of listwatch, and not for programs.
 LEFT_OUT = {
     "ByteStream": {"expect_within"},
     "Request": {"open_stream", "open_watch"},
     "ClientSet": {"source"},
+    "ListWatch": {"list", "watch", "of_kind"},
+    "Controller": {
+        "informer",
+        "open",
+        "close",
+        "work",
+        "stop_taking",
+        "wait_finished",
+        "under_way",
+        "was_held_up",
+    },
     "DynamicClient": {"source"},
+    "Manager": {"factory"},
     "MetadataClient": {"source"},
-    "SharedIndexInformer": {"lease", "listener_type", "feed", "run_until_stopped"},
+    "SharedIndexInformer": {"lease", "listener_type", "run_until_stopped"},
     "SharedInformerFactory": {"informer_type", "lease"},
 }
 
@@ -35,7 +49,7 @@ def members(face: type[Face]) -> Iterator[tuple[str, Any, Any]]:
     """The name of each member here, the twin's and our own."""
     for its_name, member in vars(face.twin_class).items():
         name = face.name_for(its_name)
-        if name is not None and isinstance(member, FunctionType | property | cached_property):
+        if name is not None and isinstance(member, FunctionType | property | cached_property | classmethod):
             yield name, member, inspect.getattr_static(face, name)
 
 
@@ -50,7 +64,8 @@ def test_nothing_is_left_out_but_what_is_named_here(face: type[Face]):
 @pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
 def test_every_method_takes_what_its_twin_takes(face: type[Face]):
     for name, theirs, ours in members(face):
-        if name not in ("__enter__", "__exit__") and isinstance(theirs, FunctionType):
+        if name not in ("__enter__", "__exit__") and isinstance(theirs, FunctionType | classmethod):
+            ours, theirs = getattr(ours, "__func__", ours), getattr(theirs, "__func__", theirs)
             assert inspect.signature(ours).parameters == inspect.signature(theirs).parameters, name
             assert not inspect.iscoroutinefunction(ours), name
     if issubclass(face, Opened):
@@ -62,6 +77,22 @@ def test_the_documentation_is_that_of_the_twin(face: type[Face]):
     assert face.__doc__ == spoken(face.twin_class.__doc__)
     for name, theirs, ours in members(face):
         assert ours.__doc__ == spoken(theirs.__doc__), name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_what_its_twin_takes(name: str):
+    ours = getattr(blocking, name)
+    theirs = ours.__wrapped__
+    assert inspect.iscoroutinefunction(theirs)
+    assert not inspect.iscoroutinefunction(ours)
+    assert inspect.signature(ours).parameters == inspect.signature(theirs).parameters
+    assert ours.__doc__ == spoken(theirs.__doc__)
+
+
+def test_what_reads_and_waits_has_a_blocking_form():
+    assert set(FUNCTIONS) == {"apply_files", "retry_on_conflict", "until", "until_with_sync", "wait_for"}
+    functions = {name for name in lw.__all__ if inspect.iscoroutinefunction(getattr(lw, name))}
+    assert functions <= set(FUNCTIONS)
 
 
 def test_the_words_of_asynchronous_programs_are_not_used():

@@ -5,11 +5,11 @@ import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.testing.clocks import START, InstantClock, VirtualClock
+from listwatch.testing.clocks import START, InstantClock, SkewedClock, VirtualClock
 
 
 async def for_ever() -> None:
@@ -63,6 +63,7 @@ async def sleep_and_note(clock: VirtualClock, delay: float, woken: list[tuple[fl
     woken.append((delay, clock.monotonic()))
 
 
+@settings(deadline=None)  # how long it takes says more about the machine than about the clock
 @given(st.lists(st.integers(1, 20), max_size=5))
 async def test_sleepers_wake_in_order_and_each_at_its_own_deadline(delays: list[int]):
     clock, woken = VirtualClock(), []
@@ -359,3 +360,28 @@ def test_a_deadline_works_where_time_moves_by_itself():
         return clock.monotonic()
 
     assert clock.run(main()) == 3600
+
+
+# --- Another computer's clock -----------------------------------------------------------------------------------------
+
+
+async def test_a_skewed_clock_runs_at_its_own_speed_and_shows_its_own_time():
+    clock = VirtualClock()
+    await clock.advance(100)
+    skewed: Clock = SkewedClock(clock, rate=2.0, ahead=3600.0)
+    assert skewed.monotonic() == 0
+    assert skewed.now() == clock.now() + timedelta(hours=1)
+    await clock.advance(10)
+    assert skewed.monotonic() == 20
+    assert skewed.now() == START + timedelta(seconds=100 + 20 + 3600)
+
+
+async def test_who_sleeps_by_a_skewed_clock_wakes_by_it():
+    clock = VirtualClock()
+    skewed = SkewedClock(clock, rate=0.5)
+    sleeper = asyncio.create_task(skewed.sleep(10))
+    await clock.advance(19.9)
+    assert not sleeper.done()
+    await clock.advance(0.1)
+    assert sleeper.done()
+    assert skewed.monotonic() == 10

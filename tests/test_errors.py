@@ -193,7 +193,8 @@ def test_a_cache_that_did_not_sync_tells_the_attempts_and_the_last_error():
     assert str(SyncTimeoutError("pods not synced after 30 s", attempts=4, last_error=last)) == (
         "pods not synced after 30 s (4 attempts; the last error was: list pods: no (Forbidden, 403))"
     )
-    assert str(SyncTimeoutError("late", attempts=1)) == "late (1 attempt; no error was reported)"
+    assert str(SyncTimeoutError("late", attempts=1)) == "late"
+    assert str(SyncTimeoutError(f"late: {last}", attempts=1, last_error=last)) == f"late: {last}"
 
 
 def test_failed_discovery_lists_its_failures_in_order():

@@ -14,7 +14,7 @@ import pytest
 
 from listwatch.client.client_set import ClientSet
 from listwatch.client.dynamic_client import DynamicClient
-from listwatch.meta import Resource
+from listwatch.client.waiting import wait_for
 from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.unstructured import Unstructured
@@ -93,23 +93,23 @@ async def test_a_pod_s_life_is_printed(script: str, tmp_path: Path) -> None:
             assert "bye" in program.lines
 
 
-CRONTABS = Resource(
-    "stable.example.com",
-    "v1",
-    "CronTab",
-    "crontabs",
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
-)
+def crontab(name: str, spec: str) -> Unstructured:
+    kind = {"apiVersion": "stable.example.com/v1", "kind": "CronTab"}
+    return Unstructured({**kind, "metadata": {"name": name}, "spec": {"cronSpec": spec}})
 
 
 async def test_a_custom_resource_is_listed_and_followed(tmp_path: Path) -> None:
-    async with APIServer(tls=True, resources=[CRONTABS]) as server, DynamicClient(server.config) as client:
+    async with APIServer(tls=True) as server, DynamicClient(server.config) as client:
         crontabs = client.resource("stable.example.com/v1", "CronTab").namespace("default")
-        await crontabs.create(Unstructured({"metadata": {"name": "old"}, "spec": {"cronSpec": "* * * * */5"}}))
+        async with running("04_custom_resource.py", server, tmp_path) as program:
+            await program.wait_for_line("in step, with 0 crontabs")
+            await crontabs.create(crontab("old", "* * * * */5"))
+            await program.wait_for_line("ADDED : old")
+            assert await program.interrupt() == 0
         async with running("04_custom_resource.py", server, tmp_path) as program:
             await program.wait_for_line("default/old runs at * * * * */5")
             await program.wait_for_line("in step, with 1 crontabs")
-            await crontabs.create(Unstructured({"metadata": {"name": "new"}, "spec": {"cronSpec": "0 0 * * *"}}))
+            await crontabs.create(crontab("new", "0 0 * * *"))
             await program.wait_for_line("ADDED : new")
             await crontabs.patch("new", {"spec": {"cronSpec": "1 0 * * *"}})
             await program.wait_for_line("MODIFIED : new")
@@ -128,3 +128,78 @@ async def test_config_maps_are_followed_from_the_version_of_the_list(tmp_path: P
             await program.wait_for_line("ADDED : settings has ['a', 'b']")
             assert program.lines[0].startswith("1 config maps at version")
             assert await program.interrupt() == 0
+
+
+@pytest.mark.parametrize("script", ["06_configmap_deployments.py", "10_blocking_controller.py"])
+async def test_a_config_map_has_the_deployment_it_asks_for(script: str, tmp_path: Path) -> None:
+    async with APIServer(tls=True) as server, ClientSet(server.config) as client:
+        configmaps, deployments = client.core_v1.configmaps("default"), client.apps_v1.deployments("default")
+        meta = ObjectMeta(name="web", labels={"deploy": "yes"})
+        await configmaps.create(ConfigMap(metadata=meta, data={"image": "nginx", "replicas": "2"}))
+        async with running(script, server, tmp_path) as program:
+            await program.wait_for_line("default/web created")
+            await configmaps.patch("web", {"data": {"replicas": "3"}})
+            await program.wait_for_line("default/web updated")
+            assert (await deployments.get("web")).spec.replicas == 3
+            await deployments.patch("web", {"spec": {"replicas": 7}})
+            program.lines.clear()
+            await program.wait_for_line("default/web updated")
+            assert (await deployments.get("web")).spec.replicas == 3
+            await configmaps.delete("web")
+            await program.wait_for_line("default/web is gone")
+            assert await program.interrupt() == 0
+            assert "bye" in program.lines
+
+
+async def test_a_bucket_is_made_reported_and_removed_before_its_object_goes(tmp_path: Path) -> None:
+    async with APIServer(tls=True) as server, DynamicClient(server.config) as client:
+        buckets = client.resource("storage.example.com/v1", "Bucket").namespace("default")
+        kind = {"apiVersion": "storage.example.com/v1", "kind": "Bucket"}
+        async with running("07_custom_resource_controller.py", server, tmp_path) as program:
+            await server.wait_for_requests(verb="watch", resource="buckets")
+            await buckets.create(Unstructured({**kind, "metadata": {"name": "photos"}, "spec": {"size": 10}}))
+            await program.wait_for_line("default/photos has 10 bytes")
+            made = await wait_for(buckets, "photos", "condition=Ready", timeout=30)
+            assert made.metadata.finalizers == ["storage.example.com/bucket"]
+            await buckets.patch("photos", {"spec": {"size": 20}})
+            await program.wait_for_line("default/photos has 20 bytes")
+            await wait_for(buckets, "photos", "jsonpath={.status.size}=20", timeout=30)
+            await buckets.delete("photos")
+            await program.wait_for_line("default/photos is removed")
+            await wait_for(buckets, "photos", "deleted", timeout=30)
+            assert await program.interrupt() == 0
+
+
+async def test_a_node_knows_its_pods(tmp_path: Path) -> None:
+    async with APIServer(tls=True) as server, ClientSet(server.config) as client:
+        await client.core_v1.nodes().create({"metadata": {"name": "n1"}})
+        async with running("09_node_pod_index.py", server, tmp_path) as program:
+            await program.wait_for_line("n1: no pods")
+            pod = a_pod("web-0")
+            pod.spec.node_name = "n1"
+            await client.core_v1.pods("default").create(pod)
+            await program.wait_for_line("n1: default/web-0")
+            await client.core_v1.nodes().delete("n1")
+            await program.wait_for_line("n1 (not a node any more): default/web-0")
+            assert await program.interrupt() == 0
+
+
+async def test_one_replica_counts_and_the_next_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "08_leader_elected_singleton.py"
+    async with APIServer(tls=True) as server, ClientSet(server.config) as client:
+        monkeypatch.setenv("POD_NAME", "one")
+        async with running(script, server, tmp_path) as one:
+            await one.wait_for_line("one counts 2")
+            monkeypatch.setenv("POD_NAME", "two")
+            async with running(script, server, tmp_path) as two:
+                await two.wait_for_line("one leads")
+                assert await one.interrupt() == 0
+                assert "bye" in one.lines
+                await two.wait_for_line("two leads")
+                counter = await client.core_v1.configmaps("default").get("counter")
+                await two.wait_for_line(f"two counts {int(counter.data['number']) + (counter.data['by'] == 'one')}")
+                assert not any(line.startswith("two counts") for line in two.lines[: two.lines.index("two leads")])
+                assert await two.interrupt() == 0
+        lease = await client.coordination_v1.leases("default").get("counter")
+        assert lease.spec.holder_identity == ""
+        assert lease.spec.lease_transitions == 1

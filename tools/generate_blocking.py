@@ -15,8 +15,11 @@ from pathlib import Path
 from types import ModuleType
 
 from listwatch import blocking
-from listwatch.blocking import clients, face, informers, streams
-from listwatch.client import apply_files, typed_groups, waiting
+from listwatch.blocking import clients, controllers, electors, face, informers, queues, recorders, sources, streams
+from listwatch.blocking import waiting as waiting_room
+from listwatch.client import apply_files, retry_on_conflict, typed_groups, until, waiting
+from listwatch.informer import typed_groups as informer_groups
+from listwatch.informer import until_with_sync
 
 STUB = Path(blocking.__file__).with_suffix(".pyi")
 
@@ -33,23 +36,36 @@ _OTHER_NAMES = {
     "AsyncIterator": "Iterator",
     "ListerWatcher": "Source",
     "SourceMaker": "Connected",
+    "EventSink": "ResourceClient[Any]",
+    "Watchable": "Source",
 }
-_SOURCE = "Source = ResourceReader[T] | ListerWatcher[T]"
+_SOURCE = "Source = ResourceReader[T] | ListWatch[T] | ListerWatcher[T]"
+# Where the blocking classes are, and which functions are there besides.
+_ROOMS = (streams, clients, sources, waiting_room, informers, electors, queues, controllers, recorders)
+_FUNCTIONS = {
+    "apply_files": apply_files,
+    "retry_on_conflict": retry_on_conflict,
+    "until": until,
+    "until_with_sync": until_with_sync,
+    "wait_for": waiting,
+}
 # Attributes that are set by constructors which say nothing of their types.
 _ATTRIBUTES = {
+    "Controller": {"name": "str", "needs_leader": "bool"},
     "DynamicClient": {"mapper": "RESTMapper"},
     "MetadataClient": {"mapper": "RESTMapper"},
     "InformerHandle": {"informer": "SharedIndexInformer[T]"},
+    "RetryWatcher": {"resource_version": "str"},
+    "WorkQueue": {"name": "str"},
     "SharedIndexInformer": {"name": "str", "kind": "type[T]", "indexer": "Indexer[T]", "lister": "Lister[T]"},
 }
-_KEPT_DECORATORS = {"overload", "property"}
-_ITERATION = {"__iter__", "__next__"}
+_KEPT_DECORATORS = {"classmethod", "contextmanager", "overload", "property"}
+_ITERATION = {"__iter__", "__len__", "__next__"}
 
 
 def faces() -> list[type[face.Face]]:
     """All blocking classes, each after those that it is built on."""
-    modules = (streams, clients, informers)
-    found = [each for module in modules for each in vars(module).values() if _is_face(each, module)]
+    found = [each for module in _ROOMS for each in vars(module).values() if _is_face(each, module)]
     return sorted(found, key=lambda each: sum(issubclass(each, other) for other in found))
 
 
@@ -58,11 +74,13 @@ def stub() -> str:
     body: list[ast.ClassDef | ast.FunctionDef] = [
         *(_class(each) for each in faces()),
         *_groups(),
-        *(_function(waiting, "wait_for"), _function(apply_files, "apply_files")),
+        *(_function(module, name) for name, module in _FUNCTIONS.items()),
     ]
     tree = ast.Module(body=[*body], type_ignores=[])
     ast.fix_missing_locations(tree)
-    variables = {name: text for each in (*_twin_modules(), waiting) for name, text in _type_variables(each)}
+    variables = {
+        name: text for each in (*_twin_modules(), *_FUNCTIONS.values()) for name, text in _type_variables(each)
+    }
     used = _names(tree) | {"ListerWatcher"}
     header = sorted({*_imports(used, defined={each.name for each in body} | {*variables, "Source"})})
     lines = ["from typing import TypeVar", "from listwatch.objects.object import Object", *header, ""]
@@ -111,8 +129,6 @@ def _members(twin: ast.ClassDef, own: ast.ClassDef, blocking_class: type[face.Fa
         if name is not None:
             yield _method(member, overridden.get(name, member), name)
     yield from (_method(overridden[name], overridden[name], name) for name in sorted(_ITERATION & overridden.keys()))
-    if blocking_class in (informers.SharedInformerFactory, informers.InformerGroup):
-        yield _dynamic(twin)
 
 
 def _is_overload(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -132,19 +148,15 @@ def _method(
     )
 
 
-def _dynamic(twin: ast.ClassDef) -> ast.FunctionDef:
-    """What finds the attributes that a factory has by name."""
-    [found] = [each for each in twin.body if isinstance(each, ast.FunctionDef) and each.name == "__getattr__"]
-    return _method(found, found, "__getattr__")
-
-
 def _function(module: ModuleType, name: str) -> ast.FunctionDef:
     [found] = [each for each in _tree(module).body if isinstance(each, ast.AsyncFunctionDef) and each.name == name]
-    return _Renamed().visit(_method(found, found, name))  # type: ignore[no-any-return]  # a function stays one
+    inlined = _Inlined(_aliases(module)).visit(_method(found, found, name))
+    return _Renamed().visit(inlined)  # type: ignore[no-any-return]  # a function stays one
 
 
 def _groups() -> list[ast.ClassDef]:
-    return [each for each in _tree(typed_groups).body if isinstance(each, ast.ClassDef)]
+    modules = (typed_groups, informer_groups)
+    return [each for module in modules for each in _tree(module).body if isinstance(each, ast.ClassDef)]
 
 
 def _documentation(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.stmt]:
@@ -163,6 +175,11 @@ class _Renamed(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.Name(_OTHER_NAMES.get(node.id, node.id))
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        # What would be awaited is just there.
+        return node.slice if ast.unparse(node.value) == "Awaitable" else node
+
 
 class _Inlined(ast.NodeTransformer):
     """Puts what an alias stands for in its place: two modules may use one name for two things."""
@@ -172,6 +189,13 @@ class _Inlined(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._aliases.get(node.id, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        alias = self._aliases.get(ast.unparse(node.value))
+        if alias is not None:
+            return alias  # of the same type variable: there is but one in each module
+        self.generic_visit(node)
+        return node
 
 
 # --- names and where they come from -----------------------------------------------------------------------------------
@@ -183,9 +207,9 @@ def _twin_modules() -> list[ModuleType]:
 
 
 def _imports(used: set[str], *, defined: set[str]) -> Iterator[str]:
-    sources = [*_twin_modules(), typed_groups, waiting, apply_files, *(streams, clients, informers)]
+    modules = [*_twin_modules(), typed_groups, informer_groups, *_FUNCTIONS.values(), *_ROOMS]
     homes: dict[str, str] = {}
-    for module in sources:
+    for module in modules:
         for name, home in _imported(module):
             if name in used - defined and homes.setdefault(name, home) != home:
                 raise ValueError(f"{name} is two things: {home} and {homes[name]}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tools.models.client_groups import client_groups_text
 from tools.models.definitions import read_definitions
+from tools.models.informer_groups import informer_groups_text
 from tools.models.python_code import ModuleWriter
 from tools.models.source import Source, read_source
 from tools.models.tables import schema_data_text, table_text
@@ -27,6 +28,7 @@ def generate(source: Source) -> Iterator[tuple[str, str]]:
     yield "models/table.py", table_text(source, definitions)
     yield "server/schema_data.py", schema_data_text(source, definitions)
     yield "client/typed_groups.py", client_groups_text(source, definitions)
+    yield "informer/typed_groups.py", informer_groups_text(source, definitions)
 
 
 def write(source: Source, package: Path) -> int:

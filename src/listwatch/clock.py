@@ -12,6 +12,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Protocol
 
+from listwatch.errors import UsageError
+
 
 class Clock(Protocol):
     """Tells the time and lets it pass."""
@@ -47,6 +49,8 @@ def time_limit(clock: Clock, timeout: float | None) -> AbstractAsyncContextManag
 
     A block that ends in time ends as if nothing had been there, also when it is cancelled from outside.
     """
+    if not isinstance(timeout, int | float | None):
+        raise UsageError(f"a timeout is a number of seconds, or None for no limit, not {timeout!r}")
     if timeout is None or timeout <= 0 or isinstance(clock, SystemClock):
         # asyncio's own alarm goes by the system's clock, and costs a fifth of a task that sleeps.
         return asyncio.timeout(timeout)

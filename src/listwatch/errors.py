@@ -54,7 +54,11 @@
     ├── SyncTimeoutError               a cache did not fill in time                        (also TimeoutError)
     ├── WaitTimeoutError               a condition did not come true in time               (also TimeoutError)
     ├── WatchClosedError               a watch ended before what was waited for
-    └── QueueClosedError               a queue was shut down
+    ├── ProgramError                   a program that was started here did not do its work
+    ├── ReconcileTimeoutError          a reconcile took longer than it may                 (also TimeoutError)
+    ├── PermanentError                 for programs to raise: trying again would not help
+    ├── LeadershipLostError            a lease was not renewed in time, or another holds it
+    └── QueueShutDownError             a queue was shut down, and nothing is left in it
 
 Every exception keeps its message as its only positional argument and all else as attributes, so each can be copied and
 pickled without help.
@@ -499,9 +503,11 @@ class SyncTimeoutError(ListWatchError, TimeoutError):
         self.last_error = last_error
 
     def __str__(self) -> str:
+        last = str(self.last_error or "")
+        if last in self.message:  # whoever made it has said so already, or there was none
+            return _one_line(self.message)
         tried = f"{self.attempts} attempts" if self.attempts != 1 else "1 attempt"
-        last = f"the last error was: {self.last_error}" if self.last_error else "no error was reported"
-        return _one_line(f"{self.message} ({tried}; {last})")
+        return _one_line(f"{self.message} ({tried}; the last error was: {last})")
 
 
 class WaitTimeoutError(ListWatchError, TimeoutError):
@@ -516,5 +522,21 @@ class WatchClosedError(ListWatchError):
     """A watch ended before what was waited for had happened."""
 
 
-class QueueClosedError(ListWatchError):
-    """A queue was shut down; it gives out nothing more."""
+class ProgramError(ListWatchError):
+    """A program that was started here ended, or did not get ready; the message has the end of what it said."""
+
+
+class ReconcileTimeoutError(ListWatchError, TimeoutError):
+    """A reconcile did not end within the time that its controller allows."""
+
+
+class PermanentError(ListWatchError):
+    """For a reconcile to raise: to try again would not help, until something is changed."""
+
+
+class LeadershipLostError(ListWatchError):
+    """This process leads no longer: what only a leader may do has to stop."""
+
+
+class QueueShutDownError(ListWatchError):
+    """A queue was shut down and gives out nothing more."""

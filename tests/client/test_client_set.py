@@ -11,10 +11,13 @@ from tests.client.scripted import scripted
 from listwatch import models
 from listwatch.client.client_set import ClientSet
 from listwatch.client.config import ClientConfig
+from listwatch.client.discovery_client import DiscoveryClient
+from listwatch.client.dynamic_client import DynamicClient
 from listwatch.client.groups import Clusterwide, Namespaced
+from listwatch.client.metadata_client import MetadataClient
 from listwatch.client.rest_client import RESTClient
 from listwatch.client.typed_groups import Groups
-from listwatch.errors import NoMatchError, RequestError
+from listwatch.errors import NoMatchError, RequestError, UsageError
 from listwatch.meta import GroupVersionKind, GroupVersionResource, Resource
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
@@ -220,3 +223,11 @@ async def test_config_maps_are_read_as_config_maps(client: ClientSet):
     _, _, source = client.source("core_v1.configmaps", namespace="kube-system", label_selector="", field_selector="")
     await client.core_v1.configmaps("kube-system").create(ConfigMap(metadata=ObjectMeta(name="a")))
     assert "a" in [each.name for each in await source.list()]
+
+
+@pytest.mark.parametrize("kind", [ClientSet, DynamicClient, MetadataClient, DiscoveryClient, RESTClient])
+def test_what_is_no_configuration_is_refused_with_the_way_to_one(kind: Any):
+    for given in ("http://jane:secret@10.0.0.1", None, {"token": "secret"}):
+        with pytest.raises(UsageError, match=r"pass listwatch\.load_config\(\), or listwatch\.ClientConfig") as caught:
+            kind(given)
+        assert "secret" not in str(caught.value)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -676,3 +676,20 @@ async def test_a_deletion_that_is_answered_with_something_else_is_an_error_of_ou
             return
         with pytest.raises(DecodeError):
             await deletion
+
+
+@pytest.mark.parametrize("name", [None, 7, b"web-0"])
+async def test_what_is_no_name_never_means_all_of_them(client: ClientSet, name: Any):
+    config_maps = client.core_v1.configmaps("default")
+    await config_maps.create(ConfigMap(metadata=ObjectMeta(name="precious")))
+    calls: list[Callable[[], Awaitable[Any]]] = [
+        lambda: config_maps.delete(name),
+        lambda: config_maps.get(name),
+        lambda: config_maps.patch(name, {"data": {}}),
+        lambda: config_maps.subresource("status").get(name),
+        lambda: config_maps.subresource("status").update(name, {}),
+    ]
+    for call in calls:
+        with pytest.raises(RequestError, match="configmaps: the name must be text, not "):
+            await call()
+    assert [each.name for each in await config_maps.list()] == ["precious"]

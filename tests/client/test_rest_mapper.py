@@ -260,3 +260,15 @@ async def test_it_forgets_when_told_to():
         client.mapper.invalidate()
         await client.mapper.resource_for("pods")
         assert documents.paths == ["/api", "/apis"] * 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [("apps/v1", "deployments"), ("apps/v1", "deployment"), ("apps/v2", "Deployment"), ("apps/v1/deployments", "")],
+)
+async def test_what_was_nearly_said_right_is_suggested(asked: str, kind: str):
+    async with routed(DISCOVERY) as (_, client):
+        with pytest.raises(
+            NoMatchError, match=r"the server has no resource .*; did you mean apps/v1, Kind=Deployment\?"
+        ):
+            await client.mapper.resource_for(asked, kind)

@@ -15,7 +15,7 @@ from tests.client.forwarders import SocksProxyServer, TunnelProxy
 
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse
-from listwatch.client.config import ClientConfig, Impersonation, OIDCConfig
+from listwatch.client.config import ClientConfig, ExecConfig, Impersonation, OIDCConfig
 from listwatch.client.exchange import AiohttpStream
 from listwatch.client.sockets import open_socket
 from listwatch.client.transport import AiohttpTransport
@@ -159,6 +159,16 @@ async def test_what_a_request_says_of_itself_comes_before_what_the_config_says(c
     assert headers["impersonate-user"] == ["joe"]
     assert "impersonate-group" not in headers
     assert headers["user-agent"] == ["me"]
+
+
+@pytest.mark.parametrize("status", [200, 401])
+async def test_no_plugin_is_run_for_who_brings_credentials(connect: Connect, status: int):
+    async with ScriptedServer(answer(status)) as server:
+        transport = connect(server.url, exec=ExecConfig(command="/there/is/no/such/plugin"))
+        assert (await transport.send(get(Authorization="Bearer mine"), timeout=60)).status == status
+        with pytest.raises(CredentialError):
+            await transport.send(get(), timeout=60)
+    assert [request.headers["authorization"] for request in server.requests] == ["Bearer mine"]
 
 
 async def test_a_body_of_megabytes_is_sent_whole(connect: Connect):
@@ -676,6 +686,19 @@ async def test_what_goes_wrong_with_an_identity_provider_is_a_credential_error(c
             await connect(server.url, auth_provider=oidc(provider)).send(get(), timeout=60)
         await provider.wait_all_closed()
     assert server.requests == []
+
+
+async def test_who_waits_for_credentials_in_vain_learns_from_whom_and_closing_ends_that(connect: Connect):
+    async with ScriptedServer(HANG) as provider, ScriptedServer() as server:
+        transport = connect(server.url, auth_provider=oidc(provider))
+        with pytest.raises(TransportTimeoutError, match="no credentials yet from the identity provider http"):
+            await transport.send(get(), timeout=0.01)
+        await transport.aclose()
+        await provider.wait_all_closed()
+        with pytest.raises(UsageError, match="the client is closed"):
+            await transport.send(get(), timeout=60)
+    assert server.requests == []
+    assert len(provider.requests) <= 1, "a closed client asks nobody"
 
 
 # --- TLS -------------------------------------------------------------------------------------------------------------

@@ -265,3 +265,8 @@ def test_nothing_is_true_of_what_is_not_there(each: Any):
 def test_conditions_can_be_shown():
     each = [ready, deleted, condition("Ready", "False"), jsonpath("{.a}=1"), jsonpath("{.a}")]
     assert list(map(str, each)) == ["ready", "deleted", "condition Ready=False", "jsonpath {.a}=1", "jsonpath {.a}"]
+
+
+async def test_what_is_no_condition_is_refused(pods: ResourceClient[Pod]):
+    with pytest.raises(UsageError, match="7 is no condition: give a function of an object, or a text as 'ready'"):
+        await wait_for(pods, "web-0", 7)  # type: ignore[arg-type]  # it is what is tested

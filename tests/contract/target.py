@@ -1,10 +1,13 @@
-"""The API server that the contract is tried on: the embedded one, or any other that runs already.
+"""The API server that the contract is tried on: the embedded one, a real one, or any other that runs already.
 
-    LISTWATCH_CONTRACT_URL        where it is; without it the embedded server is started
-    LISTWATCH_CONTRACT_TOKEN      a bearer token of somebody in system:masters
-    LISTWATCH_CONTRACT_CA         a file with the certificate that signed the server's, or
-    LISTWATCH_CONTRACT_INSECURE   anything, to take whatever certificate it shows
-    LISTWATCH_CONTRACT_ETCD       where its etcd listens for clients, so that history can be forgotten
+    LISTWATCH_CONTRACT_SERVER        `embedded`, which is the default, or `real`: that one is started
+    LISTWATCH_CONTRACT_ETCD_VERSION  the etcd of a real one, if it is not to be the newest there is
+
+    LISTWATCH_CONTRACT_URL           where one is that runs already
+    LISTWATCH_CONTRACT_TOKEN         a bearer token of somebody in system:masters
+    LISTWATCH_CONTRACT_CA            a file with the certificate that signed the server's, or
+    LISTWATCH_CONTRACT_INSECURE      anything, to take whatever certificate it shows
+    LISTWATCH_CONTRACT_ETCD          where its etcd listens for clients, so that history can be forgotten
 
 No test asks which of them it is.
 """
@@ -13,6 +16,7 @@ import http.client
 import json
 import os
 import ssl
+import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +25,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from listwatch.testing.api_server_thread import APIServerThread
+from listwatch.testing.real_api_server_thread import RealAPIServer, RealAPIServerThread, RealBinaries
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,10 @@ def chosen_target() -> Iterator[Target]:
     """The server that the environment names, or else an embedded one."""
     if url := os.environ.get("LISTWATCH_CONTRACT_URL"):
         yield _running(url)
-    else:
-        with _embedded() as target:
-            yield target
+        return
+    start = {"embedded": _embedded, "real": _real}[os.environ.get("LISTWATCH_CONTRACT_SERVER", "embedded")]
+    with start() as target:
+        yield target
 
 
 # --- a server that runs already ---------------------------------------------------------------------------------------
@@ -85,6 +91,24 @@ def _compact(etcd: str) -> None:
 def _ask_etcd(etcd: str, what: str, question: dict[str, object]) -> dict[str, dict[str, str]]:
     with urllib.request.urlopen(f"{etcd}/v3/kv/{what}", json.dumps(question).encode(), timeout=10) as answer:
         return json.load(answer)
+
+
+# --- a real server ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _real() -> Iterator[Target]:
+    binaries = RealBinaries.find(etcd=os.environ.get("LISTWATCH_CONTRACT_ETCD_VERSION", ""))
+    with RealAPIServerThread(RealAPIServer(binaries=binaries)) as server, tempfile.NamedTemporaryFile() as certificate:
+        certificate.write(server.ca_certificate)
+        certificate.flush()
+        yield Target(
+            url=server.url,
+            token=server.token,
+            forget_history=server.compact,
+            wait_until_idle=lambda: None,
+            ca_file=certificate.name,
+        )
 
 
 # --- the embedded server ----------------------------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -21,6 +22,7 @@ from listwatch.errors import (
     RequestTimeoutError,
     TooManyRequestsError,
 )
+from listwatch.informer.list_watch import ListWatch
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ListMeta
@@ -29,6 +31,8 @@ from listwatch.objects.unstructured import Unstructured
 from listwatch.server.storage import Event, RevisionCompactedError, Storage
 
 RESOURCE = "/configmaps"
+PAGE = 3
+"""More objects than that this server never has in one page, unless all are asked for."""
 NAMES = [f"c{number}" for number in range(8)]
 
 
@@ -43,6 +47,7 @@ class Weather:
     cut: float = 0.0
     stale: float = 0.0
     lost_bookmark: float = 0.0
+    late_bookmark: float = 0.0
     duplicate: float = 0.0
     lag: float = 0.0
 
@@ -59,6 +64,7 @@ class SimulatedServer:
     clock: Clock
     streams: bool = True
     marks: bool = True
+    places: tuple[str, ...] = ("default",)
     weather: Weather = field(default_factory=Weather)
     history: list[str] = field(default_factory=list)
     storage: Storage = field(default_factory=Storage)
@@ -73,7 +79,7 @@ class SimulatedServer:
 
     def write(self) -> None:
         """Create, change or delete something, or forget the past."""
-        key = ObjectKey("default", self.dice.choice(NAMES))
+        key = ObjectKey(self.dice.choice(self.places), self.dice.choice(NAMES))
         present = self.storage.get(RESOURCE, key)
         if self.dice.random() < 0.05:
             self.storage.compact(self.storage.revision)
@@ -90,44 +96,56 @@ class SimulatedServer:
             self.storage.update(RESOURCE, key, _encoder(key, self._serial))
             self.history.append(f"update {key} @{self.storage.revision}")
 
-    def state(self) -> dict[str, str]:
+    def state(self, accepts: Callable[[ConfigMap], bool] = lambda _: True) -> dict[str, str]:
         """The version of each object, by key."""
-        return {str(each.key): str(each.revision) for each in self.storage.scan(RESOURCE)}
+        stored = self.storage.scan(RESOURCE)
+        return {str(each.key): str(each.revision) for each in stored if accepts(ConfigMap.from_wire(each.value))}
+
+    def within(self, place: str) -> ListWatch[ConfigMap]:
+        """The same server as a source of the objects of one namespace."""
+        return ListWatch(list=partial(self.list, place=place), watch=partial(self.watch, place=place))
 
     # --- a list -----------------------------------------------------------------------------------------------------
 
     async def list(
-        self, resource_version: str = "", limit: int | None = None, continue_token: str = "", **_: Any
+        self,
+        resource_version: str = "",
+        limit: int | None = None,
+        continue_token: str = "",
+        place: str | None = None,
+        **_: Any,
     ) -> ObjectList[ConfigMap]:
         self.history.append(f"LIST {resource_version!r} limit={limit} continue={continue_token!r}")
         await self._trouble()
-        revision, start = self._revision_of_list(resource_version), None
+        revision, start = self._revision_at_hand(resource_version), None
         if continue_token:
-            version, _, name = continue_token.partition("/")
-            revision, start = int(version), ObjectKey("default", name)
+            version, namespace, name = continue_token.split("/")
+            revision, start = int(version), ObjectKey(namespace, name)
         try:
-            page = self.storage.list(RESOURCE, revision=revision, limit=limit or 0, start_after=start)
+            page = self.storage.list(
+                RESOURCE, namespace=place, revision=revision, limit=min(limit, PAGE) if limit else 0, start_after=start
+            )
         except RevisionCompactedError:
             raise ExpiredError("too old") from None
-        more = f"{page.revision}/{page.next.name}" if page.next else ""
+        more = f"{page.revision}/{page.next}" if page.next else ""
         items = [ConfigMap.from_wire(each.value) for each in page.items]
         return ObjectList(items, metadata=ListMeta(resource_version=str(page.revision), continue_=more))
 
-    def _revision_of_list(self, asked: str) -> int | None:
+    def _revision_at_hand(self, asked: str) -> int | None:
         """Whatever is at hand for "0", nothing older than a version, the latest without one."""
         if asked == "":
             return None
         least = max(int(asked), self.storage.compacted_revision)
-        if int(asked) > self.storage.revision:
-            raise RequestTimeoutError.too_large_resource_version(asked, self.storage.revision)
+        if least > self.storage.revision:
+            raise RequestTimeoutError.too_large_resource_version(str(least), self.storage.revision)
         if self.dice.random() < self.weather.stale:
             return self.dice.randint(least, self.storage.revision)
         return None
 
     # --- a watch ----------------------------------------------------------------------------------------------------
 
-    def watch(self, **options: Any) -> SimulatedWatch:
-        return SimulatedWatch(self, options)
+    def watch(self, place: str | None = None, **options: Any) -> SimulatedWatch:
+        return SimulatedWatch(self, place, options)
 
     async def _trouble(self) -> None:
         if self.dice.random() < self.weather.lag:
@@ -147,8 +165,10 @@ class SimulatedServer:
 class SimulatedWatch:
     """One stream: initial events if they are asked for, then what happens, until it is cut or its time is over."""
 
-    def __init__(self, server: SimulatedServer, options: dict[str, Any]) -> None:
+    def __init__(self, server: SimulatedServer, place: str | None, options: dict[str, Any]) -> None:
         self._server = server
+        self._place = place
+        self._late: Bookmark[ConfigMap] | None = None
         self._options = options
         self._news = asyncio.Event()
         self._after = 0
@@ -173,8 +193,10 @@ class SimulatedWatch:
         ends = server.clock.monotonic() + self._options["timeout_seconds"]
         self._after = int(version or 0)
         if initial:
-            self._after = server.storage.revision
-            for stored in list(server.storage.scan(RESOURCE)):
+            # A server that lags behind begins with an older state, and tells what happened since.
+            revision = server._revision_at_hand(version)
+            self._after = server.storage.revision if revision is None else revision
+            for stored in list(server.storage.scan(RESOURCE, namespace=self._place, revision=revision)):
                 if dice.random() < weather.cut / 4:
                     raise ConnectionLostError("cut")
                 yield Added(ConfigMap.from_wire(stored.value))
@@ -208,9 +230,23 @@ class SimulatedWatch:
             return
         for event in events:
             self._after = event.revision
-            yield _as_watch_event(event)
-        if dice.random() >= server.weather.lost_bookmark and self._after:
-            yield _bookmark(max(self._after, 1))
+            if self._place in (None, event.key.namespace):
+                yield _as_watch_event(event)
+        yield from self._bookmarks()
+
+    def _bookmarks(self) -> Iterator[Any]:
+        """How far it came, or how far it had come some time ago."""
+        weather, dice = self._server.weather, self._server.dice
+        late, self._late = self._late, None
+        if late is not None:
+            yield late
+        if not self._after or dice.random() < weather.lost_bookmark:
+            return
+        mark = _bookmark(self._after)
+        if dice.random() < weather.late_bookmark:
+            self._late = mark
+        else:
+            yield mark
 
     async def _wait(self, ends: float) -> None:
         server = self._server

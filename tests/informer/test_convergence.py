@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from soak.witness import Witness
 from tests.informer.simulation import SimulatedServer, Weather
 
-from listwatch.informer.handlers import Change
-from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
+from listwatch.informer.handlers import Added, Change, Deleted, Updated
+from listwatch.informer.informer import Informer
+from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing.clocks import VirtualClock
 
@@ -21,88 +26,82 @@ QUIET = 1500.0
 """Seconds of good weather in which every informer must come into step: longer than two watches, and any delay."""
 
 
-class Witness:
-    """A handler that checks each change against the ones before: added once, versions never back, gone once."""
+def has_an_even_serial(item: ConfigMap) -> bool:
+    return int(item.data["serial"]) % 2 == 0
 
-    def __init__(self, dice: Random, name: str) -> None:
-        self.dice = dice
-        self.name = name
-        self.known: dict[str, int] = {}
-        self.mistakes: list[str] = []
 
-    def on_add(self, item: ConfigMap) -> Any:
-        if str(item.key) in self.known:
-            self.mistakes.append(f"{self.name}: {item!r} was added twice")
-        self.known[str(item.key)] = int(item.resource_version)
-        return self._trouble()
+@dataclass
+class Hearer:
+    """Somebody who is told, what he sees of it, and how he is got rid of."""
 
-    def on_update(self, old: ConfigMap, new: ConfigMap) -> Any:
-        before = self.known.get(str(new.key))
-        if before is None:
-            self.mistakes.append(f"{self.name}: {new!r} was updated before it was added")
-        elif int(old.resource_version) != before or int(new.resource_version) < before:
-            self.mistakes.append(f"{self.name}: from {old!r} to {new!r}, after version {before}")
-        self.known[str(new.key)] = int(new.resource_version)
-        return self._trouble()
-
-    def on_delete(self, item: ConfigMap) -> Any:
-        before = self.known.pop(str(item.key), None)
-        if before is None:
-            self.mistakes.append(f"{self.name}: {item!r} was deleted without being known")
-        elif int(item.resource_version) < before:
-            self.mistakes.append(f"{self.name}: {item!r} was deleted in a state before {before}")
-        return self._trouble()
-
-    def _trouble(self) -> Any:
-        if self.dice.random() < 0.05:
-            raise ValueError("a mistake in a handler")
-        return asyncio.sleep(0) if self.dice.random() < 0.3 else None
+    witness: Witness
+    accepts: Callable[[ConfigMap], bool]
+    leave: Callable[[], object]
 
 
 class Simulation:
-    """One seeded run."""
+    """One seeded run: an informer of one of three forms, in changing weather."""
 
     def __init__(self, seed: int) -> None:
         self.dice = Random(seed)
         self.clock = VirtualClock()
+        self.form = self.dice.choice(["shared", "shared", "namespaces", "plain"])
         self.server = SimulatedServer(
-            self.dice, self.clock, streams=self.dice.random() < 0.7, marks=self.dice.random() < 0.8
+            self.dice,
+            self.clock,
+            streams=self.dice.random() < 0.7,
+            marks=self.dice.random() < 0.8,
+            places=("red", "blue") if self.form == "namespaces" else ("default",),
         )
-        self.witnesses: list[Witness] = []
-        self.registrations: list[HandlerRegistration[ConfigMap]] = []
+        self.hearers: list[Hearer] = []
 
     def run(self) -> None:
         self.clock.run(self._run())
 
     async def _run(self) -> None:
-        informer = SharedIndexInformer(
-            self.server,
-            ConfigMap,
-            clock=self.clock,
-            random=self.dice,
-            resync=self.dice.choice([0.0, 30.0]),
-            on_problem=lambda problem: self.server.history.append(f"  problem: {problem.error}"),
-        )
-        self._add_witness(informer)
+        informer = self._informer()
         async with informer:
             for _ in range(self.dice.randint(5, 60)):
                 await self._step(informer)
             self.server.weather = Weather()
             await self.clock.sleep(QUIET)
             self._check(informer)
+            for hearer in self.hearers:
+                hearer.leave()
+        await asyncio.sleep(0)
         assert self.server.open_watches == 0, "a watch was left open"
         assert asyncio.all_tasks() == {asyncio.current_task()}, "a task was left behind"
 
-    async def _step(self, informer: SharedIndexInformer[ConfigMap]) -> None:
+    def _informer(self) -> Any:
+        options: dict[str, Any] = {
+            "clock": self.clock,
+            "random": self.dice,
+            "resync": self.dice.choice([0.0, 30.0]),
+            "on_problem": lambda problem: self.server.history.append(f"  problem: {problem.error}"),
+        }
+        if self.form == "plain":
+            witness = Witness("the only witness", self._trouble())
+            self.hearers.append(Hearer(witness, lambda _: True, lambda: None))
+            return Informer(self.server, ConfigMap, witness, **options)
+        sources: Any = {place: self.server.within(place) for place in self.server.places}
+        informer = SharedIndexInformer(
+            sources if self.form == "namespaces" else self.server,
+            ConfigMap,
+            streaming=self.dice.random() < 0.8,
+            internal_error_window=self.dice.choice([0.0, 60.0]),
+            **options,
+        )
+        self._add_handler(informer)
+        return informer
+
+    async def _step(self, informer: Any) -> None:
         match self.dice.randrange(12):
             case 0:
                 self.server.weather = Weather.random(self.dice)
-            case 1:
-                self._add_witness(informer)
-            case 2 if len(self.registrations) > 1:
-                place = self.dice.randrange(1, len(self.registrations))
-                self.registrations.pop(place).remove()
-                self.witnesses.pop(place)
+            case 1 if self.form != "plain":
+                self._add_hearer(informer)
+            case 2 if len(self.hearers) > 1:
+                self.hearers.pop(self.dice.randrange(len(self.hearers))).leave()
             case 3 | 4:
                 await self.clock.sleep(self.dice.random() * 20)
             case _:
@@ -110,31 +109,101 @@ class Simulation:
                 if self.dice.random() < 0.5:
                     await asyncio.sleep(0)
 
-    def _add_witness(self, informer: SharedIndexInformer[ConfigMap]) -> None:
-        witness = Witness(self.dice, f"witness {len(self.witnesses)}")
-        self.witnesses.append(witness)
-        self.registrations.append(informer.add_handler(witness, on_failure=_ignore))
+    # --- those who are told ------------------------------------------------------------------------------------------
 
-    def _check(self, informer: SharedIndexInformer[ConfigMap]) -> None:
-        expected = self.server.state()
+    def _add_hearer(self, informer: SharedIndexInformer[ConfigMap]) -> None:
+        if self.dice.random() < 0.2:
+            self._add_reader(informer)
+        else:
+            self._add_handler(informer)
+
+    def _add_handler(self, informer: SharedIndexInformer[ConfigMap]) -> None:
+        accepts = self.dice.choice([None, None, has_an_even_serial])
+        bound = self.dice.choice([None, None, 3])
+        witness = Witness(f"witness {len(self.hearers)}", self._trouble(), sees_all=bound is None)
+        registration = informer.add_handler(
+            witness,
+            filter=accepts,
+            max_pending=bound,
+            resync=self.dice.choice([None, 0.0, 7.0]),
+            on_failure=_ignore,
+        )
+        self.hearers.append(Hearer(witness, accepts or (lambda _: True), registration.remove))
+
+    def _add_reader(self, informer: SharedIndexInformer[ConfigMap]) -> None:
+        witness = Witness(f"reader {len(self.hearers)}")
+        reading = asyncio.create_task(_read(informer, witness))
+        self.hearers.append(Hearer(witness, lambda _: True, reading.cancel))
+
+    def _trouble(self) -> Callable[[], Any]:
+        """A handler is quick, slow or very slow, and fails now and then."""
+        pause = self.dice.choice([0.0, 0.0, 3.0])
+
+        def trouble() -> Any:
+            if self.dice.random() < 0.05:
+                raise ValueError("a mistake in a handler")
+            return self.clock.sleep(self.dice.random() * pause) if self.dice.random() < 0.3 else None
+
+        return trouble
+
+    # --- in the end --------------------------------------------------------------------------------------------------
+
+    def _check(self, informer: Any) -> None:
         held = {str(item.key): item.resource_version for item in informer.indexer.list()}
-        assert held == expected, "the store differs from the server"
+        assert held == self.server.state(), "the store differs from the server"
         assert informer.has_synced
-        for witness in self.witnesses:
-            assert witness.mistakes == []
-            assert {key: str(version) for key, version in witness.known.items()} == expected, witness.name
+        for hearer in self.hearers:
+            assert hearer.witness.mistakes == []
+            assert hearer.witness.known == self.server.state(hearer.accepts), hearer.witness.name
+
+
+class Stopped(Simulation):
+    """One seeded run that ends in the middle of it all."""
+
+    async def _run(self) -> None:
+        informer = self._informer()
+        async with informer:
+            for _ in range(self.dice.randint(0, 30)):
+                await self._step(informer)
+        for hearer in self.hearers:
+            hearer.leave()
+        await asyncio.sleep(0)
+        assert self.server.open_watches == 0, "a watch was left open"
+        assert asyncio.all_tasks() == {asyncio.current_task()}, "a task was left behind"
+        assert [mistake for hearer in self.hearers for mistake in hearer.witness.mistakes] == []
+
+
+async def _read(informer: SharedIndexInformer[ConfigMap], witness: Witness) -> None:
+    async with aclosing(informer.changes()) as changes:
+        async for change in changes:
+            match change:
+                case Added(item):
+                    witness.on_add(item)
+                case Updated(item, old):
+                    witness.on_update(old, item)
+                case Deleted(item):
+                    witness.on_delete(item)
 
 
 def _ignore(name: str, change: Change[ConfigMap], error: Exception) -> None:
     assert isinstance(error, ValueError)
 
 
-@given(st.integers(min_value=0, max_value=2**32))
-@settings(max_examples=RUNS, deadline=None)
-def test_the_store_converges_and_every_handler_saw_a_legal_story(seed: int) -> None:
-    simulation = Simulation(seed)
+def play(simulation: Simulation, seed: int) -> None:
     try:
         simulation.run()
     except BaseException as error:
-        error.add_note(f"seed {seed}:\n" + "\n".join(simulation.server.history[-60:]))
+        error.add_note(f"seed {seed}, {simulation.form}:\n" + "\n".join(simulation.server.history[-60:]))
         raise
+
+
+@given(st.integers(min_value=0, max_value=2**32))
+@settings(max_examples=RUNS, deadline=None)
+def test_the_store_converges_and_every_handler_saw_a_legal_story(seed: int) -> None:
+    play(Simulation(seed), seed)
+
+
+@given(st.integers(min_value=0, max_value=2**32))
+@settings(max_examples=RUNS, deadline=None)
+def test_it_can_be_stopped_at_any_moment_and_leaves_nothing(seed: int) -> None:
+    play(Stopped(seed), seed)

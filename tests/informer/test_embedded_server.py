@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 
 from listwatch.client.client_set import ClientSet
+from listwatch.client.config import ClientConfig
 from listwatch.client.rest_client import RESTClient
 from listwatch.errors import InvalidError
 from listwatch.informer.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.transforms import lightest, strip_managed_fields
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
 from listwatch.server.faults import Fail, Fault
+from listwatch.testing.scripted_server import HANG, ScriptedServer, answer, stream_head
 
 
 @pytest.mark.parametrize("made_of", ["two requests", "a client's resource"])
@@ -29,3 +32,24 @@ async def test_a_server_that_cannot_stream_is_listed_and_then_watched(made_of: s
             await informer.wait_until(written.resource_version, timeout=30)
             assert sorted(informer.indexer.keys()) == ["default/a", "default/b"]
         assert len(server.requests.matching(verb="list", resource="configmaps")) == 1
+
+
+async def test_a_server_is_asked_to_leave_managed_fields_out_where_they_would_be_stripped() -> None:
+    listed = answer(body=b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}')
+    async with (
+        ScriptedServer(listed, [stream_head(), HANG]) as server,
+        ClientSet(ClientConfig(host=server.url)) as client,
+    ):
+        source = client.core_v1.configmaps("default")
+        async with SharedIndexInformer(source, ConfigMap, streaming=False, transform=strip_managed_fields) as informer:
+            await informer.wait_for_sync(timeout=30)
+            await server.wait_requests(2)
+
+    accepted = "application/json;drop=metadata.managedFields,application/json"
+    assert [request.headers["accept"] for request in server.requests] == [accepted, accepted]
+
+
+def test_only_a_source_that_can_be_asked_for_less_is_asked() -> None:
+    source: ListWatch[ConfigMap] = ListWatch(list=list, watch=list)
+
+    assert lightest(source, strip_managed_fields) is source

@@ -11,7 +11,7 @@ from tests.informer.settings import Diary, pod
 from listwatch.errors import ForbiddenError, SyncTimeoutError, UsageError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.meta import Resource
-from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.models.core_v1 import ConfigMap, Node, Pod
 from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 
@@ -81,6 +81,29 @@ def test_selectors_that_mean_the_same_are_the_same(client: ScriptedClient) -> No
 def test_one_namespace_or_several_but_not_both(client: ScriptedClient) -> None:
     with pytest.raises(UsageError, match="not both"):
         SharedInformerFactory(client, namespace="red", namespaces=["blue"])
+    with pytest.raises(UsageError, match="not both"):
+        SharedInformerFactory(client).informer(Pod, namespace="red", namespaces=["blue"])
+
+
+def test_namespaces_are_a_list_of_names(client: ScriptedClient) -> None:
+    with pytest.raises(UsageError, match="say namespace='red'"):
+        SharedInformerFactory(client, namespaces="red")
+    with pytest.raises(UsageError, match="for all of them, name none"):
+        SharedInformerFactory(client).informer(Pod, namespaces=["red", ""])
+
+
+def test_the_order_of_namespaces_does_not_matter(client: ScriptedClient) -> None:
+    factory = SharedInformerFactory(client)
+
+    one = factory.informer(Pod, namespaces=["red", "blue"])
+    assert factory.informer(Pod, namespaces=["blue", "red", "blue"]).informer is one.informer
+
+
+def test_what_lives_in_no_namespace_is_looked_at_wherever_it_is(client: ScriptedClient) -> None:
+    factory = SharedInformerFactory(client, namespaces=["red", "blue"])
+
+    assert factory.informer(Node).informer is factory.informer(Node, namespace="").informer
+    assert client.asked[-1] == ("Node", "", "")
 
 
 async def test_several_namespaces_are_one_store(client: ScriptedClient, clock: VirtualClock) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from random import Random
 from typing import Any
 
+import pytest
 from tests.informer.settings import Diary, pod
 
+from listwatch.errors import ForbiddenError, InformerStoppedError, SyncTimeoutError
 from listwatch.informer.informer import Informer
 from listwatch.informer.transforms import keep_fields, metadata_only, strip_managed_fields
 from listwatch.models.core_v1 import Pod
@@ -55,6 +58,42 @@ async def test_it_tells_everything_again_when_asked_to() -> None:
         await clock.advance(25)
 
     assert len(diary.told) == 1 + 2
+
+
+async def test_very_many_changes_leave_others_their_turns() -> None:
+    clock, source = VirtualClock(), ScriptedSource(Pod)
+    pods = [pod(f"p{number}") for number in range(5000)]
+    source.will_list(pods, resource_version="10")
+    others_turns: list[int] = []
+    handled = 0
+
+    class Slow:
+        def on_add(self, item: Pod) -> None:
+            nonlocal handled
+            handled += 1
+            sum(range(3000))  # some tens of microseconds
+
+    handler: Any = Slow()
+    async with Informer(source, Pod, handler, clock=clock) as informer:
+        waiting = asyncio.ensure_future(informer.wait_for_sync(timeout=5))
+        while not waiting.done():
+            others_turns.append(handled)
+            await asyncio.sleep(0)
+
+    assert len(set(others_turns)) > 5
+
+
+async def test_it_runs_once_and_says_why_it_did_not_sync() -> None:
+    clock, source = VirtualClock(), ScriptedSource(Pod)
+    source.will_fail_list(ForbiddenError("no rule allows it"))
+    informer = Informer(source, Pod, Diary(), clock=clock, on_problem=lambda _: None)
+    async with informer:
+        waiting = asyncio.create_task(informer.wait_for_sync(timeout=1))
+        await clock.advance(2)
+        with pytest.raises(SyncTimeoutError, match="no rule allows it"):
+            await waiting
+        with pytest.raises(InformerStoppedError, match="runs once"):
+            await informer.run()
 
 
 MANAGED = Pod.from_dict(

@@ -300,3 +300,37 @@ async def test_a_source_that_refuses_pages_is_asked_for_everything_at_once() -> 
     await source.list(limit=500, resource_version="0")
 
     assert asked == [0]
+
+
+async def test_a_silent_watch_of_a_server_that_sends_bookmarks_is_given_up_early() -> None:
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    silent = setting.source.will_watch()
+
+    async with setting.running():
+        silent.bookmark("12")
+        await setting.clock.advance(170)
+        assert not silent.closed.is_set()
+        await setting.clock.advance(20)
+        assert silent.closed.is_set()
+
+    assert isinstance(setting.problems[0].error, StreamIdleError)
+    assert setting.asked()[:3] == [("list", "0"), ("watch", "10"), ("watch", "12")]
+
+
+async def test_what_takes_problems_may_fail_itself() -> None:
+    setting = Setting()
+
+    def fail(problem: Problem) -> None:
+        raise ZeroDivisionError(problem.source)
+
+    setting.reflector = Reflector(
+        setting.source, Pod, setting.fifo, clock=setting.clock, random=Random(1), on_problem=fail
+    )
+    setting.source.will_fail_list(InternalServerError("oops"))
+    setting.source.will_list([pod("a")], resource_version="10")
+
+    async with setting.running():
+        await setting.clock.advance(5)
+
+    assert setting.told() == ["Replaced"]

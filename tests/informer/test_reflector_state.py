@@ -411,3 +411,53 @@ def test_a_missing_mark_is_remembered(streams: ReflectorState[Pod]) -> None:
     streams.failed(streams.next_request(), ExpiredError("too old"))
 
     assert isinstance(streams.next_request(), List)
+
+
+# --- what other servers do wrong --------------------------------------------------------------------------------------
+
+
+def test_an_object_without_a_name_is_passed_over_and_told_of(store: Recorder) -> None:
+    skipped: list[Exception] = []
+    state = ReflectorState(store, Pod, streaming=False, skipped=skipped.append)
+    nameless = Pod.from_dict({"metadata": {"resourceVersion": "11"}})
+    request = state.next_request()
+    assert isinstance(request, List)
+    state.listed(request, ObjectList([nameless, pod("a")], metadata=ListMeta(resource_version="10")))
+    state.saw([Added(nameless), Added(pod("b", "12"))])
+
+    assert store.told == [("replace", ["a"], "10"), ("add", "b")]
+    assert [str(each) for each in skipped] == ["Pod without a name: expected Pod, got something without a name"] * 2
+
+
+def test_a_bookmark_that_was_held_up_does_not_lead_back(lists: ReflectorState[Pod], store: Recorder) -> None:
+    synced(lists, "10")
+    lists.saw([Modified(pod("a", "15")), bookmark("12"), bookmark("16")])
+
+    assert store.told[1:] == [("update", "a"), ("bookmark", "16")]
+    assert lists.next_request() == Watch("16")
+
+
+def test_versions_that_cannot_be_compared_are_taken_as_they_come(lists: ReflectorState[Pod]) -> None:
+    synced(lists, "abc")
+    lists.saw([bookmark("def")])
+
+    assert lists.next_request() == Watch("def")
+
+
+def test_a_page_of_very_many_objects_is_taken_in_slices(lists: ReflectorState[Pod], store: Recorder) -> None:
+    request = lists.next_request()
+    assert isinstance(request, List)
+    slices = lists.listing(request, page(*(f"p{number}" for number in range(2500))))
+
+    assert [len(store.told) for _ in slices] == [0, 0]
+    assert len(store.told[0][1]) == 2500
+
+
+def test_a_table_is_passed_over_also_where_any_kind_will_do(store: Recorder) -> None:
+    skipped: list[Exception] = []
+    state = ReflectorState(store, Unstructured, streaming=False, skipped=skipped.append)
+    table = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "a", "resourceVersion": "11"}}
+    state.saw([Added(Unstructured.from_dict(table))])
+
+    assert store.told == []
+    assert "got meta.k8s.io/v1 Table" in str(skipped[0])

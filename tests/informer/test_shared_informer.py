@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from contextlib import aclosing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,11 +19,13 @@ from listwatch.errors import (
     InformerStoppedError,
     InternalServerError,
     SyncTimeoutError,
+    UsageError,
     WaitTimeoutError,
 )
 from listwatch.informer.handlers import Added, Deleted, Updated
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
+from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 
 
@@ -140,6 +145,22 @@ async def test_what_a_handler_raises_harms_nobody_and_counts_as_handled() -> Non
     assert "broken" in failures[0][0]
     assert len(diary.told) == 2
     assert registration.statistics().failed == 2
+
+
+async def test_a_handler_that_waits_for_something_that_is_cancelled_goes_on() -> None:
+    setting = Setting(pod("a"), pod("b"))
+    failures: list[Any] = []
+
+    async def wait_in_vain(item: Pod) -> None:
+        never = asyncio.get_running_loop().create_future()
+        never.cancel()
+        await never
+
+    setting.informer.add_handler(on_add=wait_in_vain, on_failure=lambda *failure: failures.append(failure[2]))
+    async with setting.running() as informer:
+        await informer.wait_for_sync(timeout=5)
+
+    assert [str(each) for each in failures] == ["the handler waited for something that was cancelled"] * 2
 
 
 async def test_waiting_for_sync_waits_for_handlers_too() -> None:
@@ -521,3 +542,248 @@ async def test_who_changes_a_cached_object_is_found_out(monkeypatch: pytest.Monk
 
     assert "Pod default/a was changed in place" in str(setting.problems[0].error)
     assert len(setting.problems) == 1
+
+
+async def test_a_handler_that_would_never_be_called_is_refused() -> None:
+    setting = Setting()
+    with pytest.raises(UsageError, match="a handler has nothing to call: give on_add, on_update or on_delete"):
+        setting.informer.add_handler()
+    with pytest.raises(UsageError, match="Diary has nothing to call"):
+        setting.informer.add_handler(type("Diary", (), {})())
+
+
+async def test_waiting_for_a_version_fails_at_once_when_it_has_stopped() -> None:
+    setting = Setting(pod("a"))
+    async with setting.running():
+        pass
+    await setting.informer.wait_until("10")
+    with pytest.raises(InformerStoppedError, match="has stopped"):
+        await setting.informer.wait_until("11", timeout=30)
+
+
+async def test_what_went_wrong_last_is_said_once_and_with_the_number_of_tries() -> None:
+    setting = Setting(version="")
+    for _ in range(3):
+        setting.source.will_fail_list(InternalServerError("the disk is full"))
+    async with setting.running() as informer:
+        waiting = asyncio.create_task(informer.wait_for_sync(timeout=10))
+        await setting.clock.advance(10)
+        with pytest.raises(SyncTimeoutError) as caught:
+            await waiting
+    assert str(caught.value).count("the disk is full") == 1
+    assert caught.value.attempts == 3
+
+
+# --- handlers of every form -------------------------------------------------------------------------------------------
+
+
+async def test_changes_end_when_the_informer_does() -> None:
+    setting, seen = Setting(pod("a")), list[str]()
+
+    async def read() -> None:
+        async for change in setting.informer.changes():
+            seen.append(change.object.name)
+
+    async with setting.running():
+        reading = asyncio.create_task(read())
+        await setting.settle()
+    await reading
+
+    assert seen == ["a"]
+
+
+async def test_changes_can_be_filtered_and_bounded_as_handlers_can() -> None:
+    setting, seen = Setting(pod("a"), pod("b")), list[Any]()
+    async with setting.running() as informer:
+        changes = informer.changes(filter=lambda item: item.name == "a", max_pending=2)
+        async with aclosing(changes):
+            seen.append(await anext(changes))
+            for version in range(11, 30):
+                setting.watch.modify(pod("a", str(version)))
+            await setting.settle()
+            [statistics] = informer.statistics().handlers
+            seen.append(await anext(changes))
+
+    assert statistics.name == "changes()"
+    assert statistics.coalesced > 10
+    assert [(type(each), each.object.name) for each in seen] == [(Added, "a"), (Updated, "a")]
+    assert seen[1].old.resource_version == "1"
+
+
+async def test_a_change_that_was_read_counts_as_handled_when_the_next_is_asked_for() -> None:
+    setting = Setting(pod("a"))
+    async with setting.running() as informer, aclosing(informer.changes()) as changes:
+        await anext(changes)
+        waiting = asyncio.create_task(informer.wait_for_sync(timeout=1))
+        await setting.clock.advance(2)
+        with pytest.raises(SyncTimeoutError, match=r"not handled yet by changes\(\)"):
+            await waiting
+        reading = asyncio.ensure_future(anext(changes))
+        await informer.wait_for_sync(timeout=1)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def test_a_short_resync_does_not_wait_for_the_end_of_a_long_one() -> None:
+    setting = Setting(pod("a"), resync=600.0)
+    patient, eager = Diary(), Diary()
+    setting.informer.add_handler(patient)
+    async with setting.running() as informer:
+        await setting.clock.advance(10)
+        informer.add_handler(eager, resync=20.0)
+        await setting.clock.advance(50)
+
+    assert len(eager.told) == 1 + 2
+    assert len(patient.told) == 1
+
+
+async def test_a_resync_is_told_to_those_whose_time_it_is_and_to_no_others() -> None:
+    setting = Setting(pod("a"))
+    diaries = {period: Diary() for period in (2.0, 3.0, 0.0)}
+    for period, diary in diaries.items():
+        setting.informer.add_handler(diary, resync=period)
+    async with setting.running():
+        await setting.clock.advance(12.5)
+
+    assert {period: len(diary.told) - 1 for period, diary in diaries.items()} == {2.0: 6, 3.0: 4, 0.0: 0}
+
+
+async def test_nothing_is_left_of_a_removed_handler() -> None:
+    setting = Setting(pod("a"))
+    async with setting.running() as informer:
+        diary = Diary()
+        trace = weakref.ref(diary)
+        registration = informer.add_handler(diary)
+        await setting.settle()
+        await registration.wait_removed()
+        await setting.settle()
+        del diary, registration
+        gc.collect()
+        assert trace() is None
+
+
+async def test_removing_twice_and_after_the_end_does_nothing() -> None:
+    setting = Setting(pod("a"))
+    registration = setting.informer.add_handler(Diary())
+    async with setting.running():
+        registration.remove()
+        await registration.wait_removed()
+    registration.remove()
+    await registration.wait_removed()
+
+
+# --- the store's version ----------------------------------------------------------------------------------------------
+
+
+async def test_the_version_of_the_store_follows_what_comes() -> None:
+    setting = Setting(pod("a"), version="10")
+    seen = []
+    async with setting.running() as informer:
+        seen.append(informer.indexer.resource_version)
+        for tell in (
+            lambda: setting.watch.add(pod("b", "11")),
+            lambda: setting.watch.modify(pod("a", "12")),
+            lambda: setting.watch.delete(pod("a", "13")),
+            lambda: setting.watch.bookmark("17"),
+        ):
+            tell()
+            await setting.settle()
+            seen.append(informer.indexer.resource_version)
+
+    assert seen == ["10", "11", "12", "13", "17"]
+
+
+async def test_of_several_namespaces_each_is_as_new_as_it_is_itself() -> None:
+    clock = VirtualClock()
+    sources = {"red": ScriptedSource(Pod), "blue": ScriptedSource(Pod)}
+    sources["red"].will_list(resource_version="10")
+    sources["blue"].will_list(resource_version="20")
+    red = sources["red"].will_watch()
+    async with SharedIndexInformer(sources, Pod, clock=clock) as informer:
+        await informer.wait_for_sync(timeout=5)
+        assert informer.indexer.resource_version == "10"
+        await informer.wait_until("20", timeout=1, namespace="blue")
+        waiting = asyncio.create_task(informer.wait_until("15", timeout=1))
+        await clock.advance(2)
+        with pytest.raises(WaitTimeoutError, match="is at 10 and did not reach 15"):
+            await waiting
+        with pytest.raises(UsageError, match="does not look at the namespace 'green'"):
+            await informer.wait_until("15", namespace="green")
+        red.bookmark("30")
+        await informer.wait_until("15", timeout=1)
+        assert informer.indexer.resource_version == "20"
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+
+
+class BrokenClock(VirtualClock):
+    """Fails where a program must not fail."""
+
+    async def sleep(self, delay: float) -> None:
+        raise RuntimeError("no time")
+
+
+async def test_a_mistake_of_its_own_ends_it_and_is_not_swallowed() -> None:
+    source = ScriptedSource(Pod)
+    source.will_fail_list(InternalServerError("oops"))
+    informer = SharedIndexInformer(source, Pod, clock=BrokenClock(), on_problem=lambda _: None)
+    informer.start()
+    with pytest.raises(InformerStoppedError, match="stopped before it had synced"):
+        await informer.wait_for_sync()
+    with pytest.raises(ExceptionGroup) as caught:
+        await informer.stop()
+
+    assert caught.group_contains(RuntimeError, match="no time")
+    assert informer.is_stopped
+
+
+async def test_it_can_be_stopped_before_it_began_and_more_than_once() -> None:
+    setting = Setting(pod("a"))
+    await setting.informer.stop()
+    await setting.informer.stop()
+    assert setting.informer.is_stopped
+    with pytest.raises(InformerStoppedError, match="stopped already"):
+        setting.informer.add_handler(Diary())
+
+
+# --- the event loop belongs to all ------------------------------------------------------------------------------------
+
+
+async def test_a_whole_state_is_taken_in_and_told_in_slices_between_which_others_have_turns() -> None:
+    names = [f"p{number}" for number in range(5000)]
+    setting = Setting(*(pod(name) for name in names))
+    setting.watch.fail(ExpiredError("too old"))
+    setting.source.will_list([pod(name, "20") for name in names], resource_version="30")
+    registration = setting.informer.add_handler(on_add=lambda _: None, on_update=lambda old, new: None)
+
+    def told() -> int:
+        statistics = registration.statistics()
+        return statistics.handled + statistics.pending
+
+    turns = []
+    async with setting.informer:
+        while told() < 5000:
+            turns.append(told())
+            await asyncio.sleep(0)
+        advancing = asyncio.create_task(setting.clock.advance(5))
+        while told() < 10000:
+            turns.append(told())
+            await asyncio.sleep(0)
+        await advancing
+
+    assert max(after - before for before, after in pairwise(turns)) <= 1000
+
+
+async def test_a_late_handler_is_told_of_very_many_objects_at_its_own_pace() -> None:
+    setting = Setting(*(pod(f"p{number}") for number in range(5000)))
+    async with setting.running() as informer:
+        await informer.wait_for_sync(timeout=5)
+        registration = informer.add_handler(on_add=lambda item: sum(range(2000)))
+        assert registration.statistics().pending == 5000
+        turns = 0
+        while not registration.has_synced:
+            turns += 1
+            await asyncio.sleep(0)
+
+    assert turns > 3

@@ -4,6 +4,7 @@ import copy
 import gc
 import json
 import pickle
+import weakref
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -738,3 +739,36 @@ def test_an_untouched_object_holds_no_containers_for_the_collector():
 def test_a_dict_for_metadata_is_refused_with_the_way_to_read_a_manifest():
     with pytest.raises(TypeError, match=r"is an ObjectMeta; Widget.from_dict\(\) reads a manifest"):
         Widget(metadata={"name": "x"})
+
+
+def test_the_collector_passes_over_what_came_from_a_server_and_it_goes_with_its_last_user():
+    came = Widget.from_wire(b'{"metadata":{"name":"a"},"spec":{"size":1}}')
+    gone = weakref.ref(came)
+    assert not gc.is_tracked(came)
+    assert came.spec.size == "1"
+    del came
+    assert gone() is None
+
+
+def test_objects_with_the_same_labels_share_them_and_nobody_can_change_them():
+    one, other = (Widget.from_wire(compact({"metadata": {"name": name, "labels": {"app": "web"}}})) for name in "ab")
+    assert one.labels is other.labels
+    with pytest.raises(TypeError):
+        one.labels["app"] = "api"  # type: ignore[index]
+    one.metadata.labels["app"] = "api"
+    assert (one.labels["app"], other.labels["app"]) == ("api", "web")
+
+
+def test_a_label_that_is_no_text_is_passed_over_until_the_metadata_is_touched():
+    item = Widget.from_wire(compact({"metadata": {"name": "a", "labels": {"app": "web", "size": 3}}}))
+    assert dict(item.labels) == {"app": "web"}
+    with pytest.raises(DecodeError):
+        _ = item.metadata
+
+
+def test_a_copy_has_a_head_of_its_own():
+    item = Widget.from_wire(compact({"metadata": {"name": "a"}}))
+    _ = item.metadata
+    twin = item.copy()
+    twin.metadata.name = "b"
+    assert (item.name, twin.name) == ("a", "b")

@@ -81,8 +81,10 @@ def log_options(*, since: float | timedelta | datetime | None, **options: Any) -
             begin = {"since_time": since.astimezone(UTC).isoformat().replace("+00:00", "Z")}
         case timedelta():
             return log_options(since=since.total_seconds(), **options)
-        case _:
+        case int() | float():
             begin = {"since_seconds": max(int(since), 1)}
+        case _:
+            raise RequestError(f"a log begins at a time, or so many seconds ago, not at {since!r}")
     return query(**begin, **options)
 
 

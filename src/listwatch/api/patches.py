@@ -59,8 +59,10 @@ def fitting_type(patch: Patch, *, is_builtin: bool) -> PatchType:
             raise RequestError("a patch that is already JSON could be of any type: say which, as in type=MERGE_PATCH")
         case Mapping() | Object():
             return STRATEGIC_MERGE_PATCH if is_builtin else MERGE_PATCH
-        case _:
+        case Sequence():
             return JSON_PATCH
+        case _:
+            raise RequestError(f"a patch is a mapping, or a list of operations, not {patch!r}")
 
 
 def patch_type(name: PatchType | str) -> PatchType:

@@ -61,6 +61,8 @@ def api_path(group_version: str) -> str:
 
 def join_path(*segments: str) -> str:
     """The segments one below the other, percent-encoded; each may itself have slashes in it."""
+    if not all(isinstance(segment, str) for segment in segments):
+        raise RequestError(f"a path is text, not {', '.join(map(repr, segments))}")
     parts = [part for segment in segments for part in segment.split("/") if part]
     for part in parts:
         if part in (".", ".."):

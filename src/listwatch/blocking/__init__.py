@@ -22,29 +22,44 @@ from .clients import (
     RESTMapper,
     SubresourceClient,
     apply_files,
-    wait_for,
 )
+from .controllers import Controller, Manager
+from .electors import LeaderElector
 from .informers import HandlerRegistration, InformerHandle, SharedIndexInformer, SharedInformerFactory
+from .queues import WorkQueue
+from .recorders import EventRecorder
+from .sources import ListWatch
 from .streams import ByteStream, LogStream, WatchStream
+from .waiting import RetryWatcher, retry_on_conflict, until, until_with_sync, wait_for
 
 __all__ = [
     "ByteStream",
     "ClientSet",
+    "Controller",
     "DiscoveryClient",
     "DynamicClient",
+    "EventRecorder",
     "HandlerRegistration",
     "InformerHandle",
+    "LeaderElector",
+    "ListWatch",
     "LogStream",
+    "Manager",
     "MetadataClient",
     "MetadataResource",
     "RESTClient",
     "RESTMapper",
     "Request",
     "ResourceClient",
+    "RetryWatcher",
     "SharedIndexInformer",
     "SharedInformerFactory",
     "SubresourceClient",
     "WatchStream",
+    "WorkQueue",
     "apply_files",
+    "retry_on_conflict",
+    "until",
+    "until_with_sync",
     "wait_for",
 ]

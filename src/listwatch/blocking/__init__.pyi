@@ -6,6 +6,7 @@ Generated from the asynchronous ones. Do not edit: `make blocking` makes it agai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from os import PathLike
 from random import Random
@@ -19,6 +20,7 @@ from listwatch.api.references import ResourceLike
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.resource_map import ResourceMap
 from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.backoff import DEFAULT_RETRY, REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.lister import Lister
 from listwatch.client.config import ClientConfig
@@ -29,12 +31,20 @@ from listwatch.client.rate_limiter import RateLimiter
 from listwatch.client.result import Result
 from listwatch.client.sender import ClientStatistics, Transport
 from listwatch.clock import Clock
+from listwatch.controller.manager import ManagerStatistics
+from listwatch.controller.reconciler import Reconcile
+from listwatch.controller.reports import ControllerStatistics, Failure
+from listwatch.controller.triggers import KeyLike
+from listwatch.events.occurrence import EventType
+from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.informer.handlers import Change, Handler
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.listener import ListenerStatistics, Overflow
 from listwatch.informer.reflector import MIN_WATCH, Problem
 from listwatch.informer.shared_informer import InformerStatistics
-from listwatch.meta import GroupVersionKind, Resource
+from listwatch.leaderelection.candidate import LeaderLock
+from listwatch.leaderelection.elector import ElectorStatistics
+from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.models import (
     admissionregistration_v1,
     admissionregistration_v1alpha1,
@@ -81,29 +91,44 @@ from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+from listwatch.workqueue.queue_state import WorkQueueStatistics
+from listwatch.workqueue.rate_limiters import ItemLimiter
 
+C = TypeVar("C", bound=Controller)
 F = TypeVar("F", bound=Callable[..., Any])
+ItemT = TypeVar("ItemT")
+R = TypeVar("R")
 S = TypeVar("S", bound=Object)
 T = TypeVar("T", bound=Object)
 __all__ = [
     "ByteStream",
     "ClientSet",
+    "Controller",
     "DiscoveryClient",
     "DynamicClient",
+    "EventRecorder",
     "HandlerRegistration",
     "InformerHandle",
+    "LeaderElector",
+    "ListWatch",
     "LogStream",
+    "Manager",
     "MetadataClient",
     "MetadataResource",
     "RESTClient",
     "RESTMapper",
     "Request",
     "ResourceClient",
+    "RetryWatcher",
     "SharedIndexInformer",
     "SharedInformerFactory",
     "SubresourceClient",
     "WatchStream",
+    "WorkQueue",
     "apply_files",
+    "retry_on_conflict",
+    "until",
+    "until_with_sync",
     "wait_for",
 ]
 
@@ -316,6 +341,9 @@ class ResourceReader(Generic[T]):
         Selectors are text, mappings or selector objects. A shard selector is text that names a range of uids.
         """
 
+    def without_managed_fields(self) -> Self:
+        """The same, with the server asked to leave `managedFields` out; one that does not know how sends them."""
+
     def get(self, name: str, *, resource_version: str = "") -> T:
         """One object; with a resource version, as it was then or later: "0" is whatever the server has at hand."""
 
@@ -452,6 +480,45 @@ class RESTMapper:
     def invalidate(self) -> None:
         """Ask the server at the next opportunity."""
 
+class ListWatch(Generic[T]):
+    """A source made of two functions, which take the options of `ListerWatcher` that they name, or all as `**options`.
+
+    `list` returns objects, or an ObjectList; `watch` returns an iterator of events.
+    `chunking=False` asks for everything at once, whatever the reflector would like.
+    """
+
+    def __init__(self, *, list: Callable[..., Any], watch: Callable[..., Any], chunking: bool = True) -> None: ...
+    @classmethod
+    def from_client(
+        cls,
+        rest: Any,
+        resource: str,
+        namespace: str = "",
+        *,
+        field_selector: str = "",
+        label_selector: str = "",
+        kind: type[T] | None = None,
+        chunking: bool = True,
+    ) -> Self:
+        """The objects of a resource that a REST client can see; of all namespaces where none is named."""
+
+class RetryWatcher(Generic[T]):
+    """Everything that happens after a version, for as long as the server remembers what came after the last one seen.
+
+    Raises what no further try can mend: ExpiredError, ForbiddenError, UnauthorizedError, an event that is unreadable.
+    """
+
+    resource_version: str
+
+    def __init__(self, source: Source[T], resource_version: str, *, clock: Clock | None = None) -> None: ...
+    def close(self) -> None:
+        """Stop watching."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def __iter__(self) -> Iterator[WatchEvent[T]]: ...
+    def __next__(self) -> WatchEvent[T]: ...
+
 class HandlerRegistration(Generic[T]):
     """One handler at one informer; each registration has a backlog and a sync state of its own."""
 
@@ -479,6 +546,10 @@ class SharedIndexInformer(Generic[T]):
 
     It runs once: `with informer`, or `informer.run()` until cancelled. `source` may be a mapping from
     namespaces to their sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
+
+    `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` say how the source is read: how many
+    objects at a time, whether as a stream where that can be had, how long a watch lasts at least, how long to wait
+    after a failure, and for how many seconds internal errors of a server are taken for passing.
     """
 
     name: str
@@ -498,6 +569,8 @@ class SharedIndexInformer(Generic[T]):
         page_size: int | None = None,
         streaming: bool = True,
         min_watch: float = MIN_WATCH,
+        backoff: Backoff = REFLECTOR_BACKOFF,
+        internal_error_window: float = 0.0,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
@@ -529,8 +602,18 @@ class SharedIndexInformer(Generic[T]):
     def on_delete(self, function: F) -> F:
         """`@informer.on_delete`: call this function with the last state of every object that is gone."""
 
-    def changes(self) -> Iterator[Change[T]]:
-        """All that is there, then every change, for as long as they are read."""
+    def changes(
+        self,
+        *,
+        filter: Callable[[T], bool] | None = None,
+        resync: float | None = None,
+        max_pending: int | None = None,
+        overflow: Overflow = "coalesce",
+    ) -> Iterator[Change[T]]:
+        """All that is there, then every change, for as long as they are read and the informer runs.
+
+        The options are those of `add_handler`. A change counts as handled when the next one is asked for.
+        """
 
     @property
     def has_synced(self) -> bool:
@@ -550,8 +633,15 @@ class SharedIndexInformer(Generic[T]):
     def last_error(self) -> Exception | None:
         """What keeps it from being in step just now."""
 
-    def wait_until(self, resource_version: str, timeout: float | None = None) -> None:
-        """Wait until the store is as new as a version, as that of a write of one's own; raises WaitTimeoutError."""
+    @property
+    def failed_attempts(self) -> int:
+        """How often in a row it could not be read."""
+
+    def wait_until(self, resource_version: str, timeout: float | None = None, *, namespace: str | None = None) -> None:
+        """Wait until the store is as new as a version, as that of a write of one's own; raises WaitTimeoutError.
+
+        Of several namespaces, a quiet one may take a minute to say that it has come so far: name the one that matters.
+        """
 
     def statistics(self) -> InformerStatistics: ...
     def run(self) -> None:
@@ -576,15 +666,14 @@ class InformerHandle(Generic[T]):
         """Let go; the last one to do so stops the informer."""
 
 class InformerGroup:
-    """The resources of one group-version, as `factory.core_v1`."""
+    """The resources of one group-version, as `factory.core_v1`. `typed_groups.py` tells type checkers about them."""
 
-    def __getattr__(self, plural: str) -> InformerHandle[Any]: ...
-
-class SharedInformerFactory:
+class SharedInformerFactory(InformerGroups):
     """Makes informers on demand, one for each resource, place, selection and transform, and runs them together.
 
     Inside `with` an informer runs as soon as it is asked for. `namespace` is one to look at, `namespaces` are
-    several behind one store; neither means all. `resync_for` overrides `resync` by kind.
+    several behind one store; neither means all. What lives in no namespace is looked at wherever it is. `resync_for`
+    overrides `resync` by kind.
     """
 
     def __init__(
@@ -599,6 +688,19 @@ class SharedInformerFactory:
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
     ) -> None: ...
+    @overload
+    def informer(
+        self,
+        of: type[T],
+        *,
+        namespace: str | None = None,
+        namespaces: Sequence[str] = (),
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        transform: Callable[[Any], Any] | None = None,
+        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> InformerHandle[T]: ...
+    @overload
     def informer(
         self,
         of: Any,
@@ -609,12 +711,7 @@ class SharedInformerFactory:
         field_selector: FieldSelectorLike = None,
         transform: Callable[[Any], Any] | None = None,
         indexers: Mapping[str, Callable[[Any], Any]] | None = None,
-    ) -> InformerHandle[Any]:
-        """The informer of a kind, as `factory.informer(Pod)`, or of whatever else the client can find.
-
-        Indexers are added to the shared store, unless an index of that name is there.
-        """
-
+    ) -> InformerHandle[Any]: ...
     def start(self) -> None:
         """Run all informers asked for so far, and from now on each that is asked for. Starting twice does nothing."""
 
@@ -627,7 +724,328 @@ class SharedInformerFactory:
     def statistics(self) -> tuple[InformerStatistics, ...]: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
-    def __getattr__(self, name: str) -> InformerGroup: ...
+
+class LeaderElector:
+    """Of all candidates for one lease, one leads at a time, as long as their clocks run about equally fast.
+
+    Give it a client and the name of a lease, or a lock of your own. Each candidate needs an identity that no other has;
+    without one it makes one up from the host's name. `run` calls `on_started_leading` and `on_stopped_leading`;
+    `on_new_leader` is told each leader's identity, its own too. All may be plain functions or coroutine functions.
+    """
+
+    def __init__(
+        self,
+        lock_or_client: LeaderLock | Connected | RESTClient,
+        *,
+        name: str = "",
+        namespace: str = "",
+        identity: str = "",
+        lease_duration: float = 15.0,
+        renew_deadline: float = 10.0,
+        retry_period: float = 2.0,
+        on_started_leading: Callable[[], object | None] | None = None,
+        on_stopped_leading: Callable[[], object | None] | None = None,
+        on_new_leader: Callable[[str], object | None] | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+    ) -> None: ...
+    @property
+    def identity(self) -> str:
+        """What this candidate calls itself in the lease."""
+
+    @property
+    def name(self) -> str:
+        """What the lease is called: `namespace/name`."""
+
+    @property
+    def leader(self) -> str:
+        """Who leads, as far as this candidate has seen; empty for nobody."""
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this candidate leads at this very moment, by its clock; any thread may ask."""
+
+    def check_health(self, timeout: float = 20.0) -> None:
+        """Raise LeadershipLostError if what only a leader may do still runs so long after the lease has expired.
+
+        Whoever does not lead is in good health.
+        """
+
+    def statistics(self) -> ElectorStatistics: ...
+    @contextmanager
+    def lead(self) -> Iterator[None]:
+        """Wait until elected, and run the block while leading: `with elector.lead(): ...`
+
+        When leadership is lost the block is cancelled, and LeadershipLostError is raised after it has ended; for that
+        it has the time between `renew_deadline` and `lease_duration`. The lease is released after the block has ended.
+        What cannot be cancelled, as a thread, has to ask `is_leader` or `wait_lost`.
+        """
+
+    def run(self) -> None:
+        """Stand for election until cancelled, and again after each loss of leadership.
+
+        `on_started_leading` is called when elected, and cancelled when that is over; `on_stopped_leading` after it has
+        ended, and before the lease is released. An error that one of them raises ends the run.
+        """
+
+    def wait_lost(self, timeout: float | None = None) -> bool:
+        """Return True as soon as this candidate does not lead; False after `timeout` seconds in which it did."""
+
+    def let_expire(self) -> None:
+        """Do not release the lease after this term: something that only a leader may do goes on, and cannot be ended.
+
+        Others then wait until it has expired; end the program before that.
+        """
+
+class WorkQueue(Generic[ItemT]):
+    """Keys that need work: none is lost, none is there twice, none is worked on twice at once.
+
+    It has no task of its own: of those who wait for an item, one also waits for the next delayed one. Higher priorities
+    go first, and every eighth item is the one that waited longest. What is not forgotten after success waits longer
+    each time that it fails.
+    """
+
+    name: str
+
+    def __init__(
+        self, *, name: str = "", limiter: ItemLimiter[ItemT] | None = None, clock: Clock | None = None
+    ) -> None: ...
+    def add(self, item: ItemT, *, priority: int = 0) -> None:
+        """Have it worked on; an item that waits already is not added again, one that is in work is when it is done."""
+
+    def add_after(self, item: ItemT, delay: float, *, priority: int = 0) -> None:
+        """Add it when `delay` seconds have passed; if that is arranged already, the earlier time holds."""
+
+    def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> None:
+        """Add it again after it failed, when the limiter says so."""
+
+    def forget(self, item: ItemT) -> None:
+        """Its failures do not count any more, because it succeeded or is given up; it stays in the queue if it is."""
+
+    def requeues(self, item: ItemT) -> int:
+        """How often it failed since it was last forgotten."""
+
+    @contextmanager
+    def take(self) -> Iterator[ItemT]:
+        """`with queue.take() as item`: what `get` gives, with `done` on leaving, however that happens."""
+
+    def get(self) -> ItemT:
+        """The next item, when there is one; it is in work until `done`. QueueShutDownError when there will be none."""
+
+    def done(self, item: ItemT) -> None:
+        """It is not in work any more; if it was added meanwhile, it waits again."""
+
+    def shut_down(self) -> None:
+        """Accept nothing any more, drop what is delayed and release who drains; what waits can still be taken."""
+
+    def drain(self, *, timeout: float | None = None) -> None:
+        """Shut down and wait until everything that waits was taken and everything in work is done.
+
+        A `shut_down` meanwhile ends the waiting. Somebody has to take what waits, else it is WaitTimeoutError.
+        """
+
+    @property
+    def is_shut_down(self) -> bool: ...
+    def statistics(self) -> WorkQueueStatistics:
+        """What there is to do, and what was done, at this moment."""
+
+    def __len__(self) -> int: ...
+
+class Controller:
+    """Calls `reconcile` with the key of every object that may need work; never twice at once for one key.
+
+    `for_`, `owns` and `watches` say whose changes lead to which keys: classes, pairs of apiVersion and kind, informers,
+    or a `Watch` of one with more to say; `watches` also takes `Every`, a timer. `reconcile` takes an ObjectKey, is
+    async or plain, which then runs in a thread, and returns None, or the seconds after which to be called again. What
+    it raises is retried later and later; PermanentError is not. After `timeout` seconds it is cancelled. What it wrote
+    is in the caches before it is called for that key again, or `cache_patience` seconds have passed.
+
+    It runs once: in a Manager, or alone with a `client`, as `with controller` or `controller.run()`.
+    """
+
+    name: str
+    needs_leader: bool
+
+    def __init__(
+        self,
+        reconcile: Reconcile,
+        *,
+        for_: Any = None,
+        owns: Sequence[Any] = (),
+        watches: Sequence[Any] = (),
+        name: str = "",
+        concurrency: int = 4,
+        timeout: float | None = 300.0,
+        client: Connected | None = None,
+        namespace: str = "",
+        namespaces: Sequence[str] = (),
+        resync: float = 0.0,
+        limiter: ItemLimiter[ObjectKey] | None = None,
+        sync_timeout: float | None = 120.0,
+        cache_patience: float = 30.0,
+        grace: float = 30.0,
+        needs_leader: bool = True,
+        held_up_after: float = 1.0,
+        on_failure: Callable[[Failure], None] | None = None,
+        clock: Clock | None = None,
+    ) -> None: ...
+    def enqueue(self, key: KeyLike, *, after: float = 0.0, priority: int = 0) -> None:
+        """Have a key reconciled, now or later, for reasons of your own; from any thread."""
+
+    def get(self, key: KeyLike) -> Any:
+        """The cached object of a key, of the kind that this controller is for; None if there is none."""
+
+    def lister(self, of: Any) -> Lister[Any]:
+        """What is cached of something that it watches, by name, namespace and selector."""
+
+    def indexer(self, of: Any) -> Indexer[Any]:
+        """What is cached of something that it watches, by key and by index."""
+
+    @property
+    def is_working(self) -> bool:
+        """Whether its workers are there: the caches are filled and, if it needs to, it leads."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether everything that it watches is in its caches; a replica that does not lead can be ready to."""
+
+    def why_not_ready(self) -> str | None:
+        """What a program should know while it waits; None once it is ready."""
+
+    def wait_for_sync(self, timeout: float | None = None) -> None:
+        """Wait until the caches are filled, and all that is there is in the queue; raises SyncTimeoutError."""
+
+    def statistics(self) -> ControllerStatistics: ...
+    def run(self) -> None:
+        """Watch and reconcile until cancelled, or until `stop`."""
+
+    def start(self) -> None:
+        """Run in the background until `stop`; starting what runs does nothing."""
+
+    def stop(self) -> None:
+        """Begin nothing more, give what is under way `grace` seconds to end, and cancel what is left then.
+
+        Of a controller in a manager, this is the manager's to do.
+        """
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    @property
+    def has_left_some(self) -> bool:
+        """Whether, when all is over, a reconcile runs on that could not be cancelled."""
+
+class Manager:
+    """Runs controllers over shared informers, until it is told to end, or one of them cannot go on.
+
+    With `leader_election`, the name of a lease, or with a `leader_elector`, workers run only while this replica leads.
+    Losing leadership ends the manager with LeadershipLostError: begin anew with a new process, as nobody can say what
+    its reconciles have left half done. With `health_port` it answers at /healthz, /readyz and /metrics. When it ends,
+    what is under way has `grace` seconds to finish, and then the lease is given back; not if a reconcile runs on that
+    cannot be cancelled, as in a thread: then the lease expires.
+    """
+
+    def __init__(
+        self,
+        client: ClientSet | DynamicClient,
+        *,
+        leader_election: str = "",
+        leader_elector: LeaderElector | None = None,
+        namespace: str = "",
+        namespaces: Sequence[str] = (),
+        resync: float = 0.0,
+        health_port: int | None = None,
+        health_host: str = "127.0.0.1",
+        grace: float = 30.0,
+        held_up_after: float = 1.0,
+        clock: Clock | None = None,
+    ) -> None: ...
+    def add(self, controller: C) -> C:
+        """Run this controller too; gives it back."""
+
+    def add_health_check(self, name: str, check: Callable[[], object]) -> None:
+        """Have /healthz fail while this function raises: the program is beyond help, and should be started anew."""
+
+    def add_ready_check(self, name: str, check: Callable[[], object]) -> None:
+        """Have /readyz fail while this function raises."""
+
+    @property
+    def controllers(self) -> tuple[Controller, ...]: ...
+    @property
+    def is_leading(self) -> bool:
+        """Whether workers that need leadership run; always, where there is no election."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all caches are filled, and it is not about to end."""
+
+    @property
+    def health_port(self) -> int | None:
+        """Where probes are answered; the very port, once it runs."""
+
+    def statistics(self) -> ManagerStatistics: ...
+    def run(self, *, handle_signals: bool = True) -> None:
+        """Run until stopped or cancelled; the first SIGTERM or SIGINT stops it, the next one does so at once."""
+
+    def start(self) -> None:
+        """Run in the background until `stop`, without minding signals; starting what runs does nothing."""
+
+    def stop_soon(self) -> None:
+        """Have it end, and wait for nothing; said again, what is under way gets no time to finish."""
+
+    def stop(self) -> None:
+        """End what `start` or `with` began, and wait for that; raises what ended it before, if something did."""
+
+    def wait_stopped(self) -> None:
+        """Wait until what `start` or `with` began is over, and raise what ended it."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+
+class EventRecorder:
+    """Records events without ever waiting, from any thread, and writes them one after another while it is open.
+
+    At most `queue_size` wait to be written; what comes on top is dropped, and so is what is left `flush_timeout`
+    seconds after leaving. `statistics()` tells how many that were. No trouble with the server reaches who records.
+    """
+
+    def __init__(
+        self,
+        events: ResourceClient[Any],
+        *,
+        component: str,
+        instance: str = "",
+        queue_size: int = 1000,
+        flush_timeout: float = 5.0,
+        clock: Clock | None = None,
+        random: Random | None = None,
+    ) -> None: ...
+    def event(
+        self,
+        obj: Any,
+        type: EventType,
+        reason: str,
+        message: str,
+        *,
+        action: str = "",
+        related: Any = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Record that something happened to an object, or to what an ObjectReference or a manifest names.
+
+        The reason is a word for programs, as `FailedMount`, the message a sentence for people. The action says what was
+        done because of it; events.k8s.io asks for one, and gets the reason if there is none.
+        """
+
+    def statistics(self) -> EventRecorderStatistics:
+        """What became of the events so far."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def flush(self, *, timeout: float | None = None) -> None:
+        """Return when nothing waits to be written any more; TimeoutError if that takes too long."""
+
+    def close(self) -> None:
+        """Record nothing any more, and write what waits, and how long each series became, within `flush_timeout`."""
 
 class ResourceEditor(ResourceReader[T]):
     """The objects of one resource, to read, to patch and to delete."""
@@ -1168,18 +1586,271 @@ class Groups:
     storagemigration_v1beta1: StoragemigrationV1beta1
     lifecycle_v1alpha1: LifecycleV1alpha1
 
-def wait_for(
-    client: ResourceReader[T],
-    name: str,
-    condition: Callable[[T | None], bool] | str,
-    *,
-    timeout: float | None = None,
-    clock: Clock | None = None,
-) -> T | None:
-    """The object as it was when the condition was first true; None where the condition is that there is none.
+class CoreV1Informers(InformerGroup):
+    """The informers of `v1`."""
 
-    WaitTimeoutError after `timeout` seconds, with the `last` state seen. Errors of the first list are raised.
-    """
+    configmaps: InformerHandle[core_v1.ConfigMap]
+    endpoints: InformerHandle[core_v1.Endpoints]
+    events: InformerHandle[core_v1.Event]
+    limitranges: InformerHandle[core_v1.LimitRange]
+    namespaces: InformerHandle[core_v1.Namespace]
+    nodes: InformerHandle[core_v1.Node]
+    persistentvolumeclaims: InformerHandle[core_v1.PersistentVolumeClaim]
+    persistentvolumes: InformerHandle[core_v1.PersistentVolume]
+    pods: InformerHandle[core_v1.Pod]
+    podtemplates: InformerHandle[core_v1.PodTemplate]
+    replicationcontrollers: InformerHandle[core_v1.ReplicationController]
+    resourcequotas: InformerHandle[core_v1.ResourceQuota]
+    secrets: InformerHandle[core_v1.Secret]
+    serviceaccounts: InformerHandle[core_v1.ServiceAccount]
+    services: InformerHandle[core_v1.Service]
+
+class ApiregistrationV1Informers(InformerGroup):
+    """The informers of `apiregistration.k8s.io/v1`."""
+
+    apiservices: InformerHandle[apiregistration_v1.APIService]
+
+class AppsV1Informers(InformerGroup):
+    """The informers of `apps/v1`."""
+
+    controllerrevisions: InformerHandle[apps_v1.ControllerRevision]
+    daemonsets: InformerHandle[apps_v1.DaemonSet]
+    deployments: InformerHandle[apps_v1.Deployment]
+    replicasets: InformerHandle[apps_v1.ReplicaSet]
+    statefulsets: InformerHandle[apps_v1.StatefulSet]
+
+class EventsV1Informers(InformerGroup):
+    """The informers of `events.k8s.io/v1`."""
+
+    events: InformerHandle[events_v1.Event]
+
+class AutoscalingV2Informers(InformerGroup):
+    """The informers of `autoscaling/v2`."""
+
+    horizontalpodautoscalers: InformerHandle[autoscaling_v2.HorizontalPodAutoscaler]
+
+class AutoscalingV1Informers(InformerGroup):
+    """The informers of `autoscaling/v1`."""
+
+    horizontalpodautoscalers: InformerHandle[autoscaling_v1.HorizontalPodAutoscaler]
+
+class BatchV1Informers(InformerGroup):
+    """The informers of `batch/v1`."""
+
+    cronjobs: InformerHandle[batch_v1.CronJob]
+    jobs: InformerHandle[batch_v1.Job]
+
+class CertificatesV1Informers(InformerGroup):
+    """The informers of `certificates.k8s.io/v1`."""
+
+    certificatesigningrequests: InformerHandle[certificates_v1.CertificateSigningRequest]
+    clustertrustbundles: InformerHandle[certificates_v1.ClusterTrustBundle]
+    podcertificaterequests: InformerHandle[certificates_v1.PodCertificateRequest]
+
+class CertificatesV1beta1Informers(InformerGroup):
+    """The informers of `certificates.k8s.io/v1beta1`."""
+
+    clustertrustbundles: InformerHandle[certificates_v1beta1.ClusterTrustBundle]
+    podcertificaterequests: InformerHandle[certificates_v1beta1.PodCertificateRequest]
+
+class NetworkingV1Informers(InformerGroup):
+    """The informers of `networking.k8s.io/v1`."""
+
+    ingressclasses: InformerHandle[networking_v1.IngressClass]
+    ingresses: InformerHandle[networking_v1.Ingress]
+    ipaddresses: InformerHandle[networking_v1.IPAddress]
+    networkpolicies: InformerHandle[networking_v1.NetworkPolicy]
+    servicecidrs: InformerHandle[networking_v1.ServiceCIDR]
+
+class PolicyV1Informers(InformerGroup):
+    """The informers of `policy/v1`."""
+
+    poddisruptionbudgets: InformerHandle[policy_v1.PodDisruptionBudget]
+
+class RbacV1Informers(InformerGroup):
+    """The informers of `rbac.authorization.k8s.io/v1`."""
+
+    clusterrolebindings: InformerHandle[rbac_v1.ClusterRoleBinding]
+    clusterroles: InformerHandle[rbac_v1.ClusterRole]
+    rolebindings: InformerHandle[rbac_v1.RoleBinding]
+    roles: InformerHandle[rbac_v1.Role]
+
+class StorageV1Informers(InformerGroup):
+    """The informers of `storage.k8s.io/v1`."""
+
+    csidrivers: InformerHandle[storage_v1.CSIDriver]
+    csinodes: InformerHandle[storage_v1.CSINode]
+    csistoragecapacities: InformerHandle[storage_v1.CSIStorageCapacity]
+    storageclasses: InformerHandle[storage_v1.StorageClass]
+    volumeattachments: InformerHandle[storage_v1.VolumeAttachment]
+    volumeattributesclasses: InformerHandle[storage_v1.VolumeAttributesClass]
+
+class AdmissionregistrationV1Informers(InformerGroup):
+    """The informers of `admissionregistration.k8s.io/v1`."""
+
+    mutatingadmissionpolicies: InformerHandle[admissionregistration_v1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: InformerHandle[admissionregistration_v1.MutatingAdmissionPolicyBinding]
+    mutatingwebhookconfigurations: InformerHandle[admissionregistration_v1.MutatingWebhookConfiguration]
+    validatingadmissionpolicies: InformerHandle[admissionregistration_v1.ValidatingAdmissionPolicy]
+    validatingadmissionpolicybindings: InformerHandle[admissionregistration_v1.ValidatingAdmissionPolicyBinding]
+    validatingwebhookconfigurations: InformerHandle[admissionregistration_v1.ValidatingWebhookConfiguration]
+
+class AdmissionregistrationV1beta1Informers(InformerGroup):
+    """The informers of `admissionregistration.k8s.io/v1beta1`."""
+
+    mutatingadmissionpolicies: InformerHandle[admissionregistration_v1beta1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: InformerHandle[admissionregistration_v1beta1.MutatingAdmissionPolicyBinding]
+
+class AdmissionregistrationV1alpha1Informers(InformerGroup):
+    """The informers of `admissionregistration.k8s.io/v1alpha1`."""
+
+    mutatingadmissionpolicies: InformerHandle[admissionregistration_v1alpha1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: InformerHandle[admissionregistration_v1alpha1.MutatingAdmissionPolicyBinding]
+
+class ApiextensionsV1Informers(InformerGroup):
+    """The informers of `apiextensions.k8s.io/v1`."""
+
+    customresourcedefinitions: InformerHandle[apiextensions_v1.CustomResourceDefinition]
+
+class SchedulingV1Informers(InformerGroup):
+    """The informers of `scheduling.k8s.io/v1`."""
+
+    priorityclasses: InformerHandle[scheduling_v1.PriorityClass]
+
+class SchedulingV1beta1Informers(InformerGroup):
+    """The informers of `scheduling.k8s.io/v1beta1`."""
+
+    podgroups: InformerHandle[scheduling_v1beta1.PodGroup]
+    workloads: InformerHandle[scheduling_v1beta1.Workload]
+
+class SchedulingV1alpha3Informers(InformerGroup):
+    """The informers of `scheduling.k8s.io/v1alpha3`."""
+
+    compositepodgroups: InformerHandle[scheduling_v1alpha3.CompositePodGroup]
+    podgroups: InformerHandle[scheduling_v1alpha3.PodGroup]
+    workloads: InformerHandle[scheduling_v1alpha3.Workload]
+
+class CoordinationV1Informers(InformerGroup):
+    """The informers of `coordination.k8s.io/v1`."""
+
+    leases: InformerHandle[coordination_v1.Lease]
+
+class CoordinationV1beta1Informers(InformerGroup):
+    """The informers of `coordination.k8s.io/v1beta1`."""
+
+    leasecandidates: InformerHandle[coordination_v1beta1.LeaseCandidate]
+
+class CoordinationV1alpha2Informers(InformerGroup):
+    """The informers of `coordination.k8s.io/v1alpha2`."""
+
+    leasecandidates: InformerHandle[coordination_v1alpha2.LeaseCandidate]
+
+class NodeV1Informers(InformerGroup):
+    """The informers of `node.k8s.io/v1`."""
+
+    runtimeclasses: InformerHandle[node_v1.RuntimeClass]
+
+class DiscoveryV1Informers(InformerGroup):
+    """The informers of `discovery.k8s.io/v1`."""
+
+    endpointslices: InformerHandle[discovery_v1.EndpointSlice]
+
+class ResourceV1Informers(InformerGroup):
+    """The informers of `resource.k8s.io/v1`."""
+
+    deviceclasses: InformerHandle[resource_v1.DeviceClass]
+    devicetaintrules: InformerHandle[resource_v1.DeviceTaintRule]
+    resourceclaims: InformerHandle[resource_v1.ResourceClaim]
+    resourceclaimtemplates: InformerHandle[resource_v1.ResourceClaimTemplate]
+    resourceslices: InformerHandle[resource_v1.ResourceSlice]
+
+class ResourceV1beta2Informers(InformerGroup):
+    """The informers of `resource.k8s.io/v1beta2`."""
+
+    deviceclasses: InformerHandle[resource_v1beta2.DeviceClass]
+    devicetaintrules: InformerHandle[resource_v1beta2.DeviceTaintRule]
+    resourceclaims: InformerHandle[resource_v1beta2.ResourceClaim]
+    resourceclaimtemplates: InformerHandle[resource_v1beta2.ResourceClaimTemplate]
+    resourceslices: InformerHandle[resource_v1beta2.ResourceSlice]
+
+class ResourceV1beta1Informers(InformerGroup):
+    """The informers of `resource.k8s.io/v1beta1`."""
+
+    deviceclasses: InformerHandle[resource_v1beta1.DeviceClass]
+    resourceclaims: InformerHandle[resource_v1beta1.ResourceClaim]
+    resourceclaimtemplates: InformerHandle[resource_v1beta1.ResourceClaimTemplate]
+    resourceslices: InformerHandle[resource_v1beta1.ResourceSlice]
+
+class ResourceV1alpha3Informers(InformerGroup):
+    """The informers of `resource.k8s.io/v1alpha3`."""
+
+    devicetaintrules: InformerHandle[resource_v1alpha3.DeviceTaintRule]
+    resourcepoolstatusrequests: InformerHandle[resource_v1alpha3.ResourcePoolStatusRequest]
+
+class FlowcontrolV1Informers(InformerGroup):
+    """The informers of `flowcontrol.apiserver.k8s.io/v1`."""
+
+    flowschemas: InformerHandle[flowcontrol_v1.FlowSchema]
+    prioritylevelconfigurations: InformerHandle[flowcontrol_v1.PriorityLevelConfiguration]
+
+class InternalV1alpha1Informers(InformerGroup):
+    """The informers of `internal.apiserver.k8s.io/v1alpha1`."""
+
+    storageversions: InformerHandle[internal_v1alpha1.StorageVersion]
+
+class StoragemigrationV1Informers(InformerGroup):
+    """The informers of `storagemigration.k8s.io/v1`."""
+
+    storageversionmigrations: InformerHandle[storagemigration_v1.StorageVersionMigration]
+
+class StoragemigrationV1beta1Informers(InformerGroup):
+    """The informers of `storagemigration.k8s.io/v1beta1`."""
+
+    storageversionmigrations: InformerHandle[storagemigration_v1beta1.StorageVersionMigration]
+
+class LifecycleV1alpha1Informers(InformerGroup):
+    """The informers of `lifecycle.k8s.io/v1alpha1`."""
+
+    evictionrequests: InformerHandle[lifecycle_v1alpha1.EvictionRequest]
+    evictions: InformerHandle[lifecycle_v1alpha1.Eviction]
+
+class InformerGroups:
+    """The group-versions of a factory over a ClientSet."""
+
+    core_v1: CoreV1Informers
+    apiregistration_v1: ApiregistrationV1Informers
+    apps_v1: AppsV1Informers
+    events_v1: EventsV1Informers
+    autoscaling_v2: AutoscalingV2Informers
+    autoscaling_v1: AutoscalingV1Informers
+    batch_v1: BatchV1Informers
+    certificates_v1: CertificatesV1Informers
+    certificates_v1beta1: CertificatesV1beta1Informers
+    networking_v1: NetworkingV1Informers
+    policy_v1: PolicyV1Informers
+    rbac_v1: RbacV1Informers
+    storage_v1: StorageV1Informers
+    admissionregistration_v1: AdmissionregistrationV1Informers
+    admissionregistration_v1beta1: AdmissionregistrationV1beta1Informers
+    admissionregistration_v1alpha1: AdmissionregistrationV1alpha1Informers
+    apiextensions_v1: ApiextensionsV1Informers
+    scheduling_v1: SchedulingV1Informers
+    scheduling_v1beta1: SchedulingV1beta1Informers
+    scheduling_v1alpha3: SchedulingV1alpha3Informers
+    coordination_v1: CoordinationV1Informers
+    coordination_v1beta1: CoordinationV1beta1Informers
+    coordination_v1alpha2: CoordinationV1alpha2Informers
+    node_v1: NodeV1Informers
+    discovery_v1: DiscoveryV1Informers
+    resource_v1: ResourceV1Informers
+    resource_v1beta2: ResourceV1beta2Informers
+    resource_v1beta1: ResourceV1beta1Informers
+    resource_v1alpha3: ResourceV1alpha3Informers
+    flowcontrol_v1: FlowcontrolV1Informers
+    internal_v1alpha1: InternalV1alpha1Informers
+    storagemigration_v1: StoragemigrationV1Informers
+    storagemigration_v1beta1: StoragemigrationV1beta1Informers
+    lifecycle_v1alpha1: LifecycleV1alpha1Informers
 
 def apply_files(
     client: ClientSet | DynamicClient,
@@ -1197,4 +1868,48 @@ def apply_files(
     is not there and merges the rest into what is. The first error ends it, and a note says which object it was about.
     """
 
-Source = ResourceReader[T] | ListerWatcher[T]
+def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None) -> R:
+    """What `change` returns in the end; the last ConflictError if it never comes through."""
+
+def until(
+    source: Source[T],
+    resource_version: str,
+    condition: Callable[[WatchEvent[T]], bool],
+    *then: Callable[[WatchEvent[T]], bool],
+    timeout: float | None = None,
+    clock: Clock | None = None,
+) -> WatchEvent[T]:
+    """The event that met the last of the conditions, which are met in turn by what happens after that version.
+
+    Interruptions are made good as by a RetryWatcher. WaitTimeoutError after `timeout` seconds, with the `last` event.
+    """
+
+def until_with_sync(
+    source: Source[T],
+    kind: type[T],
+    condition: Callable[[Change[T]], bool],
+    *then: Callable[[Change[T]], bool],
+    precondition: Callable[[Indexer[T]], bool] | None = None,
+    timeout: float | None = None,
+    clock: Clock | None = None,
+) -> Change[T] | None:
+    """The change that met the last of the conditions, which are met in turn; what is there at first counts as added.
+
+    With a precondition, everything is read first, and None is returned if it is true of that. WaitTimeoutError after
+    `timeout` seconds, with the `last` change; a source that cannot be read is tried again until then.
+    """
+
+def wait_for(
+    client: ResourceReader[T],
+    name: str,
+    condition: Callable[[T | None], bool] | str,
+    *,
+    timeout: float | None = None,
+    clock: Clock | None = None,
+) -> T | None:
+    """The object as it was when the condition was first true; None where the condition is that there is none.
+
+    WaitTimeoutError after `timeout` seconds, with the `last` state seen. Errors of the first list are raised.
+    """
+
+Source = ResourceReader[T] | ListWatch[T] | ListerWatcher[T]

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from listwatch.errors import UsageError
 
-__all__ = ["BackgroundLoop", "Lease", "LoopThread"]
+__all__ = ["BackgroundLoop", "Lease", "LoopThread", "check_not_in_a_loop"]
 
 R = TypeVar("R")
 
@@ -165,11 +165,16 @@ class Lease:
             raise UsageError(f"{self._owner} was made before this process was forked: make another one in here")
         if not self._forgotten.alive:
             raise UsageError(f"{self._owner} is closed: {doing} cannot be called any more")
-        if _is_in_a_loop():
-            raise UsageError(
-                f"blocking.{doing} would hold up the event loop that runs in this thread; "
-                f"use listwatch.{doing.partition('.')[0]} here, with `await`"
-            )
+        check_not_in_a_loop(doing)
+
+
+def check_not_in_a_loop(doing: str) -> None:
+    """Refuse to wait in a thread whose event loop would stand still meanwhile."""
+    if _is_in_a_loop():
+        raise UsageError(
+            f"blocking.{doing} would hold up the event loop that runs in this thread; "
+            f"use listwatch.{doing.partition('.')[0]} here, with `await`"
+        )
 
 
 async def _awaited(make: Callable[[], Awaitable[R]]) -> R:

@@ -21,7 +21,6 @@ from listwatch.client import (
     rest_client,
     rest_mapper,
     subresource_client,
-    waiting,
 )
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
@@ -42,7 +41,6 @@ __all__ = [
     "ResourceReader",
     "SubresourceClient",
     "apply_files",
-    "wait_for",
 ]
 
 T = TypeVar("T", bound=Object)
@@ -108,7 +106,6 @@ class DiscoveryClient(Connected, twin=discovery_client.DiscoveryClient): ...
 class RESTMapper(Opened, twin=rest_mapper.RESTMapper): ...
 
 
-wait_for = waiting_function(waiting.wait_for)
 apply_files = waiting_function(files.apply_files)
 
 

@@ -10,18 +10,33 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, wraps
 from types import FunctionType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from listwatch.errors import UsageError
+
 from .background import Lease
 
-__all__ = ["Face", "Items", "Opened", "faced", "spoken", "waiting_function"]
+__all__ = ["Face", "Items", "Opened", "faced", "leased", "spoken", "waiting_function"]
 
 T = TypeVar("T")
 
 _BLOCKING_NAMES = {"aclose": "close", "__aenter__": "__enter__", "__aexit__": "__exit__"}
 _SPECIAL_NAMES = {"__call__", "__enter__", "__exit__"}
+
+_PLAIN_WORDS = {
+    "async with": "with",
+    "async for": "for",
+    "await ": "",
+    "to be awaited": "called",
+    ", or awaits one": "",
+    "an asynchronous iterator": "an iterator",
+}
+
+# What makes a face, and is of no use to those who have one.
+_FOR_FACES_ALONE = {"left_out", "name_for", "over", "takes_twins", "twin_class"}
 
 _FACES: dict[type, type[Face]] = {}
 
@@ -30,7 +45,7 @@ def spoken(text: str | None) -> str | None:
     """Documentation without the words of asynchronous programs."""
     if text is None:
         return None
-    for word, other in (("async with", "with"), ("async for", "for"), ("await ", ""), ("to be awaited", "called")):
+    for word, other in _PLAIN_WORDS.items():
         text = text.replace(word, other)
     return text
 
@@ -43,10 +58,12 @@ class Face:
 
     twin_class: ClassVar[type]
     left_out: ClassVar[frozenset[str]] = frozenset()
+    takes_twins: ClassVar[bool] = False
+    """Whether a twin that a program made is as good as a face."""
     _on_loop: ClassVar[bool] = False
 
     _twin: Any
-    _lease: Lease
+    _lease: Any  # a Lease; None for what is only given to others
 
     def __init_subclass__(cls, *, twin: type | None = None, on_loop: bool = False, without: str = "") -> None:
         super().__init_subclass__()
@@ -59,7 +76,7 @@ class Face:
         _FACES[twin] = cls
         for its_name, member in vars(twin).items():
             name = cls.name_for(its_name)
-            if name is None or not isinstance(member, FunctionType | property | cached_property):
+            if name is None or not isinstance(member, FunctionType | property | cached_property | classmethod):
                 continue
             own = vars(cls).get(name)
             if own is None:
@@ -77,7 +94,7 @@ class Face:
         return name if is_public and name not in cls.left_out else None
 
     @classmethod
-    def over(cls, twin: Any, lease: Lease) -> Self:
+    def over(cls, twin: Any, lease: Lease | None) -> Self:
         """The face of something that was made by its own kind."""
         face = cls.__new__(cls)
         face._twin, face._lease = twin, lease
@@ -91,7 +108,8 @@ class Face:
         return self._call(lambda: getattr(self._twin, name), doing=self._doing(name))
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *filter(None, map(self.name_for, dir(self._twin)))})
+        here = {*super().__dir__(), *filter(None, map(self.name_for, dir(self._twin)))}
+        return sorted(here - _FOR_FACES_ALONE)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Face) and self._twin is other._twin
@@ -133,7 +151,7 @@ class Opened(Face):
     def _open(self, *arguments: Any, **options: Any) -> None:
         given, named = _twins_of(arguments, options)
         self._twin = (self._made_as or self.twin_class)(*given, **named)
-        lent = next(filter(None, map(_lease_of, (*arguments, *options.values()))), None)
+        lent = _lent(arguments, options)
         self._owns_lease = lent is None
         self._lease = lent or Lease(f"this {type(self).__name__}", getattr(self._twin, self._closed_by))
 
@@ -171,19 +189,49 @@ def faced(value: Any, owner: Face) -> Any:
 
 
 def waiting_function(function: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
-    """The blocking form of a function whose first argument is a client."""
+    """The blocking form of a function whose first argument is a client, or another source of objects."""
 
     @wraps(function)
-    def wait(client: Face, *arguments: Any, **options: Any) -> Any:
-        return client._wait(lambda: function(client._twin, *arguments, **options), doing=function.__name__)
+    def wait(source: Any, *arguments: Any, **options: Any) -> Any:
+        with leased(source, function.__name__) as lease:
+            return lease.wait(lambda: function(_twin_of(source), *arguments, **options), doing=function.__name__)
 
     wait.__doc__ = spoken(function.__doc__)
     return wait
 
 
+@contextmanager
+def leased(source: Any, user: str) -> Iterator[Lease]:
+    """The lease that a source comes with, or one for the time being."""
+    _check_is_blocking(source, user)
+    lent = _lease_of(source)
+    if lent is not None:
+        yield lent
+        return
+    lease = Lease(user, _nothing)
+    try:
+        yield lease
+    finally:
+        lease.close()
+
+
+def _check_is_blocking(source: Any, user: str) -> None:
+    faces = [_FACES[each] for each in type(source).__mro__ if each in _FACES]
+    if faces and not faces[0].takes_twins:
+        raise UsageError(
+            f"blocking.{user} was given {source!r}, which is asynchronous: make it with listwatch.blocking"
+        )
+
+
+async def _nothing() -> None:
+    """What is left to do for those who leave nothing behind."""
+
+
 def _turned(member: Any, name: str, *, on_loop: bool) -> Any:
     if isinstance(member, property | cached_property):
         return property(lambda self: faced(getattr(self._twin, name), self), doc=spoken(member.__doc__))
+    if isinstance(member, classmethod):
+        return classmethod(_making(member.__func__, name))
     method = _waiting(member, name) if inspect.iscoroutinefunction(member) else _passing(member, name, on_loop=on_loop)
     method.__doc__ = spoken(member.__doc__)
     method.__signature__ = _signature(member)  # type: ignore[attr-defined]  # where `inspect` looks for it
@@ -208,6 +256,16 @@ def _passing(method: Callable[..., Any], name: str, *, on_loop: bool) -> Callabl
         return faced(method(self._twin, *given, **named), self)
 
     return call
+
+
+def _making(maker: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @wraps(maker)
+    def make(cls: type[Face], *arguments: Any, **options: Any) -> Any:
+        given, named = _twins_of(arguments, options)
+        return cls.over(getattr(cls.twin_class, name)(*given, **named), _lent(arguments, options))
+
+    make.__doc__ = spoken(maker.__doc__)
+    return make
 
 
 def _made(constructor: Callable[..., None]) -> Callable[..., None]:
@@ -241,6 +299,11 @@ def _twin_of(value: Any) -> Any:
             return {name: each._twin if isinstance(each, Face) else each for name, each in value.items()}
         case _:
             return value
+
+
+def _lent(arguments: tuple[Any, ...], options: dict[str, Any]) -> Lease | None:
+    """The lease of the first of them that has one."""
+    return next(filter(None, map(_lease_of, (*arguments, *options.values()))), None)
 
 
 def _lease_of(value: Any) -> Lease | None:

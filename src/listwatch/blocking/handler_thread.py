@@ -69,7 +69,7 @@ class ThreadListener(Listener[T]):
             thread.end()
 
     async def _handle_some(self, thread: HandlerThread) -> None:
-        batch = [self._pending.popleft() for _ in range(min(len(self._pending), _BATCH))]
+        batch = self.take(_BATCH)
         loop = asyncio.get_running_loop()
         handling = asyncio.wrap_future(thread.submit(lambda: self._call_with_each(batch, loop)))
         try:
@@ -79,7 +79,7 @@ class ThreadListener(Listener[T]):
             await asyncio.wait([handling])
             raise
         for change in batch[:handled]:
-            self._was_handled(change)
+            self.was_handled(change)
 
     def _call_with_each(self, batch: list[Change[T]], loop: asyncio.AbstractEventLoop) -> int:
         """Call the handler, in its thread, until it is told enough; how often that was."""

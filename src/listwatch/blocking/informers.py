@@ -10,22 +10,33 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
-from queue import SimpleQueue
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from listwatch.informer import factory as factories
 from listwatch.informer import shared_informer
 from listwatch.informer.handlers import Change
+from listwatch.informer.listener import Overflow, Reader
 from listwatch.objects.object import Object
 
 from .background import Lease
 from .face import Face, Opened
 from .handler_thread import HandlerThread, ThreadListener
 
-__all__ = ["HandlerRegistration", "InformerHandle", "SharedIndexInformer", "SharedInformerFactory"]
+__all__ = [
+    "HandlerRegistration",
+    "InformerHandle",
+    "SharedIndexInformer",
+    "SharedInformerFactory",
+    "start_leased",
+    "stop_leased",
+]
 
 T = TypeVar("T", bound=Object)
+
+# How many changes cross from one thread to the other at a time.
+_BATCH = 100
 
 # ruff: noqa: D101  # their documentation is their twins'
 
@@ -36,16 +47,6 @@ class ThreadedInformer(shared_informer.SharedIndexInformer[T]):
     listener_type = ThreadListener
     lease: Lease | None = None
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._feeds: list[SimpleQueue[Change[T] | None]] = []
-
-    def feed(self, backlog: SimpleQueue[Change[T] | None]) -> shared_informer.HandlerRegistration[T]:
-        """Put every change there, and None at the end."""
-        registration = self._add_taker(backlog.put)
-        self._feeds.append(backlog)
-        return registration
-
     async def run_until_stopped(self) -> None:
         """As `run`, but `stop` ends it as well, which is for other threads."""
         if self._has_started or self._main is not None:
@@ -55,11 +56,6 @@ class ThreadedInformer(shared_informer.SharedIndexInformer[T]):
             await asyncio.wait(filter(None, [self._main]))
         finally:
             await self.stop()
-
-    def _stop(self) -> None:
-        super()._stop()
-        for backlog in self._feeds:
-            backlog.put(None)
 
 
 class ThreadedFactory(factories.SharedInformerFactory):
@@ -78,27 +74,42 @@ class SharedIndexInformer(
     twin=shared_informer.SharedIndexInformer,
     made_as=ThreadedInformer,
     on_loop=True,
-    without="lease listener_type feed run_until_stopped",
+    without="lease listener_type run_until_stopped",
 ):
     _closed_by: ClassVar[str] = "stop"
 
     def run(self) -> None:
         self._wait(self._twin.run_until_stopped, doing="SharedIndexInformer.run")
 
-    def changes(self) -> Iterator[Change[T]]:
-        backlog: SimpleQueue[Change[T] | None] = SimpleQueue()
-        registration = self._call(lambda: self._twin.feed(backlog), doing="SharedIndexInformer.changes")
+    def changes(
+        self,
+        *,
+        filter: Callable[[T], bool] | None = None,
+        resync: float | None = None,
+        max_pending: int | None = None,
+        overflow: Overflow = "coalesce",
+    ) -> Iterator[Change[T]]:
+        options = {"accepts": filter, "resync": resync, "max_pending": max_pending, "overflow": overflow}
+        reader = self._call(lambda: self._twin._add_reader(**options), doing="SharedIndexInformer.changes")
         try:
-            while (change := backlog.get()) is not None:
-                yield change
+            while batch := self._some_of(reader):
+                for change in batch:
+                    yield change
+                    self._lease.call_soon(partial(reader.was_handled, change))
         finally:
-            self._lease.call_soon(registration._twin.remove)
+            self._lease.call_soon(partial(self._twin._remove_reader, reader))
+
+    def _some_of(self, reader: Reader[T]) -> Sequence[Change[T]]:
+        if not self._lease.is_open:
+            return ()
+        some: Sequence[Change[T]] = self._wait(lambda: reader.wait_some(_BATCH), doing="SharedIndexInformer.changes")
+        return some
 
     def start(self) -> None:
-        _start(self)
+        start_leased(self)
 
     def stop(self) -> None:
-        _stop(self)
+        stop_leased(self)
 
     def __enter__(self) -> Self:
         self.start()
@@ -124,10 +135,10 @@ class SharedInformerFactory(
     _closed_by: ClassVar[str] = "stop"
 
     def start(self) -> None:
-        _start(self)
+        start_leased(self)
 
     def stop(self) -> None:
-        _stop(self)
+        stop_leased(self)
 
     def __enter__(self) -> Self:
         self.start()
@@ -137,7 +148,8 @@ class SharedInformerFactory(
         self.stop()
 
 
-def _start(face: Opened) -> None:
+def start_leased(face: Opened) -> None:
+    """Start what runs in the background, and keep the loop for it."""
     twin, doing = face._twin, f"{type(face).__name__}.start"
     face._call(twin.start, doing=doing)
     if twin.lease is None:
@@ -145,7 +157,8 @@ def _start(face: Opened) -> None:
         twin.lease = Lease(f"this {type(face).__name__}", twin.stop)
 
 
-def _stop(face: Opened) -> None:
+def stop_leased(face: Opened) -> None:
+    """Stop it, and give back the loop."""
     lease: Lease = face._twin.lease or face._lease
     if not lease.is_open:
         return
@@ -154,9 +167,11 @@ def _stop(face: Opened) -> None:
         # Stopping waits for handlers, and this is one.
         lease.begin(lambda: _stopped(face._twin), doing=doing)
         return
-    lease.wait(face._twin.stop, doing=doing)
-    _release(face._twin)
-    face._give_back()
+    try:
+        lease.wait(face._twin.stop, doing=doing)
+    finally:
+        _release(face._twin)
+        face._give_back()
 
 
 async def _stopped(twin: Any) -> None:

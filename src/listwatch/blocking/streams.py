@@ -55,7 +55,7 @@ class _Batched(Face):
     _turn: asyncio.Lock
 
     @classmethod
-    def over(cls, twin: Any, lease: Lease) -> Self:
+    def over(cls, twin: Any, lease: Lease | None) -> Self:
         face = super().over(twin, lease)
         face._batches, face._ready = twin.batches(), deque()
         face._turn = asyncio.Lock()

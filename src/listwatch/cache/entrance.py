@@ -25,7 +25,7 @@ class Entrance(Generic[T]):
     def admit(self, item: T) -> tuple[str, T]:
         """The key, and what is to be kept; raises BadKeyError or TransformError, which name the object."""
         key = key_of(item)
-        return key, self.transformed(key, item)
+        return key, item if self._transform is None else self.transformed(key, item)
 
     def transformed(self, key: str, item: T) -> T:
         """What is to be kept of the object of this key; raises TransformError."""

@@ -156,7 +156,10 @@ class Indexer(Generic[T]):
         self._contents.resource_version = resource_version
 
     def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
-        """Add indexes, over what is there already too; all or none, if a name is taken."""
+        """Add indexes, over what is there already too; all or none, if a name is taken.
+
+        All objects are looked at in one go, for about a microsecond each: where there are very many, add them before.
+        """
         taken = self._contents.indexes.keys() & indexers.keys()
         if taken:
             raise IndexConflictError(f"there is an index {', '.join(sorted(taken))} already; choose another name")

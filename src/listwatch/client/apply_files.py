@@ -105,6 +105,8 @@ async def apply_objects(
     dry_run: bool = False,
 ) -> list[Unstructured]:
     """The same for objects that were read already."""
+    if not isinstance(client, ClientSet | DynamicClient):
+        raise UsageError(f"objects are applied with a ClientSet or a DynamicClient, not with a {type(client).__name__}")
     dynamic = client if isinstance(client, DynamicClient) else client.dynamic
     applier = _Applier(
         dynamic=dynamic,
@@ -125,6 +127,9 @@ async def apply_objects(
 
 def load_files(*paths: str | PathLike[str], recursive: bool = False) -> list[dict[str, Any]]:
     """The objects in YAML and JSON files, and in those of folders; DecodeError names the file that is wrong."""
+    for path in paths:
+        if not isinstance(path, str | PathLike):
+            raise UsageError(f"a file or folder to apply is a path, as text or a Path, not {path!r}")
     return [tree for path in paths for file in _files(Path(path), recursive=recursive) for tree in _load(file)]
 
 

@@ -48,6 +48,10 @@ class Credentials(Protocol):
     async def rejected(self, used: Credential) -> bool:
         """Hear that the server answered 401 to this, and tell whether another try is worth it."""
 
+    @property
+    def awaited(self) -> str:
+        """Who is being asked for new ones just now, for messages; "" if nobody is."""
+
     async def aclose(self) -> None:
         """Stop whatever still runs."""
 
@@ -86,6 +90,8 @@ def _basic(username: str, password: str) -> str:
 class FixedCredentials:
     """Always the same; if the server refuses them there is nothing to be done."""
 
+    awaited = ""
+
     def __init__(self, credential: Credential) -> None:
         self._credential = credential
 
@@ -101,6 +107,8 @@ class FixedCredentials:
 
 class TokenFileCredentials:
     """The token that a file held when it could last be read; until then the fallback."""
+
+    awaited = ""
 
     def __init__(self, path: str, *, fallback: str = "", clock: Clock) -> None:
         self._path = path
@@ -146,6 +154,10 @@ class IssuedCredentials:
         self._clock = clock
         self._issued: Issued | None = None
         self._issuing: asyncio.Task[Issued] | None = None
+
+    @property
+    def awaited(self) -> str:
+        return str(self._issuer) if self._issuing else ""
 
     async def current(self) -> Credential:
         issued = self._issued

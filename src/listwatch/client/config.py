@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from listwatch.errors import UsageError
+
 from .checked import HIDDEN, Checked, Mistake, is_unicode
 
 __all__ = ["ClientConfig", "ExecConfig", "Impersonation", "OIDCConfig", "Origin", "ServerWarning"]
@@ -264,6 +266,14 @@ def _pace_mistakes(values: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(name, "must be a number above zero, or None for no limit")
     if not isinstance(values["burst"], int) or values["burst"] < 1:
         yield Mistake("burst", "must be a whole number above zero")
+
+
+def check_config(given: object) -> None:
+    """Say to those who give a client something else what it needs."""
+    if not isinstance(given, ClientConfig):
+        # Of what kind it is, and nothing more: it may be a URL with a password, or a dict with a token.
+        way_out = "pass listwatch.load_config(), or listwatch.ClientConfig(host=...)"
+        raise UsageError(f"a client cannot be made of this {type(given).__name__}: {way_out}")
 
 
 # --- Texts ------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import platform
+import re
 import ssl
 import sys
 import zlib
@@ -25,6 +26,7 @@ from listwatch import __version__
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ConnectError, ConnectionLostError, ProtocolError, TransportError, TransportTimeoutError
 
+from .chunked_body import ChunkedBody
 from .network_errors import error_of_system
 from .sockets import SocksProxy, open_socket
 
@@ -35,6 +37,8 @@ _KEPT_IDLE = 30.0  # less than servers and load balancers keep a connection that
 _MOST_CONNECTIONS = 100
 _READ_SIZE = 2**19
 _LONGEST_HEADER = 2**16
+_LONGEST_HEAD = 2**20
+_CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
 
 _FOREIGN = (aiohttp.ClientError, OSError, zlib.error, EOFError)
 
@@ -102,16 +106,64 @@ class _Connection(ResponseHandler):
         self.abort()
 
 
-def _new_connection(loop: asyncio.AbstractEventLoop) -> ResponseHandler:
-    return _Connection(loop)
+class _StreamConnection(_Connection):
+    """Reads chunked bodies itself; the HTTP library reads everything else."""
+
+    def set_response_params(self, **options: Any) -> None:
+        self._head: bytes | None = b""  # what came of it; None once it is complete
+        self._chunks: ChunkedBody | None = None
+        super().set_response_params(**options)
+
+    def data_received(self, data: bytes) -> None:
+        if self._chunks is not None:
+            self._feed(self._chunks, data)
+        elif self._head is None or not data:
+            super().data_received(data)
+        else:
+            self._head += data
+            head, ends, rest = self._head.partition(b"\r\n\r\n")
+            if ends or b"\n\n" in head or len(head) > _LONGEST_HEAD:
+                self._head = None
+                self._begin(head + ends, rest)
+
+    def _begin(self, head: bytes, body: bytes) -> None:
+        super().data_received(head)
+        if self._payload is not None and _CHUNKED.search(head):
+            self._chunks = ChunkedBody()
+            self._feed(self._chunks, body)
+        elif body:
+            super().data_received(body)
+
+    def _feed(self, chunks: ChunkedBody, data: bytes) -> None:
+        payload = self._payload
+        if payload is None or payload.is_eof() or not data:
+            return
+        try:
+            payload.feed_data(chunks.feed(data))
+        except ProtocolError as error:
+            payload.set_exception(error)
+            self.close()
+        if chunks.is_complete:
+            self._should_close = True  # what may still follow was not read
+            self._parser = None
+            payload.feed_eof()
+
+    def eof_received(self) -> None:
+        if self._head:
+            self._begin(self._head, b"")  # it is for the library to say what is wrong with it
+        super().eof_received()
+
+
+def _new_connection(loop: asyncio.AbstractEventLoop, *, streams: bool) -> ResponseHandler:
+    return _StreamConnection(loop) if streams else _Connection(loop)
 
 
 class _Connector(aiohttp.TCPConnector):
     """Opens connections that notice a dead peer, in limited time, and by way of a SOCKS proxy if there is one."""
 
-    def __init__(self, *, clock: Clock, socks: SocksProxy | None, limit: int) -> None:
+    def __init__(self, *, clock: Clock, socks: SocksProxy | None, limit: int, streams: bool) -> None:
         super().__init__(limit=limit, keepalive_timeout=_KEPT_IDLE, socket_factory=open_socket)
-        self._factory = functools.partial(_new_connection, loop=self._loop)
+        self._factory = functools.partial(_new_connection, loop=self._loop, streams=streams)
         self._clock = clock
         self._socks = socks
 
@@ -134,10 +186,17 @@ class Pool:
     """The connections for one purpose, made with one SSL context, and how many exchanges use them now."""
 
     def __init__(
-        self, *, clock: Clock, socks: SocksProxy | None, user_agent: str, encoding: str = "identity", limit: int = 0
+        self,
+        *,
+        clock: Clock,
+        socks: SocksProxy | None,
+        user_agent: str,
+        encoding: str = "identity",
+        limit: int = 0,
+        streams: bool = False,
     ) -> None:
         self.session = aiohttp.ClientSession(
-            connector=_Connector(clock=clock, socks=socks, limit=limit),
+            connector=_Connector(clock=clock, socks=socks, limit=limit, streams=streams),
             headers={"User-Agent": user_agent or _our_user_agent(), "Accept-Encoding": encoding},
             cookie_jar=aiohttp.DummyCookieJar(),
             # Time is limited by our own clock.
@@ -190,7 +249,7 @@ class Pools:
         self.requests = Pool(
             clock=clock, socks=socks, user_agent=user_agent, encoding=encoding, limit=_MOST_CONNECTIONS
         )
-        self.streams = Pool(clock=clock, socks=socks, user_agent=user_agent)
+        self.streams = Pool(clock=clock, socks=socks, user_agent=user_agent, streams=True)
 
     async def retire(self) -> None:
         """Close what nobody uses, and the rest when that is done."""

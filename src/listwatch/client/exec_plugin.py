@@ -58,6 +58,9 @@ class ExecPlugin:
     def __repr__(self) -> str:
         return f"ExecPlugin({self._plugin.command!r})"
 
+    def __str__(self) -> str:
+        return f"the exec plugin {self._plugin.command!r}"
+
     async def issue(self, *, renew: bool) -> Issued:
         return self._understood(await self._output())
 
@@ -171,8 +174,7 @@ class ExecPlugin:
 
     def _failure(self, problem: str) -> CredentialError:
         file, entry = (self._plugin.origin.file, self._plugin.origin.entry) if self._plugin.origin else ("", "")
-        message = f"the exec plugin {self._plugin.command!r} {problem}"
-        return CredentialError(message, file=file, entry=entry)
+        return CredentialError(f"{self} {problem}", file=file, entry=entry)
 
 
 async def _all_output(process: asyncio.subprocess.Process, *, has_group: bool) -> bytes:

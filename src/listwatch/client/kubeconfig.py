@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from listwatch.errors import ConfigError, EmptyConfigError
+from listwatch.errors import ConfigError, EmptyConfigError, UsageError
 
 from .config import ClientConfig, ExecConfig, Impersonation, OIDCConfig, ServerWarning
 from .in_cluster import SERVICE_ACCOUNT_FOLDER, ServiceAccount
@@ -106,6 +106,8 @@ def load_kube_config(
 def read_kubeconfig(path: str | os.PathLike[str] | None = None) -> Kubeconfig:
     """What the file says, or without a path the files of KUBECONFIG together, or ~/.kube/config."""
     if path:
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(f"a kubeconfig is the path of a file, as text or a Path, not a {type(path).__name__}")
         try:
             return read_file(os.path.expanduser(path))
         except FileNotFoundError:

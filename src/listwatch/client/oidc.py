@@ -19,7 +19,7 @@ import msgspec
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError, TransportError
 
-from .config import OIDCConfig, fits_header
+from .config import OIDCConfig, fits_header, without_password
 from .credential import Credential, Issued
 from .kubeconfig_writer import write_tokens
 from .tls import trusting
@@ -74,7 +74,10 @@ class OIDCProvider:
         self._refresh_token = config.refresh_token
 
     def __repr__(self) -> str:
-        return f"OIDCProvider({self._config.issuer_url!r})"
+        return f"OIDCProvider({without_password(self._config.issuer_url)!r})"
+
+    def __str__(self) -> str:
+        return f"the identity provider {without_password(self._config.issuer_url)}"
 
     async def issue(self, *, renew: bool) -> Issued:
         expires = _expiry(self._id_token)

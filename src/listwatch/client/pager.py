@@ -42,9 +42,9 @@ class Pager(Generic[T]):
         read_ahead: int = _READ_AHEAD,
         full_list_if_expired: bool = True,
     ) -> None:
-        if page_size < 1 or read_ahead < 0:
+        if not (isinstance(page_size, int) and page_size >= 1 and read_ahead >= 0):
             raise UsageError(
-                f"a pager needs pages of 1 or more, not {page_size}, and cannot read {read_ahead} pages ahead"
+                f"a pager needs pages of 1 or more, not {page_size!r}, and cannot read {read_ahead} pages ahead"
             )
         self._list_page = list_page
         self._page_size = page_size

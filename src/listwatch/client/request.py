@@ -109,7 +109,7 @@ class Request:
 
     def abs_path(self, *segments: str) -> Self:
         """A path in place of the group-version's, as `/version`; a slash at the end of a single segment stays."""
-        ends_in_slash = len(segments) == 1 and segments[0].endswith("/")
+        ends_in_slash = len(segments) == 1 and str(segments[0]).endswith("/")
         self._prefix = self._path(*segments) + ("/" if ends_in_slash else "")
         return self
 
@@ -247,7 +247,7 @@ class Request:
                 asked = "/".join(map(str, given))
                 raise RequestError(f"the {what} is {unquote(present)!r} already and cannot become {asked!r}")
             if not given or not all(isinstance(each, str) for each in given):
-                raise RequestError(f"the {what} must be text, not {given!r}")
+                raise RequestError(f"the {what} must be text, not {', '.join(map(repr, given)) or 'nothing'}")
             return "/".join([path_segment(each, what) for each in given])
         except RequestError as mistake:
             self._wrong(mistake)

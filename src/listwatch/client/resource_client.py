@@ -57,7 +57,7 @@ class ResourceClient(ResourceEditor[T]):
     ) -> T:
         """A new object, as the server made it: in this client's namespace, or else in the object's own."""
         body = await self._body(obj)
-        request = await self._request("POST", namespace=self._place_of(body))
+        request = await self._collection("POST", namespace=self._place_of(body))
         options = query(dry_run=dry_run, field_manager=field_manager, field_validation=field_validation)
         return (await request.params(options).body(body).do()).into(self._kind)
 

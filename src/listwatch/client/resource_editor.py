@@ -93,7 +93,7 @@ class ResourceEditor(ResourceReader[T]):
         ignore_store_read_error: bool = False,
     ) -> ObjectList[T]:
         """Delete all that are selected; without a selection, all of the namespace. The objects that were deleted."""
-        request = await self._request("DELETE", accept=self.accept_list)
+        request = await self._collection("DELETE", accept=self.accept_list)
         parameters = self._selected(label_selector, field_selector, shard_selector) | query(
             limit=limit,
             continue_token=continue_token,

@@ -14,7 +14,7 @@ from typing import Self
 from listwatch.api.requests import PATCH_TYPES, api_path
 from listwatch.clock import Clock, SystemClock
 
-from .config import ClientConfig
+from .config import ClientConfig, check_config
 from .rate_limiter import RateLimiter, TokenBucket
 from .request import Request
 from .result import Result
@@ -36,6 +36,7 @@ class RESTClient:
         rate_limiter: RateLimiter | None = None,
         clock: Clock | None = None,
     ) -> None:
+        check_config(config)
         self._config = config
         self._group_version = group_version
         self._prefix = api_path(group_version)

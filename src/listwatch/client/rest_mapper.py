@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from listwatch.api.references import ResourceLike, read_reference
+from listwatch.api.references import At, ByKind, Named, Reference, ResourceLike, read_reference
 from listwatch.api.resource_map import Match, ResourceMap
 from listwatch.errors import NoMatchError
 from listwatch.meta import GroupVersionKind, Resource
@@ -43,7 +43,7 @@ class RESTMapper:
             return reference
         match = await self._find(lambda known: known.find(reference))
         if match is None:
-            raise NoMatchError(f"the server has no resource {reference}; is its CustomResourceDefinition installed?")
+            raise NoMatchError(f"the server has no resource {reference}; {_hint(self._map, reference)}")
         if match.also:
             self._warn_once(str(reference), match)
         return match.resource
@@ -85,3 +85,13 @@ class RESTMapper:
             self._warned.add(name)
             others = ", ".join(map(str, match.also))
             self._warn(f"{name!r} is taken for {match.resource.group_resource}; it could also mean {others}")
+
+
+def _hint(known: ResourceMap, reference: Reference) -> str:
+    """A plural where a kind belongs, a kind in lower case, another version: people mean something that is there."""
+    match reference:
+        case ByKind(kind=name) | At(plural=name) | Named(name=name):
+            near = known.named(name.rpartition("/")[2])
+            if near is not None:
+                return f"did you mean {near.resource.gvk}?"
+    return "is its CustomResourceDefinition installed?"

@@ -61,6 +61,8 @@ class Result:
 
     def into(self, kind: type[T]) -> T:
         """The body as a model such as Pod or PodList, as Unstructured, as a nested API type, or as a dict."""
+        if not isinstance(kind, type):
+            raise UsageError(f"an answer cannot be read as {kind!r}; give a class")
         if issubclass(kind, Object):
             return cast(T, self._object(kind))
         if issubclass(kind, ObjectList):

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from listwatch.backoff import DEFAULT_RETRY, Backoff
 from listwatch.clock import Clock, SystemClock
-from listwatch.errors import ConflictError
+from listwatch.errors import ConflictError, UsageError
 
 __all__ = ["retry_on_conflict", "retry_on_error"]
 
@@ -39,6 +39,8 @@ async def retry_on_error(
     random: Random | None = None,
 ) -> R:
     """The same for other errors: those that are not retriable are raised at once, the last one in the end."""
+    if not callable(attempt):
+        raise UsageError(f"{attempt!r} cannot be tried again: give an async function without arguments")
     clock = clock or SystemClock()
     delays = backoff.retries(random or Random())
     while True:

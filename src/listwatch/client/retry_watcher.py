@@ -53,6 +53,8 @@ class RetryWatcher(Generic[T]):
     """
 
     def __init__(self, source: Watchable[T], resource_version: str, *, clock: Clock | None = None) -> None:
+        if not hasattr(source, "watch"):
+            raise UsageError(f"{source!r} cannot be watched: give a client's resource, as client.core_v1.pods()")
         if resource_version in ("", "0"):
             raise UsageError(
                 f"a RetryWatcher cannot start from version {resource_version!r}, which is another one each time; "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -22,6 +22,7 @@ from .config import ServerWarning
 from .rate_limiter import RateLimiter
 from .retry import Mode, Retry, decide
 from .warnings import WarningReporter
+from .written import tell_written
 
 __all__ = ["ClientStatistics", "Effort", "Sender", "Stream", "Transport"]
 
@@ -88,6 +89,10 @@ class ClientStatistics:
     throttled_seconds: float
     open_watches: int
     open_streams: int
+    tries: Mapping[tuple[str, str], int]
+    """How many tries there were of each HTTP method and status code; `<error>` stands for no answer at all."""
+    seconds: Mapping[str, float]
+    """How long it took in all until they were answered, or failed, for each HTTP method."""
 
 
 class Sender:
@@ -102,6 +107,8 @@ class Sender:
         self._clock = clock
         self._streams: dict[Mode, WeakSet[Stream]] = {Mode.STREAM: WeakSet(), Mode.WATCH: WeakSet()}
         self._answers: Counter[int] = Counter()
+        self._tries: Counter[tuple[str, str]] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         self._failures = 0
         self._retries = 0
         self._throttled = 0
@@ -113,7 +120,9 @@ class Sender:
         await self._wait_turn(request)
         answer = await self._final_answer(request, effort, Mode.DO)
         assert isinstance(answer, HTTPResponse)
-        return answer, self._checked(request, answer)
+        warnings = self._checked(request, answer)
+        tell_written(request, answer)
+        return answer, warnings
 
     async def open_stream(self, request: HTTPRequest, effort: Effort) -> Stream:
         """The body of an answer that says yes; any other answer is raised."""
@@ -145,6 +154,8 @@ class Sender:
             throttled_seconds=self._throttled_seconds,
             open_watches=open_now[Mode.WATCH],
             open_streams=open_now[Mode.STREAM],
+            tries=dict(self._tries),
+            seconds=dict(self._seconds),
         )
 
     async def aclose(self) -> None:
@@ -171,13 +182,20 @@ class Sender:
         self, request: HTTPRequest, mode: Mode, timeout: float | None
     ) -> HTTPResponse | Stream | TransportError:
         send = self._transport.send if mode is Mode.DO else self._transport.open_stream
+        started = self._clock.monotonic()
         try:
             answer = await send(request, timeout=timeout)
         except TransportError as error:
             self._failures += 1
+            self._count(request.method, "<error>", started)
             return error
         self._answers[answer.status] += 1
+        self._count(request.method, str(answer.status), started)
         return answer
+
+    def _count(self, method: str, code: str, started: float) -> None:
+        self._tries[method, code] += 1
+        self._seconds[method] += self._clock.monotonic() - started
 
     async def _wait_again(self, request: HTTPRequest, retry: Retry, retries_left: int) -> None:
         self._retries += 1

@@ -68,7 +68,7 @@ class AiohttpTransport:
                     exchange = await self._exchange(request, streaming=False)
                     return await exchange.read()
             except TimeoutError:
-                raise _late(timeout) from None
+                raise self._late(timeout) from None
 
     async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> AiohttpStream | HTTPResponse:
         """An answer that says yes as a stream, with so much time for its beginning; any other as a whole."""
@@ -80,7 +80,7 @@ class AiohttpTransport:
                     if not is_success(exchange.response.status):
                         return await exchange.read()
             except TimeoutError:
-                raise _late(timeout) from None
+                raise self._late(timeout) from None
             return self._stream(exchange, doing)
 
     async def aclose(self) -> None:
@@ -101,6 +101,7 @@ class AiohttpTransport:
 
     async def _exchange(self, request: HTTPRequest, *, streaming: bool) -> Exchange:
         """Send it, again with new credentials if those were refused, and where the same server points to."""
+        self._check_usable()
         url, may_renew, redirects = self._base_url + request.target, True, 0
         while True:
             credential = await self._credential(request)
@@ -217,12 +218,12 @@ class AiohttpTransport:
         finally:
             await pool.aclose()
 
+    def _late(self, timeout: float | None) -> TransportTimeoutError:
+        what = f"no credentials yet from {issuer}" if (issuer := self._credentials.awaited) else "no answer"
+        return TransportTimeoutError(f"{what} within {timeout or 0:.3g} s; a longer timeout gives it more time")
+
     def __repr__(self) -> str:
         return f"<AiohttpTransport to {self._base_url}, {'closed' if self._is_closed else 'open'}>"
-
-
-def _late(timeout: float | None) -> TransportTimeoutError:
-    return TransportTimeoutError(f"no answer within {timeout or 0:.3g} s; a longer timeout gives it more time")
 
 
 def _split(proxy: str) -> tuple[SocksProxy | None, URL | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Callable
 from typing import TypeVar
 
+from listwatch.api.event_conditions import EventConditions, describe_last
 from listwatch.api.watch_events import Failed, WatchEvent
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import WaitTimeoutError, WatchClosedError
@@ -44,25 +45,16 @@ async def until_without_retry(
     clock: Clock | None = None,
 ) -> WatchEvent[T]:
     """The same over one watch: WatchClosedError if that ends first. One event may meet several conditions in turn."""
-    pending = [condition, *then]
+    conditions = EventConditions([condition, *then])
     last: WatchEvent[T] | Failed | None = None
     try:
         async with time_limit(clock or SystemClock(), timeout):
             async for last in events:
                 if isinstance(last, Failed):
                     raise last.error
-                while pending and pending[0](last):
-                    del pending[0]
-                if not pending:
+                if conditions.are_met_by(last):
                     return last
     except TimeoutError:
-        raise WaitTimeoutError(f"waited {timeout} s in vain for {_names(pending)}; {_seen(last)}", last=last) from None
-    raise WatchClosedError(f"the watch ended while waiting for {_names(pending)}; {_seen(last)}")
-
-
-def _names(pending: list[EventCondition[T]]) -> str:
-    return ", ".join(getattr(each, "__name__", str(each)) for each in pending)
-
-
-def _seen(last: WatchEvent[T] | Failed | None) -> str:
-    return f"the last event was {last.type} {last.object.describe()}" if last else "there was no event"
+        message = f"waited {timeout} s in vain for {conditions}; {describe_last(last)}"
+        raise WaitTimeoutError(message, last=last) from None
+    raise WatchClosedError(f"the watch ended while waiting for {conditions}; {describe_last(last)}")

@@ -13,10 +13,11 @@ from contextlib import aclosing
 from random import Random
 from typing import Any, TypeVar
 
+from listwatch.api.predicates import check_predicate
 from listwatch.api.watch_events import Deleted
 from listwatch.backoff import REFLECTOR_BACKOFF
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.errors import ExpiredError, WaitTimeoutError
+from listwatch.errors import ExpiredError, UsageError, WaitTimeoutError
 from listwatch.objects.object import Object
 
 from .conditions import parse_condition
@@ -41,6 +42,9 @@ async def wait_for(
     WaitTimeoutError after `timeout` seconds, with the `last` state seen. Errors of the first list are raised.
     """
     is_met: Callable[[Any], bool] = parse_condition(condition) if isinstance(condition, str) else condition
+    check_predicate(is_met, "condition: give a function of an object, or a text as 'ready'")
+    if not isinstance(client, ResourceReader):
+        raise UsageError(f"{client!r} cannot be waited in: give a client's resource, as client.core_v1.pods('default')")
     clock = clock or SystemClock()
     last: T | None = None
     try:

@@ -1,6 +1,6 @@
 """The events of one watch, from the network's pieces to typed values.
 
-    bytes ─▶ LineSplitter ─▶ read_event ─▶ a batch for each network read ─▶ one event after the other
+    bytes ─▶ EventReader ─▶ a batch for each network read ─▶ one event after the other
 
 A watch resumes nothing by itself: it ends when the server ends it, and an informer, or who else reads it, goes on.
 """
@@ -12,11 +12,17 @@ from collections.abc import AsyncIterator
 from typing import Generic, Self, TypeVar
 
 from listwatch.api.statuses import status_from_error
-from listwatch.api.watch_events import Bookmark, Failed, WatchEvent, read_event
-from listwatch.errors import ConnectionLostError, DecodeError, InternalServerError, StatusCause, StatusDetails
+from listwatch.api.watch_events import Bookmark, EventReader, Failed, WatchEvent, read_event
+from listwatch.errors import (
+    ConnectionLostError,
+    DecodeError,
+    InternalServerError,
+    RequestError,
+    StatusCause,
+    StatusDetails,
+)
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import LineSplitter
 
 from .byte_stream import ByteStream
 
@@ -33,6 +39,8 @@ _LONGEST_WATCH = 3600.0
 
 def patience_for(timeout_seconds: float | None) -> float:
     """How long a watch may be silent before its server is taken for dead: it would have ended by then."""
+    if not isinstance(timeout_seconds, int | float | None):
+        raise RequestError(f"timeout_seconds must be a number of seconds, not {timeout_seconds!r}")
     return (_LONGEST_WATCH if timeout_seconds is None else timeout_seconds) + _GRACE
 
 
@@ -47,7 +55,7 @@ class WatchStream(Generic[T]):
         self._kind = kind
         self._patience = patience
         self._doing = doing
-        self._splitter = LineSplitter()
+        self._reader = EventReader(kind)
         self._pending: deque[WatchEvent[T] | Failed] = deque()
         self._is_started = False
 
@@ -105,16 +113,14 @@ class WatchStream(Generic[T]):
         """What the next network read completes; nothing at the end."""
         await self.open()
         while piece := await self._body.read():
-            if lines := self._splitter.feed(piece):
-                return self._events(lines)
+            if events := self._events(piece):
+                return events
         return self._last_event()
 
-    def _events(self, lines: list[bytes]) -> list[WatchEvent[T] | Failed]:
+    def _events(self, piece: bytes) -> list[WatchEvent[T] | Failed]:
         events: list[WatchEvent[T] | Failed] = []
-        kind = self._kind
         try:
-            for line in lines:
-                events.append(read_event(line, kind))
+            events.extend(self._reader.feed(piece))  # keeps what came before an error
         except DecodeError as error:
             # To go on would be to miss an event. Nobody could tell.
             events.append(_unreadable(error))
@@ -125,7 +131,7 @@ class WatchStream(Generic[T]):
         return events
 
     def _last_event(self) -> list[WatchEvent[T] | Failed]:
-        rest = self._splitter.finish()
+        rest = self._reader.finish()
         if not rest:
             return []
         try:

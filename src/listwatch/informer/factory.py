@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
-from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
+from listwatch.informer.handles import InformerGroup, InformerHandle
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.reflector import Problem
 from listwatch.informer.shared_informer import InformerStatistics, SharedIndexInformer
+from listwatch.informer.typed_groups import InformerGroups
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.objects.object import Object
 from listwatch.selectors import (
@@ -53,37 +55,18 @@ class _Key(NamedTuple):
     transform: Transform | None
 
 
-class InformerHandle(Generic[T]):
-    """One user's hold on a shared informer, which stops when nobody holds it any more."""
-
-    def __init__(self, factory: SharedInformerFactory, key: _Key, informer: SharedIndexInformer[T]) -> None:
-        self._factory = factory
-        self._key = key
-        self.is_released = False
-        self.informer = informer
-
-    @property
-    def lister(self) -> Lister[T]:
-        return self.informer.lister
-
-    async def release(self) -> None:
-        """Let go; the last one to do so stops the informer."""
-        if not self.is_released:
-            self.is_released = True
-            await self._factory._release(self._key)
-
-
 class _Shared:
     def __init__(self, informer: SharedIndexInformer[Any]) -> None:
         self.informer = informer
         self.users = 0
 
 
-class SharedInformerFactory:
+class SharedInformerFactory(InformerGroups):
     """Makes informers on demand, one for each resource, place, selection and transform, and runs them together.
 
     Inside `async with` an informer runs as soon as it is asked for. `namespace` is one to look at, `namespaces` are
-    several behind one store; neither means all. `resync_for` overrides `resync` by kind.
+    several behind one store; neither means all. What lives in no namespace is looked at wherever it is. `resync_for`
+    overrides `resync` by kind.
     """
 
     informer_type: ClassVar[type[SharedIndexInformer[Any]]] = SharedIndexInformer
@@ -102,10 +85,12 @@ class SharedInformerFactory:
     ) -> None:
         if namespace and namespaces:
             raise UsageError("give either one namespace or several namespaces, not both")
+        if not callable(getattr(client, "source", None)):
+            raise UsageError(f"a factory needs a ClientSet, or another client, not a {type(client).__name__}")
         self._client = client
         self._resync = resync
         self._resync_for = dict(resync_for or {})
-        self._namespaces = tuple(namespaces) or (namespace,)
+        self._namespaces = _checked(namespaces) or (namespace,)
         self._transform = transform
         self._on_problem = on_problem
         self._clock = clock or SystemClock()
@@ -113,6 +98,34 @@ class SharedInformerFactory:
         self._handles: dict[str, InformerHandle[Any]] = {}
         self._is_running = False
 
+    def __repr__(self) -> str:
+        doing = "running" if self._is_running else "not running"
+        return f"<SharedInformerFactory over {self._client!r}, {doing}: {len(self._shared)} informers>"
+
+    @overload
+    def informer(
+        self,
+        of: type[T],
+        *,
+        namespace: str | None = None,
+        namespaces: Sequence[str] = (),
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        transform: Transform | None = None,
+        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> InformerHandle[T]: ...
+    @overload
+    def informer(
+        self,
+        of: Any,
+        *,
+        namespace: str | None = None,
+        namespaces: Sequence[str] = (),
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        transform: Transform | None = None,
+        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> InformerHandle[Any]: ...
     def informer(
         self,
         of: Any,
@@ -128,21 +141,23 @@ class SharedInformerFactory:
 
         Indexers are added to the shared store, unless an index of that name is there.
         """
-        places = tuple(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
+        if namespace is not None and namespaces:
+            raise UsageError("give either one namespace or several namespaces, not both")
+        places = _checked(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
         labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
-        sources = {
-            place: self._client.source(of, namespace=place, label_selector=labels, field_selector=fields)
-            for place in places
-        }
-        kind, resource, _ = next(iter(sources.values()))
-        key = _Key(resource.gvr, kind, places, labels, fields, transform or self._transform)
+        source_in = partial(self._client.source, of, label_selector=labels, field_selector=fields)
+        sources = {place: source_in(namespace=place) for place in places}
+        kind, resource, _ = sources[places[0]]
+        if not resource.namespaced:
+            sources = {"": source_in(namespace="")}
+        key = _Key(resource.gvr, kind, tuple(sorted(sources)), labels, fields, transform or self._transform)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = _Shared(self._make(key, {place: each[2] for place, each in sources.items()}))
         missing = {n: f for n, f in (indexers or {}).items() if n not in shared.informer.indexer.indexers}
         shared.informer.indexer.add_indexers(missing)
         shared.users += 1
-        return InformerHandle(self, key, shared.informer)
+        return InformerHandle(shared.informer, partial(self._release, key))
 
     def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> SharedIndexInformer[Any]:
         informer: SharedIndexInformer[Any] = self.informer_type(
@@ -162,9 +177,9 @@ class SharedInformerFactory:
 
     def start(self) -> None:
         """Run all informers asked for so far, and from now on each that is asked for. Starting twice does nothing."""
-        self._is_running = True
         for shared in self._shared.values():
             shared.informer.start()
+        self._is_running = True
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
         """Wait for all informers and handlers; raises SyncTimeoutError that names those not done, and why."""
@@ -185,7 +200,8 @@ class SharedInformerFactory:
         )
         errors = [each for shared in self._shared.values() if (each := shared.informer.last_error) is not None]
         message = f"not in step within {timeout} s: " + "; ".join(reasons)
-        return SyncTimeoutError(message, attempts=len(errors), last_error=errors[0] if errors else None)
+        attempts = sum(shared.informer.failed_attempts for shared in self._shared.values())
+        return SyncTimeoutError(message, attempts=attempts, last_error=errors[0] if errors else None)
 
     async def stop(self) -> None:
         """Stop all informers and wait for that."""
@@ -216,20 +232,18 @@ class SharedInformerFactory:
             handle = self._handles[name] = self.informer(name)
         return handle
 
-    def __getattr__(self, name: str) -> InformerGroup:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return InformerGroup(self, name)
+    if not TYPE_CHECKING:  # checkers know what is there, and that nothing else is
+
+        def __getattr__(self, name):
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return InformerGroup(name, self._named)
 
 
-class InformerGroup:
-    """The resources of one group-version, as `factory.core_v1`."""
-
-    def __init__(self, factory: SharedInformerFactory, name: str) -> None:
-        self._factory = factory
-        self._name = name
-
-    def __getattr__(self, plural: str) -> InformerHandle[Any]:
-        if plural.startswith("_"):
-            raise AttributeError(plural)
-        return self._factory._named(f"{self._name}.{plural}")
+def _checked(namespaces: Sequence[str]) -> tuple[str, ...]:
+    """The namespaces, each once."""
+    if isinstance(namespaces, str):
+        raise UsageError(f"namespaces is a list of them; for one, say namespace={namespaces!r}")
+    if "" in namespaces:
+        raise UsageError("of several namespaces each has a name; for all of them, name none")
+    return tuple(dict.fromkeys(namespaces))

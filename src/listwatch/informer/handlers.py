@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
+from listwatch.errors import UsageError
 from listwatch.objects.object import Object
 
 __all__ = ["Added", "Change", "Deleted", "Handler", "HandlerFunctions", "Updated", "filtered"]
@@ -75,31 +76,51 @@ class HandlerFunctions(Generic[T]):
         on_delete: Callable[..., Any] | None = None,
         name: str = "",
     ) -> None:
+        functions = [each for each in (on_add, on_update, on_delete) if each is not None]
+        if not functions:
+            raise UsageError(f"{name or 'a handler'} has nothing to call: give on_add, on_update or on_delete")
+        for each in functions:
+            if not callable(each):
+                raise UsageError(f"{name or 'a handler'} has {each!r}, which cannot be called: give a function")
         self._on_add, self._add_takes_flag = on_add, _takes(on_add, "is_initial")
         self._on_update = on_update
         self._on_delete, self._delete_takes_flag = on_delete, _takes(on_delete, "final_state_known")
-        self.name = name or _name_of([each for each in (on_add, on_update, on_delete) if each is not None])
+        self.name = name or _name_of(functions)
 
     @classmethod
-    def of(cls, handler: Handler[T]) -> HandlerFunctions[T]:
-        """The methods of an object; those that it does not have are not called."""
+    def of(cls, handler: Handler[T] | None, **functions: Callable[..., Any] | None) -> HandlerFunctions[T]:
+        """The methods of an object; those that it does not have are not called. Without one, these functions."""
+        if handler is None:
+            return cls(**functions)
+        if given := [name for name, function in functions.items() if function is not None]:
+            raise UsageError(f"give either an object with methods or functions, not both: {', '.join(given)}")
         methods = {name: getattr(handler, name, None) for name in ("on_add", "on_update", "on_delete")}
         return cls(**methods, name=type(handler).__name__)
 
     def __call__(self, change: Change[T]) -> Awaitable[Any] | None:
         """Call the function for this change; what it returns is to be awaited if it can be."""
-        match change:
-            case Added(item, is_initial) if self._on_add is not None:
-                called = self._on_add(item, is_initial=is_initial) if self._add_takes_flag else self._on_add(item)
-            case Updated(item, old) if self._on_update is not None:
-                called = self._on_update(old, item)
-            case Deleted(item, known) if self._on_delete is not None:
-                called = (
-                    self._on_delete(item, final_state_known=known) if self._delete_takes_flag else self._on_delete(item)
-                )
-            case _:
-                return None
-        return called if inspect.isawaitable(called) else None
+        called = self._call(change)
+        # Most functions return nothing, and to ask what can be awaited takes longer than all the rest.
+        return None if called is None or not inspect.isawaitable(called) else called
+
+    def _call(self, change: Change[T]) -> Any:
+        if isinstance(change, Updated):
+            return self._on_update(change.old, change.object) if self._on_update is not None else None
+        if isinstance(change, Added):
+            return self._call_on_add(change) if self._on_add is not None else None
+        return self._call_on_delete(change) if self._on_delete is not None else None
+
+    def _call_on_add(self, change: Added[T]) -> Any:
+        assert self._on_add is not None
+        if self._add_takes_flag:
+            return self._on_add(change.object, is_initial=change.is_initial)
+        return self._on_add(change.object)
+
+    def _call_on_delete(self, change: Deleted[T]) -> Any:
+        assert self._on_delete is not None
+        if self._delete_takes_flag:
+            return self._on_delete(change.object, final_state_known=change.final_state_known)
+        return self._on_delete(change.object)
 
 
 def filtered(change: Change[T], accepts: Callable[[T], bool]) -> Change[T] | None:

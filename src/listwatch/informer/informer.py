@@ -16,9 +16,12 @@ from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
-from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.list_watch import ListerWatcher, check_source
+from listwatch.informer.listener import waited_in_vain
 from listwatch.informer.processing import Processor
-from listwatch.informer.reflector import Problem, Reflector, log_problem
+from listwatch.informer.reflector import Problem, Reflector, reporter
+from listwatch.informer.transforms import lightest
+from listwatch.informer.turns import Turns
 from listwatch.objects.object import Object
 
 __all__ = ["Informer"]
@@ -46,10 +49,11 @@ class Informer(Generic[T]):
         random: Random | None = None,
         **reflector_options: Any,
     ) -> None:
+        check_source(source, kind)
         self.name = kind.__name__
         self.indexer: Indexer[T] = Indexer(indexers=indexers)
         self._handler = handler if isinstance(handler, HandlerFunctions) else HandlerFunctions.of(handler)
-        self._on_problem = on_problem or log_problem
+        self._on_problem = reporter(on_problem)
         self._clock = clock or SystemClock()
         self._resync = resync
         self._ready = asyncio.Event()
@@ -58,7 +62,13 @@ class Informer(Generic[T]):
             transform=transform, on_ready=self._ready.set, on_dropped=lambda _, error: self._report(error)
         )
         self._reflector = Reflector(
-            source, kind, self._fifo, on_problem=on_problem, clock=clock, random=random, **reflector_options
+            lightest(source, transform),
+            kind,
+            self._fifo,
+            on_problem=on_problem,
+            clock=clock,
+            random=random,
+            **reflector_options,
         )
         self._processor = Processor(self.indexer)
         self._main: asyncio.Task[None] | None = None
@@ -105,9 +115,12 @@ class Informer(Generic[T]):
     ) -> None:
         if self._main is not None:
             self._main.cancel()
-            await asyncio.gather(self._main, return_exceptions=True)
+            await asyncio.wait([self._main])
+            if not self._main.cancelled():
+                self._main.result()  # raises what ended it before
 
     async def _process(self) -> None:
+        turns = Turns()
         while True:
             await self._ready.wait()
             self._ready.clear()
@@ -115,6 +128,8 @@ class Informer(Generic[T]):
                 for changes in self._processor.process(batch):
                     for change in changes:
                         await self._handle(change)
+                        await turns.share()
+                    await turns.share()
                 self._fifo.processed(batch)
                 if self._fifo.has_synced:
                     self._synced.set()
@@ -126,6 +141,8 @@ class Informer(Generic[T]):
                 await awaitable
         except Exception as error:  # noqa: BLE001  # it is the user's function, and other changes are still to come
             self._report(error)
+        except asyncio.CancelledError as error:
+            self._report(waited_in_vain(error))
 
     async def _tell_again(self) -> None:
         await self._synced.wait()

@@ -6,16 +6,25 @@ A client's resource is such a source as it is; `ListWatch` makes one of two func
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.errors import UsageError
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of"]
+__all__ = [
+    "ListWatch",
+    "ListerWatcher",
+    "WatchSource",
+    "batches_of",
+    "by_namespace",
+    "check_kind",
+    "check_source",
+]
 
 T = TypeVar("T", bound=Object)
 
@@ -54,6 +63,36 @@ class ListerWatcher(Protocol[T]):
         """What happens after that version."""
 
 
+def check_kind(kind: type[Object]) -> None:
+    """Refuse what objects cannot be read as."""
+    if not (isinstance(kind, type) and issubclass(kind, Object)):
+        raise UsageError(f"{kind!r} is no kind of objects: give a class, as Pod or Unstructured")
+
+
+def check_source(source: ListerWatcher[T], kind: type[T]) -> None:
+    """Refuse what cannot be listed and watched, and a client's resource of another kind."""
+    check_kind(kind)
+    if not all(callable(getattr(source, verb, None)) for verb in ("list", "watch")):
+        raise UsageError(
+            f"{source!r} is no source of objects: give a client's resource, as client.core_v1.pods(), or a ListWatch"
+        )
+    read_as = getattr(source, "kind", kind)
+    if isinstance(read_as, type) and not issubclass(read_as, kind):
+        raise UsageError(f"{source!r} is a source of {read_as.__name__}, not of {kind.__name__}")
+
+
+def by_namespace(
+    source: ListerWatcher[T] | Mapping[str, ListerWatcher[T]], kind: type[T]
+) -> Mapping[str | None, ListerWatcher[T]]:
+    """Each source under its namespace, after a look at it; a single one under None."""
+    sources = dict(source) if isinstance(source, Mapping) else {None: source}
+    if not sources:
+        raise UsageError("there is no source among no namespaces: give at least one")
+    for each in sources.values():
+        check_source(each, kind)
+    return sources
+
+
 class ListWatch(Generic[T]):
     """A source made of two functions, which take the options of `ListerWatcher` that they name, or all as `**options`.
 
@@ -68,6 +107,8 @@ class ListWatch(Generic[T]):
         watch: Callable[..., Any],
         chunking: bool = True,
     ) -> None:
+        if not (callable(list) and callable(watch)):
+            raise UsageError(f"a ListWatch is made of two functions, not of {list!r} and {watch!r}")
         self._list = _Tolerant(list)
         self._watch = _Tolerant(watch)
         self._chunking = chunking
@@ -85,6 +126,8 @@ class ListWatch(Generic[T]):
         chunking: bool = True,
     ) -> Self:
         """The objects of a resource that a REST client can see; of all namespaces where none is named."""
+        if not callable(getattr(rest, "verb", None)):
+            raise UsageError(f"{rest!r} is no REST client: give one, as client.rest")
         source = _ClientSource(rest, resource, namespace, kind or Unstructured, field_selector, label_selector)
         made = cls(list=source.list, watch=source.watch, chunking=chunking)
         made._client_source = source

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
-from listwatch.cache.indexer import key_of
-from listwatch.informer.handlers import Added, Change, Deleted, HandlerFunctions, Updated, filtered
+from listwatch.api.predicates import check_predicate
+from listwatch.informer.backlog import Backlog, Overflow
+from listwatch.informer.handlers import Added, Change, HandlerFunctions, filtered
+from listwatch.informer.turns import Turns
 from listwatch.objects.object import Object
 
-__all__ = ["Listener", "ListenerStatistics", "Overflow"]
+__all__ = ["Listener", "ListenerStatistics", "Overflow", "Reader", "waited_in_vain"]
 
 T = TypeVar("T", bound=Object)
 
-Overflow = Literal["coalesce", "report"]
-
 _log = logging.getLogger("listwatch.informer")
 
-_TURN = 0.005
-"""Seconds of calls in a row, after which others get a turn."""
+_SLICE = 100
+"""How many changes a filter looks at in one go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +37,7 @@ class ListenerStatistics:
 
 
 class Listener(Generic[T]):
-    """Hands changes to one handler, one after another, in order; what the handler raises is reported and passed over.
-
-    The backlog is unbounded on purpose: a slow handler must not hold up the cache or other handlers. With
-    `max_pending`, changes beyond that are folded into those that wait for the same object, or only reported.
-    """
+    """Hands changes to one handler, one after another, in order; what it raises is reported and passed over."""
 
     def __init__(
         self,
@@ -54,23 +49,24 @@ class Listener(Generic[T]):
         overflow: Overflow = "coalesce",
         on_failure: Callable[[str, Change[T], Exception], None] | None = None,
     ) -> None:
+        if accepts is not None:
+            check_predicate(accepts, "filter: give a function of an object that tells whether to tell of it")
         self._handler = handler
         self._accepts = accepts
-        self._max_pending = max_pending
-        self._overflow = overflow
         self._on_failure = on_failure or _log_failure
-        self._pending: deque[Change[T]] = deque()
+        self._pending: Backlog[T] = Backlog(handler.name, max_pending=max_pending, overflow=overflow)
+        self._in_hand = 0  # taken from there, but not yet its turn
         self._awake = asyncio.Event()
-        self._initial_left = 0
+        self._initial_in_work = 0
         self._is_fed = False
-        self._handled = self._failed = self._coalesced = 0
-        self._warned = False
+        self._handled = self._failed = 0
         self._is_closing = False
         self.caught_up = asyncio.Event()
         """Set once the cache has synced and every initial add has been handled."""
         self.resync_period = resync
         self.next_resync = 0.0
-        self.is_syncing = False
+        self.is_due = False
+        """True from the time for a resync on until it begins."""
 
     @property
     def name(self) -> str:
@@ -79,26 +75,27 @@ class Listener(Generic[T]):
     def statistics(self) -> ListenerStatistics:
         return ListenerStatistics(
             name=self.name,
-            pending=len(self._pending),
+            pending=len(self._pending) + self._in_hand,
             handled=self._handled,
             failed=self._failed,
-            coalesced=self._coalesced,
+            coalesced=self._pending.coalesced,
             has_synced=self.caught_up.is_set(),
         )
 
     # --- being told ----------------------------------------------------------------------------------------------
 
-    def tell(self, changes: Iterable[Change[T]]) -> None:
+    def begin_with(self, present: Collection[T]) -> None:
+        """These were there before this handler came: it is told of them first, as initial adds."""
+        self._pending.begin_with(present)
+        self._awake.set()
+
+    def tell(self, changes: Sequence[Change[T]]) -> None:
         """Put changes at the end of the backlog."""
-        if self._accepts is not None:
-            changes = self._seen(changes)
-        for change in changes:
-            if isinstance(change, Added) and change.is_initial:
-                self._initial_left += 1
-            self._pending.append(change)
-        if self._max_pending is not None and len(self._pending) > self._max_pending:
-            self._relieve()
-        if self._pending:
+        if self._is_closing:
+            return
+        seen = changes if self._accepts is None else [each for each in map(self._seen, changes) if each is not None]
+        self._pending.extend(seen)
+        if seen:
             self._awake.set()
 
     def is_fed(self) -> None:
@@ -109,96 +106,113 @@ class Listener(Generic[T]):
     def close(self) -> None:
         """End after the call under way; what is still in the backlog is not told any more."""
         self._is_closing = True
+        self._in_hand = 0
         self._pending.clear()
         self._awake.set()
         self.caught_up.set()
 
-    def _seen(self, changes: Iterable[Change[T]]) -> Iterable[Change[T]]:
-        for change in changes:
-            try:
-                seen = filtered(change, self._accepts)  # type: ignore[arg-type]  # only called where there is one
-            except Exception as error:  # noqa: BLE001  # it is the user's function
-                self._report(change, error)
-            else:
-                if seen is not None:
-                    yield seen
-
-    def _relieve(self) -> None:
-        if self._overflow == "report":
-            if not self._warned:
-                self._warned = True
-                _log.warning("%s is slow: %d changes are waiting for it", self.name, len(self._pending))
-            return
-        before, self._pending = self._pending, deque(_coalesced(self._pending))
-        self._coalesced += len(before) - len(self._pending)
-        # Not counted anew: the handler may be at an initial add just now, which is not in the backlog any more.
-        self._initial_left -= _initial(before) - _initial(self._pending)
-
-    def _check_caught_up(self) -> None:
-        if self._is_fed and self._initial_left == 0:
-            self.caught_up.set()
+    def _seen(self, change: Change[T]) -> Change[T] | None:
+        assert self._accepts is not None
+        try:
+            return filtered(change, self._accepts)
+        except Exception as error:  # noqa: BLE001  # it is the user's function
+            self._report(change, error)
+            return None
 
     # --- handling ------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Handle changes until closed or cancelled."""
-        loop_time = asyncio.get_running_loop().time
-        while not self._is_closing:
-            await self._awake.wait()
-            self._awake.clear()
-            turn_ends = loop_time() + _TURN
-            while self._pending and not self._is_closing:
-                await self._handle(self._pending.popleft())
-                if loop_time() > turn_ends:
-                    await asyncio.sleep(0)
-                    turn_ends = loop_time() + _TURN
+        turns, limit = Turns(), 1 if self._pending.is_bounded else _SLICE
+        while some := await self.wait_some(limit):
+            # Without a coroutine for each, which would take longer than most handlers do.
+            self._in_hand = len(some)
+            for change in some:
+                if self._is_closing:
+                    return
+                self._in_hand -= 1
+                try:
+                    if (awaitable := self._handler(change)) is not None:
+                        await awaitable
+                except Exception as error:  # noqa: BLE001  # it is the user's function, and others' are still to come
+                    self._report(change, error)
+                except asyncio.CancelledError as error:
+                    self._report(change, waited_in_vain(error))
+                self.was_handled(change)
+                if turns.is_over:
+                    await turns.share()
 
-    async def _handle(self, change: Change[T]) -> None:
-        try:
-            awaitable = self._handler(change)
-            if awaitable is not None:
-                await awaitable
-        except Exception as error:  # noqa: BLE001  # it is the user's function, and others' changes are still to come
-            self._report(change, error)
-        self._was_handled(change)
+    async def changes(self) -> AsyncGenerator[Change[T], None]:
+        """One change after another until closed; for each, `was_handled` is to be said before the next is taken."""
+        turns = Turns()
+        while some := await self.wait_some(1):
+            yield some[0]
+            await turns.share()
+
+    async def wait_some(self, limit: int) -> list[Change[T]]:
+        """Wait for changes, and take up to so many of them; none are left when this listener is closed."""
+        while not self._is_closing:
+            if taken := self.take(limit):
+                return taken
+            if self._pending:
+                await asyncio.sleep(0)
+            else:
+                self._awake.clear()
+                await self._awake.wait()
+        return []
+
+    def take(self, limit: int) -> list[Change[T]]:
+        """Up to so many changes, to be handled now; there may be none although some are waiting."""
+        # What happens is looked at when it is told; what was there, only now: it may be very much at once.
+        is_unseen = self._accepts is not None and self._pending.is_at_what_was_there
+        taken = self._pending.take(min(limit, _SLICE))
+        if is_unseen:
+            taken = [change for change in taken if self._seen(change) is not None]
+        if not self.caught_up.is_set():
+            self._initial_in_work += sum(map(_is_initial, taken))
+            self._check_caught_up()
+        return taken
+
+    def was_handled(self, change: Change[T]) -> None:
+        self._handled += 1
+        if self._initial_in_work and _is_initial(change):
+            self._initial_in_work -= 1
+            self._check_caught_up()
+
+    def _check_caught_up(self) -> None:
+        if self._is_fed and not self._initial_in_work and not self._pending.initial:
+            self.caught_up.set()
 
     def _report(self, change: Change[T], error: Exception) -> None:
         self._failed += 1
-        self._on_failure(self.name, change, error)
-
-    def _was_handled(self, change: Change[T]) -> None:
-        self._handled += 1
-        if isinstance(change, Added) and change.is_initial:
-            self._initial_left -= 1
-            self._check_caught_up()
+        try:
+            self._on_failure(self.name, change, error)
+        except Exception:  # noqa: BLE001  # it is the user's function, and others' changes are still to come
+            _log.exception("the on_failure of %s failed itself", self.name)
 
 
-def _initial(changes: Iterable[Change[T]]) -> int:
-    return sum(isinstance(each, Added) and each.is_initial for each in changes)
+class Reader(Listener[T]):
+    """A listener that calls nobody: whoever asked for it takes changes from it when he likes."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(HandlerFunctions(on_add=lambda _: None, name="changes()"), **options)
+
+    async def run(self) -> None:
+        """Nothing: it is read, not run."""
 
 
-def _coalesced(changes: Iterable[Change[T]]) -> list[Change[T]]:
-    """At most one change for each object: what the first and the last of them amount to."""
-    last: dict[str, Change[T] | None] = {}
-    for change in changes:
-        key = key_of(change.object)
-        before = last.pop(key, None)
-        last[key] = change if before is None else _folded(before, change)
-    return [change for change in last.values() if change is not None]
+def waited_in_vain(error: asyncio.CancelledError) -> Exception:
+    """What to report of a handler that waited for something which was cancelled; raises if it was itself."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise error
+    report = RuntimeError("the handler waited for something that was cancelled")
+    report.__cause__ = error
+    return report
 
 
-def _folded(before: Change[T], after: Change[T]) -> Change[T] | None:
-    match before, after:
-        case Added(), Deleted():
-            return None
-        case Added(is_initial=is_initial), _:
-            return Added(after.object, is_initial)
-        case Updated(old=old), Updated(item):
-            return Updated(item, old)
-        case Deleted(old), Added(item):
-            return Updated(item, old)
-        case _:
-            return after
+def _is_initial(change: Change[Any]) -> bool:
+    return isinstance(change, Added) and change.is_initial
 
 
 def _log_failure(name: str, change: Change[T], error: Exception) -> None:

@@ -6,11 +6,11 @@ It is synchronous; a whole state is taken in slices, between which others get a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 from listwatch.cache import deltas
-from listwatch.cache.indexer import Indexer
+from listwatch.cache.indexer import NAMESPACE, Indexer
 from listwatch.cache.replacement import Change as CacheChange
 from listwatch.informer.handlers import Added, Change, Deleted, Updated
 from listwatch.objects.object import Object
@@ -18,9 +18,10 @@ from listwatch.objects.object import Object
 __all__ = ["Processor"]
 
 T = TypeVar("T", bound=Object)
+U = TypeVar("U")
 
 _SLICE = 1000
-"""How many changes are told in one go."""
+"""How many objects are looked at in one go."""
 
 
 class Processor(Generic[T]):
@@ -33,6 +34,8 @@ class Processor(Generic[T]):
         self._indexer = indexer
         self._scope = scope
         self._is_initial = True
+        self.resource_version = ""
+        """The version of what was processed last."""
 
     def process(self, batch: Sequence[deltas.Delta[T]]) -> Iterator[list[Change[T]]]:
         """Apply a batch and yield what changed. Nothing else may be applied before all was taken."""
@@ -40,29 +43,48 @@ class Processor(Generic[T]):
             case deltas.Replaced(objects, version):
                 yield from self._replace(objects, version)
             case deltas.Sync():
-                yield from _sliced(Updated(item, item) for item in self._indexer.list())
+                for some in _sliced(self._indexer.list()):
+                    yield [Updated(item, item) for item in some]
+                return
             case deltas.Bookmark(version):
                 self._indexer.bookmark(version)
             case _:
                 # Everything that is about one object; the rest always comes alone.
                 objects_only: Any = batch
                 changes = self._indexer.apply(objects_only).changes
-                yield [_news(change, is_initial=False) for change in changes if not _is_of_a_stranger(change)]
+                yield [_news(change, is_initial=False) for change in changes if not _is_of_a_stranger(*change)]
+        self.resource_version = self._indexer.resource_version
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
-        replacement = self._indexer.prepare_replace(self._with_others(objects), version)
+        is_initial, self._is_initial = self._is_initial, False
+        if self._scope is not None and is_initial:
+            yield from self._fill(objects, version)
+            return
+        for changes in self._exchange(objects, version):
+            yield [_news(change, is_initial=is_initial) for change in changes]
+
+    def _fill(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
+        """Put the first objects of a namespace beside those of others, which may be many times as many."""
+        for some in _sliced(objects.items()):
+            self._indexer.apply(deltas.Relisted(item, key=key) for key, item in some)
+            yield []
+        self._indexer.bookmark(version)
+        for items in _sliced(objects.values()):
+            yield [Added(item, is_initial=True) for item in items]
+
+    def _exchange(self, objects: Mapping[str, T], version: str) -> Iterator[list[CacheChange[T]]]:
+        """Put a whole state in the place of what is there."""
+        items = objects if self._scope is None else chain(self._elsewhere(), objects.values())
+        replacement = self._indexer.prepare_replace(items, version)
         for _ in replacement:
             yield []
-        is_initial, self._is_initial = self._is_initial, False
         for changes in replacement.commit():
-            listed = [each for each in changes if self._scope is None or not _took_its_own_place(each)]
-            yield [_news(change, is_initial=is_initial) for change in listed]
+            yield [each for each in changes if self._scope is None or not _took_its_own_place(each)]
 
-    def _with_others(self, objects: Mapping[str, T]) -> Mapping[str, T]:
-        if self._scope is None:
-            return objects
-        elsewhere = {str(item.key): item for item in self._indexer.list() if item.namespace != self._scope}
-        return {**elsewhere, **objects}
+    def _elsewhere(self) -> Iterator[T]:
+        for namespace in self._indexer.index_values(NAMESPACE):
+            if namespace != self._scope:
+                yield from self._indexer.by_index(NAMESPACE, namespace)
 
 
 def _news(change: CacheChange[T], *, is_initial: bool) -> Change[T]:
@@ -79,13 +101,12 @@ def _took_its_own_place(change: CacheChange[T]) -> bool:
     return not isinstance(delta, deltas.Deleted) and delta.object is old
 
 
-def _is_of_a_stranger(change: CacheChange[T]) -> bool:
+def _is_of_a_stranger(delta: deltas.ObjectDelta[T], old: T | None) -> bool:
     """True for the end of an object that was not there, as when a server says it twice: nobody knew it."""
-    delta, old = change
     return old is None and isinstance(delta, deltas.Deleted)
 
 
-def _sliced(changes: Iterable[Change[T]]) -> Iterator[list[Change[T]]]:
-    left = iter(changes)
+def _sliced(whole: Iterable[U]) -> Iterator[list[U]]:
+    left = iter(whole)
     while some := list(islice(left, _SLICE)):
         yield some

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random as _random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ListWatchError, StreamIdleError, WatchClosedError
-from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of
+from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of, check_source
 from listwatch.informer.reflector_state import (
     List,
     ReflectorState,
@@ -25,9 +26,10 @@ from listwatch.informer.reflector_state import (
     Wait,
     Watch,
 )
+from listwatch.informer.turns import Turns
 from listwatch.objects.object import Object
 
-__all__ = ["Problem", "Reflector", "ReflectorStatistics", "log_problem"]
+__all__ = ["Problem", "Reflector", "ReflectorStatistics", "log_problem", "reporter"]
 
 T = TypeVar("T", bound=Object)
 
@@ -39,6 +41,8 @@ MIN_WATCH = 300.0
 _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
 _QUIET = 10.0
 """How long the initial events may pause before their end mark is given up."""
+_SILENCE = 180.0
+"""How long a watch may be silent whose server is known to send a bookmark each minute."""
 _LATE = 30.0
 """How much longer than asked a watch may last before its peer is taken for dead."""
 
@@ -90,12 +94,13 @@ class Reflector(Generic[T]):
         clock: Clock | None = None,
         random: Random | None = None,
     ) -> None:
+        check_source(source, kind)
         self.name = name or kind.__name__
         self._source = source.of_kind(kind) if isinstance(source, ListWatch) else source
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
-        self._on_problem = on_problem or log_problem
+        self._on_problem = reporter(on_problem)
         self._backoff = ResettingBackoff(backoff, reset=REFLECTOR_RESET, random=self._random)
         self._denied = ResettingBackoff(_DENIED_BACKOFF, reset=2 * _DENIED_BACKOFF.cap, random=self._random)
         self._state = ReflectorState(
@@ -150,7 +155,8 @@ class Reflector(Generic[T]):
                 page = await self._source.list(
                     resource_version=resource_version, limit=limit, continue_token=continue_token
                 )
-                self._state.listed(request, page)
+                for _ in self._state.listing(request, page):
+                    await asyncio.sleep(0)
                 self._worked()
                 return Verdict()
             case Stream(resource_version):
@@ -166,6 +172,7 @@ class Reflector(Generic[T]):
         watch = self._source.watch(
             resource_version=resource_version, allow_bookmarks=True, timeout_seconds=seconds, **options
         )
+        turns = Turns()
         async with _Guard(self._clock, self._state, seconds + _LATE).watching() as guard, watch as stream:
             async for batch in batches_of(stream):
                 events = batch if isinstance(batch, list | tuple) else tuple(batch)
@@ -173,6 +180,7 @@ class Reflector(Generic[T]):
                 self._state.saw(events)
                 guard.saw_something()
                 self._worked()
+                await turns.share()
         if guard.gave_up_on_mark:
             return self._state.mark_is_missing(guard.error)
         if guard.error is not None:
@@ -235,13 +243,18 @@ class _Guard:
 
     async def _stand(self, scope: asyncio.Timeout) -> None:
         while self.error is None:
-            due = self._deadline
-            if self._state.reads_initial_events:
-                due = min(due, self._last + _QUIET)
-            await self._clock.sleep(max(due - self._clock.monotonic(), 0.0))
+            due = min(self._deadline, self._last + self._patience())
+            # What is due may change meanwhile, with the first bookmark.
+            await self._clock.sleep(min(max(due - self._clock.monotonic(), 0.0), _LATE))
             # A clock may wake a sleeper a rounding error early.
             self._judge(self._clock.monotonic() + 1e-6)
         scope.reschedule(asyncio.get_running_loop().time())
+
+    def _patience(self) -> float:
+        if self._state.reads_initial_events:
+            return _QUIET
+        # Where nothing has to come, silence means nothing.
+        return _SILENCE if self._state.gets_bookmarks else math.inf
 
     def _judge(self, now: float) -> None:
         if self._state.reads_initial_events and now >= self._last + _QUIET:
@@ -251,6 +264,24 @@ class _Guard:
             )
         elif now >= self._deadline:
             self.error = StreamIdleError("the watch lasted longer than the server was asked for: its peer is gone")
+        elif now >= self._last + self._patience():
+            self.error = StreamIdleError(
+                f"the watch was silent for {_SILENCE:.0f} s, without a bookmark: its peer is gone"
+            )
+
+
+def reporter(on_problem: Callable[[Problem], None] | None) -> Callable[[Problem], None]:
+    """What takes problems: the function given, which harms nobody if it fails itself, or the log."""
+    if on_problem is None:
+        return log_problem
+
+    def report(problem: Problem) -> None:
+        try:
+            on_problem(problem)
+        except Exception:  # noqa: BLE001  # it is the user's function, and the source is still to be read
+            _log.exception("%s: the function that takes problems failed on: %s", problem.source, problem.error)
+
+    return report
 
 
 def log_problem(problem: Problem) -> None:

@@ -13,7 +13,7 @@ Whatever was seen goes to the store, in order; a whole state goes there as one `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
@@ -31,11 +31,13 @@ from listwatch.errors import (
     ListWatchError,
     MethodNotAllowedError,
     NotFoundError,
+    ResourceVersionError,
     TooManyRequestsError,
     TransportError,
     UnauthorizedError,
     WatchClosedError,
 )
+from listwatch.meta import is_newer
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 
@@ -45,6 +47,8 @@ T = TypeVar("T", bound=Object)
 T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
 
 PAGE_SIZE = 500
+_SLICE = 1000
+"""How many listed objects are taken in one go."""
 _SHORT = 1.0
 """A watch that ends sooner, without an event, did not work."""
 _MAX_RESTARTS = 3
@@ -143,6 +147,8 @@ class ReflectorState(Generic[T]):
         self._initial: Any = None
         self._restarts = 0
         self._adopts_added = True
+        self.gets_bookmarks = False
+        """True once a watch has said how far it came, so that a long silence means something."""
 
     @property
     def is_watching(self) -> bool:
@@ -179,6 +185,11 @@ class ReflectorState(Generic[T]):
 
     def listed(self, request: List, page: ObjectList[T]) -> None:
         """A page has come; the last one makes the state."""
+        for _ in self.listing(request, page):
+            pass
+
+    def listing(self, request: List, page: ObjectList[T]) -> Iterator[None]:
+        """The same in slices, for those who have other things to do meanwhile: a page may be all there is."""
         if page.continue_token and request.resource_version == "0":
             # It has no cache that would answer everything at once.
             self._lists_in_pages = True
@@ -186,9 +197,13 @@ class ReflectorState(Generic[T]):
             self._skipped(broken)
         if self._pages.state is None:
             self._pages.state = self._store.relist()
-        for item in page.items:
-            if self._is_expected(item):
-                self._pages.state.put(item)
+        put = self._pages.state.put
+        for start in range(0, len(page.items), _SLICE):
+            if start:
+                yield
+            for item in page.items[start : start + _SLICE]:
+                if self._is_expected(item):
+                    put(item)
         self._pages.resource_version = self._pages.resource_version or page.resource_version
         self._pages.continue_token = page.continue_token
         if not page.continue_token:
@@ -243,6 +258,9 @@ class ReflectorState(Generic[T]):
 
     def _saw_bookmark(self, event: Bookmark[T]) -> None:
         if self._initial is None:
+            self.gets_bookmarks = True
+            if _is_older(event.resource_version, self.version):
+                return  # it was held up on its way: to go back would be to hear everything since then twice
             self.version = event.resource_version
             self._adopts_added = True
             self._store.bookmark(event.resource_version)
@@ -251,9 +269,10 @@ class ReflectorState(Generic[T]):
             self._adopts_added = True
 
     def _is_expected(self, item: T) -> bool:
-        if isinstance(item, self._kind) and item.kind != "Table":
+        # Only what can be of any kind can be a table, and to ask such an object what it is takes a pass over it.
+        if isinstance(item, self._kind) and item.name and (self._kind.gvk is not None or item.kind != "Table"):
             return True
-        found = f"{item.api_version} {item.kind}"
+        found = f"{item.api_version} {item.kind}" if item.name else "something without a name"
         self._skipped(DecodeError(f"expected {self._kind.__name__}, got {found}", object_name=item.describe()))
         return False
 
@@ -354,6 +373,13 @@ class _Window:
             self._first = now
         self._last = now
         return self._length > 0 and now - self._first <= self._length
+
+
+def _is_older(left: str, right: str) -> bool:
+    try:
+        return is_newer(right, left)
+    except ResourceVersionError:
+        return False  # they are not of a server that counts
 
 
 def _is_too_old_or_new(error: Exception) -> bool:

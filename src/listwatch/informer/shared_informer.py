@@ -10,26 +10,31 @@ async with informer:
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache import deltas
-from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.cache.indexer import NAMESPACE, Indexer, IndexFunction, namespace_of
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.errors import InformerStoppedError, SyncTimeoutError, WaitTimeoutError
-from listwatch.informer.handlers import Added, Change, Deleted, Handler, HandlerFunctions, Updated
-from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.listener import Listener, ListenerStatistics, Overflow
+from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError, WaitTimeoutError
+from listwatch.informer.audience import Audience
+from listwatch.informer.handlers import Change, Handler, HandlerFunctions
+from listwatch.informer.lane import Lane
+from listwatch.informer.list_watch import ListerWatcher, by_namespace
+from listwatch.informer.listener import Listener, ListenerStatistics, Overflow, Reader
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.processing import Processor
-from listwatch.informer.reflector import MIN_WATCH, Problem, Reflector, ReflectorStatistics, log_problem
-from listwatch.meta import GroupResource, is_newer
+from listwatch.informer.reflector import MIN_WATCH, Problem, ReflectorStatistics, reporter
+from listwatch.informer.registration import HandlerRegistration
+from listwatch.informer.turns import Turns
+from listwatch.informer.version_waits import VersionWaits, oldest
+from listwatch.meta import GroupResource, Resource
 from listwatch.objects.object import Object
 
 __all__ = ["HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
@@ -51,44 +56,8 @@ class InformerStatistics:
     queued: int
     sources: tuple[ReflectorStatistics, ...]
     handlers: tuple[ListenerStatistics, ...]
-
-
-class HandlerRegistration(Generic[T]):
-    """One handler at one informer; each registration has a backlog and a sync state of its own."""
-
-    def __init__(self, informer: SharedIndexInformer[T], listener: Listener[T]) -> None:
-        self._informer = informer
-        self._listener = listener
-
-    @property
-    def has_synced(self) -> bool:
-        """True once the handler has handled all that was there when it came."""
-        return self._listener.caught_up.is_set()
-
-    async def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait until `has_synced`; raises SyncTimeoutError."""
-        await self._informer.wait_for_sync(timeout, handlers=[self])
-
-    def remove(self) -> None:
-        """Tell the handler nothing more; a call under way goes on to its end. Removing twice does nothing."""
-        self._informer._remove(self._listener)
-
-    async def wait_removed(self) -> None:
-        """Remove the handler and wait for the call under way. Not to be awaited by the handler itself."""
-        self.remove()
-        await self._informer._wait_ended(self._listener)
-
-    def statistics(self) -> ListenerStatistics:
-        return self._listener.statistics()
-
-
-@dataclass(slots=True)
-class _Lane(Generic[T]):
-    """One source on its way into the store."""
-
-    fifo: DeltaFIFO[T]
-    reflector: Reflector[T]
-    processor: Processor[T]
+    resource: Resource | None
+    """What it informs about, as far as its kind knows."""
 
 
 class SharedIndexInformer(Generic[T]):
@@ -100,6 +69,10 @@ class SharedIndexInformer(Generic[T]):
 
     It runs once: `async with informer`, or `await informer.run()` until cancelled. `source` may be a mapping from
     namespaces to their sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
+
+    `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` say how the source is read: how many
+    objects at a time, whether as a stream where that can be had, how long a watch lasts at least, how long to wait
+    after a failure, and for how many seconds internal errors of a server are taken for passing.
     """
 
     listener_type: ClassVar[type[Listener[Any]]] = Listener
@@ -116,10 +89,13 @@ class SharedIndexInformer(Generic[T]):
         page_size: int | None = None,
         streaming: bool = True,
         min_watch: float = MIN_WATCH,
+        backoff: Backoff = REFLECTOR_BACKOFF,
+        internal_error_window: float = 0.0,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
     ) -> None:
+        sources = by_namespace(source, kind)
         self.name = name or (str(kind.resource.group_resource) if kind.resource else kind.__name__)
         self.kind = kind
         self.indexer: Indexer[T] = Indexer(
@@ -129,48 +105,39 @@ class SharedIndexInformer(Generic[T]):
             self.indexer, kind.resource.group_resource if kind.resource else GroupResource("", self.name)
         )
         self._resync = resync
-        self._on_problem = on_problem
+        self._report_to = reporter(on_problem)
         self._clock = clock or SystemClock()
         self._ready = asyncio.Event()
         self._lanes = [
-            self._lane(
+            Lane(
                 each,
-                scope,
-                transform,
+                kind,
+                self.indexer,
+                scope=scope,
+                transform=transform,
+                on_ready=self._ready.set,
+                report=self._report_to,
                 name=self.name if scope is None else f"{self.name} in {scope}",
                 page_size=page_size,
                 streaming=streaming,
                 min_watch=min_watch,
+                backoff=backoff,
+                internal_error_window=internal_error_window,
+                clock=self._clock,
                 random=random,
             )
-            for scope, each in (source.items() if isinstance(source, Mapping) else [(None, source)])
+            for scope, each in sources.items()
         ]
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._report)
-        self._listeners: list[Listener[T]] = []
-        self._joining: list[Listener[T]] = []
+        self._audience: Audience[T] = Audience(self.indexer.list, self._clock)
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
-        self._is_telling = False
         self._has_synced = False
         self._settled = asyncio.Event()
         """Set when it has synced, or stopped before that."""
-        self._version_waiters: list[tuple[str, asyncio.Future[None]]] = []
-        self._resync_changed = asyncio.Event()
+        self._version_waits = VersionWaits()
         self._group: asyncio.TaskGroup | None = None
         self._has_started = self._is_stopped = False
         self._main: asyncio.Task[None] | None = None
-
-    def _lane(
-        self,
-        source: ListerWatcher[T],
-        scope: str | None,
-        transform: Callable[[T], T] | None,
-        **options: Any,
-    ) -> _Lane[T]:
-        fifo: DeltaFIFO[T] = DeltaFIFO(
-            transform=transform, on_ready=self._ready.set, on_dropped=lambda _, error: self._report(error)
-        )
-        reflector = Reflector(source, self.kind, fifo, on_problem=self._on_problem, clock=self._clock, **options)
-        return _Lane(fifo, reflector, Processor(self.indexer, scope=scope))
 
     def __repr__(self) -> str:
         doing = "stopped" if self._is_stopped else "in step" if self._has_synced else "not in step"
@@ -195,27 +162,27 @@ class SharedIndexInformer(Generic[T]):
 
         `resync` tells everything again each so many seconds, as updates; without it the informer's own counts.
         """
-        if self._is_stopped:
-            raise InformerStoppedError(f"cannot add a handler to the informer of {self.name}: it has stopped already")
-        functions = (
-            HandlerFunctions.of(handler)
-            if handler is not None
-            else HandlerFunctions(on_add=on_add, on_update=on_update, on_delete=on_delete)
-        )
-        period = self._resync if resync is None else resync
         listener = self.listener_type(
-            functions,
+            HandlerFunctions.of(handler, on_add=on_add, on_update=on_update, on_delete=on_delete),
             accepts=filter,
-            resync=max(period, MIN_RESYNC) if period > 0 else 0.0,
+            resync=self._resync_period(resync),
             max_pending=max_pending,
             overflow=overflow,
             on_failure=on_failure,
         )
-        if self._is_telling:
-            self._joining.append(listener)
-        else:
-            self._join(listener)
-        return HandlerRegistration(self, listener)
+        self._audience.join(listener, then=partial(self._start, listener))
+        return HandlerRegistration(
+            listener,
+            leave=self._audience.leave,
+            wait_ended=self._wait_ended,
+            wait_for_sync=self.wait_for_sync,
+        )
+
+    def _resync_period(self, asked: float | None) -> float:
+        if self._is_stopped:
+            raise InformerStoppedError(f"cannot add a handler to the informer of {self.name}: it has stopped already")
+        period = self._resync if asked is None else asked
+        return max(period, MIN_RESYNC) if period > 0 else 0.0
 
     def on_add(self, function: F) -> F:
         """`@informer.on_add`: call this function with every new object."""
@@ -232,31 +199,35 @@ class SharedIndexInformer(Generic[T]):
         self.add_handler(on_delete=function)
         return function
 
-    async def changes(self) -> AsyncIterator[Change[T]]:
-        """All that is there, then every change, for as long as they are read."""
-        backlog: deque[Change[T]] = deque()
-        awake = asyncio.Event()
+    async def changes(
+        self,
+        *,
+        filter: Callable[[T], bool] | None = None,  # it is what it does
+        resync: float | None = None,
+        max_pending: int | None = None,
+        overflow: Overflow = "coalesce",
+    ) -> AsyncGenerator[Change[T], None]:
+        """All that is there, then every change, for as long as they are read and the informer runs.
 
-        def take(change: Change[T]) -> None:
-            backlog.append(change)
-            awake.set()
-
-        registration = self._add_taker(take)
+        The options are those of `add_handler`. A change counts as handled when the next one is asked for.
+        """
+        reader = self._add_reader(accepts=filter, resync=resync, max_pending=max_pending, overflow=overflow)
         try:
-            while True:
-                await awake.wait()
-                awake.clear()
-                while backlog:
-                    yield backlog.popleft()
+            async with aclosing(reader.changes()) as changes:
+                async for change in changes:
+                    yield change
+                    reader.was_handled(change)
         finally:
-            registration.remove()
+            self._remove_reader(reader)
 
-    def _add_taker(self, take: Callable[[Change[T]], None]) -> HandlerRegistration[T]:
-        return self.add_handler(
-            on_add=lambda item, is_initial: take(Added(item, is_initial)),
-            on_update=lambda old, new: take(Updated(new, old)),
-            on_delete=lambda item, final_state_known: take(Deleted(item, final_state_known)),
-        )
+    def _add_reader(self, *, resync: float | None = None, **options: Any) -> Reader[T]:
+        """Somebody who takes changes himself, as `changes()` does; to be removed in the end."""
+        reader: Reader[T] = Reader(resync=self._resync_period(resync), **options)
+        self._audience.join(reader, then=lambda: None)
+        return reader
+
+    def _remove_reader(self, reader: Reader[T]) -> None:
+        self._audience.leave(reader)
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
@@ -276,8 +247,7 @@ class SharedIndexInformer(Generic[T]):
         try:
             async with time_limit(self._clock, timeout):
                 await self._settled.wait()
-                listeners = [*self._listeners, *self._joining] if handlers is None else [h._listener for h in handlers]
-                for listener in listeners:
+                for listener in self._audience if handlers is None else [each._listener for each in handlers]:
                     await listener.caught_up.wait()
         except TimeoutError:
             raise self._sync_timeout(timeout) from None
@@ -286,13 +256,13 @@ class SharedIndexInformer(Generic[T]):
 
     def why_not_synced(self) -> str | None:
         """What a program should know while it waits; None once there is nothing to wait for."""
-        slow = [each.name for each in self._listeners if not each.caught_up.is_set()]
+        slow = [each.name for each in self._audience if not each.caught_up.is_set()]
         if self._has_synced:
             return f"{self.name}: the store is filled, but not handled yet by {', '.join(slow)}" if slow else None
         if not self._has_started:
-            return f"{self.name}: it was not started; use `async with informer`, or run it"
+            return f"{self.name}: it was not started; start it, or enter it with a `with` block"
         if self.last_error is not None:
-            return f"{self.name}: {self._attempts} failed tries, the last one: {self.last_error}"
+            return f"{self.name}: {self.failed_attempts} failed tries, the last one: {self.last_error}"
         return f"{self.name}: no answer yet"
 
     @property
@@ -301,35 +271,40 @@ class SharedIndexInformer(Generic[T]):
         return next((error for lane in self._lanes if (error := lane.reflector.statistics().last_error)), None)
 
     @property
-    def _attempts(self) -> int:
+    def failed_attempts(self) -> int:
+        """How often in a row it could not be read."""
         return max(lane.reflector.statistics().failures_in_a_row for lane in self._lanes)
 
     def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:
         message = f"not in step within {timeout} s: {self.why_not_synced()}"
-        return SyncTimeoutError(message, attempts=self._attempts, last_error=self.last_error)
+        return SyncTimeoutError(message, attempts=self.failed_attempts, last_error=self.last_error)
 
-    async def wait_until(self, resource_version: str, timeout: float | None = None) -> None:
-        """Wait until the store is as new as a version, as that of a write of one's own; raises WaitTimeoutError."""
-        if self._has_reached(resource_version):
-            return
-        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        entry = (resource_version, reached)
-        self._version_waiters.append(entry)
+    async def wait_until(
+        self, resource_version: str, timeout: float | None = None, *, namespace: str | None = None
+    ) -> None:
+        """Wait until the store is as new as a version, as that of a write of one's own; raises WaitTimeoutError.
+
+        Of several namespaces, a quiet one may take a minute to say that it has come so far: name the one that matters.
+        """
+        lanes = self._lanes if namespace is None or len(self._lanes) == 1 else [self._lane_of(namespace)]
+
+        def present() -> str:
+            return oldest([lane.resource_version for lane in lanes])
+
         try:
             async with time_limit(self._clock, timeout):
-                await reached
+                await self._version_waits.wait(resource_version, present)
         except TimeoutError:
-            present = self.indexer.resource_version or "nothing"
+            at = present() or "nothing"
             raise WaitTimeoutError(
-                f"the cache of {self.name} is at {present} and did not reach {resource_version} within {timeout} s"
+                f"the cache of {self.name} is at {at} and did not reach {resource_version} within {timeout} s"
             ) from None
-        finally:
-            if entry in self._version_waiters:
-                self._version_waiters.remove(entry)
 
-    def _has_reached(self, resource_version: str) -> bool:
-        present = self.indexer.resource_version
-        return bool(present) and present != "0" and not is_newer(resource_version, present)
+    def _lane_of(self, namespace: str) -> Lane[T]:
+        for lane in self._lanes:
+            if lane.scope == namespace:
+                return lane
+        raise UsageError(f"the informer of {self.name} does not look at the namespace {namespace!r}")
 
     def statistics(self) -> InformerStatistics:
         return InformerStatistics(
@@ -339,32 +314,35 @@ class SharedIndexInformer(Generic[T]):
             has_synced=self.has_synced,
             queued=sum(len(lane.fifo) for lane in self._lanes),
             sources=tuple(lane.reflector.statistics() for lane in self._lanes),
-            handlers=tuple(listener.statistics() for listener in self._listeners),
+            handlers=tuple(listener.statistics() for listener in self._audience),
+            resource=self.kind.resource,
         )
 
     # --- running -------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Keep the store in step until cancelled."""
-        if self._has_started:
-            raise InformerStoppedError(f"the informer of {self.name} runs once: it was started before; make a new one")
+        if self._has_started or self._is_stopped:
+            raise self._runs_once()
         self._has_started = True
         try:
             async with asyncio.TaskGroup() as self._group:
                 for lane in self._lanes:
                     self._group.create_task(lane.reflector.run(), name=f"reflector of {lane.reflector.name}")
                 self._group.create_task(self._process(), name=f"informer of {self.name}")
-                self._group.create_task(self._resync_handlers(), name=f"resync of {self.name}")
+                self._group.create_task(self._audience.run_resyncs(self._begin_resync), name=f"resync of {self.name}")
                 if self._detector is not None:
                     self._group.create_task(self._detector.run(self._clock), name=f"mutation detector of {self.name}")
-                for listener in self._listeners:
+                for listener in self._audience:
                     self._start(listener)
         finally:
             self._stop()
 
     def start(self) -> None:
         """Run in the background until `stop`; starting what runs does nothing."""
-        if self._main is None:
+        if self._is_stopped:
+            raise self._runs_once()
+        if not (self._main or self._has_started):
             self._main = asyncio.create_task(self.run(), name=f"informer {self.name}")
 
     async def __aenter__(self) -> Self:
@@ -376,114 +354,86 @@ class SharedIndexInformer(Generic[T]):
     ) -> None:
         await self.stop()
 
+    def _runs_once(self) -> InformerStoppedError:
+        return InformerStoppedError(f"the informer of {self.name} runs once, and did so already; make a new one")
+
     async def stop(self) -> None:
         """End what `start` or `async with` began, and wait for that. It stays stopped; its store can be read."""
         if self._main is not None:
             self._main.cancel()
-            await asyncio.gather(self._main, return_exceptions=True)
+            await asyncio.wait([self._main])
+            if not self._main.cancelled():
+                self._main.result()  # raises what ended it before
         self._stop()  # once more: a task that was cancelled before its first step never came to it
 
     def _stop(self) -> None:
         self._is_stopped = True
         self._group = None
-        for listener in self._listeners:
-            listener.close()
+        self._audience.close()
         self._settled.set()
-        for _, reached in self._version_waiters:
-            if not reached.done():
-                reached.set_exception(InformerStoppedError(f"the informer of {self.name} has stopped"))
+        self._version_waits.fail(InformerStoppedError(f"the informer of {self.name} has stopped"))
 
     async def _process(self) -> None:
+        turns = Turns()
         while True:
             await self._ready.wait()
             self._ready.clear()
             for lane in self._lanes:
                 while batch := lane.fifo.pop_batch():
                     await self._process_batch(lane, batch)
+                    await turns.share()
 
-    async def _process_batch(self, lane: _Lane[T], batch: Sequence[Any]) -> None:
-        self._is_telling = True
+    async def _process_batch(self, lane: Lane[T], batch: Sequence[Any]) -> None:
+        self._audience.begins()
+        tell = self._teller_of(batch[0])
         try:
             for changes in lane.processor.process(batch):
-                self._tell(changes)
+                if changes:
+                    tell(changes)
                 if len(batch) == 1:
                     # A whole state comes alone, in slices: let others have a turn in between.
                     await asyncio.sleep(0)
         finally:
-            self._is_telling = False
+            self._audience.ends()
         lane.fifo.processed(batch)
-        self._after(batch)
+        self._after_batch()
 
-    def _after(self, batch: Sequence[Any]) -> None:
+    def _teller_of(self, delta: object) -> Callable[[list[Change[T]]], None]:
+        if isinstance(delta, deltas.Sync):
+            due = self._audience.take_due()
+            return partial(_tell_all, due)
+        return self._tell
+
+    def _tell(self, changes: list[Change[T]]) -> None:
+        if self._detector is not None:
+            self._detector.remember(changes)
+        self._audience.tell(changes)
+
+    def _after_batch(self) -> None:
+        if len(self._lanes) > 1:
+            # As new as a whole is what its oldest part is.
+            self.indexer.bookmark(oldest([lane.resource_version for lane in self._lanes]))
         if not self.has_synced and all(lane.fifo.has_synced for lane in self._lanes):
             self._has_synced = True
             self._settled.set()
-            for listener in self._listeners:
-                listener.is_fed()
-        if any(isinstance(delta, deltas.Sync) for delta in batch):
-            for listener in self._listeners:
-                listener.is_syncing = False
-        joining, self._joining = self._joining, []
-        for listener in joining:
-            self._join(listener)
-        for version, reached in self._version_waiters:
-            if not reached.done() and self._has_reached(version):
-                reached.set_result(None)
+            self._audience.is_fed()
+        self._version_waits.check()
 
-    def _tell(self, changes: list[Change[T]]) -> None:
-        if not changes:
-            return
-        if self._detector is not None:
-            self._detector.remember(changes)
-        news = [each for each in changes if not _is_repeated(each)]
-        for listener in self._listeners:
-            listener.tell(changes if listener.is_syncing else news)
+    def _begin_resync(self) -> None:
+        if self.has_synced:
+            self._lanes[0].fifo.resync()
 
     # --- the handlers' side --------------------------------------------------------------------------------------
 
-    def _join(self, listener: Listener[T]) -> None:
-        self._listeners.append(listener)
-        listener.next_resync = self._clock.monotonic() + listener.resync_period
-        listener.tell([Added(item, is_initial=True) for item in self.indexer.list()])
-        if self.has_synced:
-            listener.is_fed()
-        self._resync_changed.set()
-        if self._group is not None:
-            self._start(listener)
-
     def _start(self, listener: Listener[T]) -> None:
-        assert self._group is not None
-        self._tasks[listener] = self._group.create_task(listener.run(), name=f"handler {listener.name} of {self.name}")
-
-    def _remove(self, listener: Listener[T]) -> None:
-        for listeners in (self._listeners, self._joining):
-            if listener in listeners:
-                listeners.remove(listener)
-        listener.close()
+        if self._group is not None:
+            task = self._group.create_task(listener.run(), name=f"handler {listener.name} of {self.name}")
+            self._tasks[listener] = task
+            task.add_done_callback(lambda _: self._tasks.pop(listener, None))
 
     async def _wait_ended(self, listener: Listener[T]) -> None:
-        task = self._tasks.pop(listener, None)
-        if task is not None:
+        if (task := self._tasks.get(listener)) is not None:
             await asyncio.wait([task])
-
-    async def _resync_handlers(self) -> None:
-        """Mark those whose time has come, and tell everything again to them."""
-        while True:
-            due = [each.next_resync for each in self._listeners if each.resync_period]
-            if not due:
-                self._resync_changed.clear()
-                await self._resync_changed.wait()
-                continue
-            await self._clock.sleep(max(min(due) - self._clock.monotonic(), 0.0))
-            # A clock may wake a sleeper a rounding error early.
-            now = self._clock.monotonic() + 1e-6
-            marked = [each for each in self._listeners if each.resync_period and each.next_resync <= now]
-            for listener in marked:
-                listener.is_syncing = True
-                listener.next_resync = now + listener.resync_period
-            if marked and self.has_synced:
-                for lane in self._lanes:
-                    lane.fifo.resync()
 
     # --- what went wrong -----------------------------------------------------------------------------------------
 
@@ -491,8 +441,9 @@ class SharedIndexInformer(Generic[T]):
         self._report(RuntimeError(f"the index function {name!r} failed on {self.name} {key}: {error!r}"))
 
     def _report(self, error: Exception) -> None:
-        (self._on_problem or log_problem)(Problem(self.name, error, 0, 0.0))
+        self._report_to(Problem(self.name, error, 0, 0.0))
 
 
-def _is_repeated(change: Change[Any]) -> bool:
-    return isinstance(change, Updated) and change.old.resource_version == change.object.resource_version
+def _tell_all(listeners: Sequence[Listener[T]], changes: list[Change[T]]) -> None:
+    for listener in listeners:
+        listener.tell(changes)

@@ -6,13 +6,13 @@ A transform is applied once, when an object comes in, before it is stored or tol
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from listwatch.objects.object import Object
 
-__all__ = ["keep_fields", "metadata_only", "strip_managed_fields"]
+__all__ = ["keep_fields", "lightest", "metadata_only", "strip_managed_fields"]
 
 T = TypeVar("T", bound=Object)
 
@@ -26,6 +26,12 @@ def strip_managed_fields(item: T) -> T:
         return item
     kept = {name: part for name, part in _parts.decode(metadata).items() if name != "managedFields"}
     return _rebuilt(item, {"metadata": msgspec.Raw(msgspec.json.encode(kept))})
+
+
+def lightest(source: Any, transform: Callable[[T], T] | None) -> Any:
+    """The source, which is asked to leave out what the transform would take away, if it is one that can be asked."""
+    ask = getattr(source, "without_managed_fields", None)
+    return ask() if transform is strip_managed_fields and ask is not None else source
 
 
 def metadata_only(item: T) -> T:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from listwatch.errors import DecodeError, EncodeError
+from listwatch.objects.head import Head
 from listwatch.objects.merge import merge, same
 from listwatch.objects.reading import Tree, convert, decoder_for, read_nested
 from listwatch.objects.reasons import UNREADABLE, reason_and_place
@@ -20,7 +21,7 @@ from listwatch.objects.writing import encode, finish, plain
 if TYPE_CHECKING:
     from listwatch.objects.object import Object
 
-__all__ = ["LazyField", "lazy", "wire_name", "write_change"]
+__all__ = ["LazyField", "MetadataField", "lazy", "wire_name", "write_change"]
 
 
 def lazy(type_: Any, *, wire: str = "") -> Any:
@@ -106,6 +107,23 @@ class LazyField:
     @cached_property
     def _decoder(self) -> msgspec.json.Decoder[Any]:
         return decoder_for(self.type)
+
+
+class MetadataField(LazyField):
+    """The metadata: from the first touch on, an object takes its name and all else of its head from there."""
+
+    # With __set__, unlike the others: so names need not be looked for in the instance's __dict__, which there is only
+    # for objects that were touched. Most of a cache never is.
+
+    def __get__(self, holder: Object | None, owner: type[Object] | None = None) -> Any:
+        if holder is None:
+            return self
+        if type(holder._head) is Head:
+            holder._head = super().__get__(holder, owner)
+        return holder._head
+
+    def __set__(self, holder: Object, value: Any) -> None:
+        holder.__dict__[self.name] = holder._head = value
 
 
 def write_change(part: msgspec.Raw | None, seen: Tree, now: Tree, *, type_: Any, what: str, field: str) -> Tree:

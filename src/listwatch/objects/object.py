@@ -15,18 +15,16 @@ import msgspec
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
-from listwatch.objects.fields import LazyField, lazy
+from listwatch.objects.fields import LazyField, MetadataField, lazy
 from listwatch.objects.head import Head, headed, parts_decoder, salvage
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
+from listwatch.objects.untracked import untrack
 from listwatch.objects.wire import compact, refuse_repeated_keys
 from listwatch.objects.writing import clone, encode, to_json
 
 __all__ = ["Object", "lazy"]
-
-_NO_LABELS: Mapping[str, str] = MappingProxyType({})
-
 
 _NULL = msgspec.Raw(b"null")
 _EMPTY = (_NULL, msgspec.Raw(b'""'))
@@ -39,7 +37,8 @@ class _Kept:
     __slots__ = ("__dict__", "__weakref__", "_head", "_parts", "_raw")
 
     _raw: bytes
-    _head: Head
+    # What a cache needs of the metadata; once the whole of it was touched it may have been changed, and stands here.
+    _head: Head | ObjectMeta
     # Where the parts are in the bytes: unknown; or after a first touch, a struct with those of the other lazy fields;
     # or a dict with all of them.
     _parts: Any
@@ -56,7 +55,7 @@ class Object(_Kept):
     resource: ClassVar[Resource | None] = None
     gvk: ClassVar[GroupVersionKind | None] = None
 
-    metadata: ObjectMeta = lazy(ObjectMeta)
+    metadata: ObjectMeta = MetadataField(ObjectMeta, "metadata")  # type: ignore[assignment]  # as lazy() does it
 
     _said: ClassVar[Mapping[str, str]] = {}
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {"metadata": metadata}  # type: ignore[dict-item]  # lazy() says Any
@@ -94,6 +93,7 @@ class Object(_Kept):
             self._head = headed.decode(raw).metadata
         except UNREADABLE:
             self._head = salvage(raw, cls.__name__)
+        untrack(self)
         return self
 
     @classmethod
@@ -129,29 +129,29 @@ class Object(_Kept):
 
     @property
     def name(self) -> str:
-        return self._meta.name
+        return self._head.name
 
     @property
     def namespace(self) -> str:
-        return self._meta.namespace
+        return self._head.namespace
 
     @property
     def uid(self) -> str:
-        return self._meta.uid
+        return self._head.uid
 
     @property
     def resource_version(self) -> str:
-        return self._meta.resource_version
+        return self._head.resource_version
 
     @property
     def labels(self) -> Mapping[str, str]:
         """The labels, to read; `metadata.labels` is where they are changed."""
-        labels = self._meta.labels
-        return MappingProxyType(labels) if labels else _NO_LABELS
+        labels = self._head.labels
+        return MappingProxyType(labels) if isinstance(labels, dict) else labels
 
     @property
     def key(self) -> ObjectKey:
-        meta = self._meta
+        meta = self._head
         return ObjectKey(meta.namespace, meta.name)
 
     @property
@@ -161,11 +161,6 @@ class Object(_Kept):
     @property
     def kind(self) -> str:
         return self.gvk.kind if self.gvk else type(self).__name__
-
-    @property
-    def _meta(self) -> Head | ObjectMeta:
-        # Once the whole metadata was touched it may have been changed: then it has the last word.
-        return self.__dict__.get("metadata") or self._head
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -193,11 +188,12 @@ class Object(_Kept):
     def copy(self) -> Self:
         """An independent copy: changing either never shows in the other."""
         twin = type(self).__new__(type(self))
-        twin._raw, twin._head, twin._parts = self._raw, self._head, self._parts
+        twin._raw, head, twin._parts = self._raw, self._head, self._parts
         # A snapshot of what is decoded, because another thread may be touching more of it.
         for name, value in self.__dict__.copy().items():
             if field := self.lazy_fields.get(name):
                 twin.__dict__[name] = clone(value, field.type)
+        twin._head = twin.__dict__.get("metadata", head)
         return twin
 
     @property

@@ -1,80 +1,27 @@
-"""An API server for programs without an event loop: it runs in a thread of its own. `plugin` makes fixtures of it."""
+"""An API server for programs without an event loop. `plugin` makes fixtures of it, `server_thread` keeps it running."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
 
 from listwatch.server.api_server import APIServer, Statistics
 from listwatch.server.faults import Faults
 from listwatch.server.request_log import Criteria, LoggedRequest, RequestLog, Stage
+from listwatch.testing.server_thread import ServerThread
 
 if TYPE_CHECKING:
     from listwatch.client.config import ClientConfig
 
 __all__ = ["APIServerThread"]
 
-T = TypeVar("T")
 
-
-class APIServerThread:
+class APIServerThread(ServerThread[APIServer]):
     """An APIServer that any thread can use, with an event loop or without, between `start` and `stop`."""
 
     def __init__(self, server: APIServer | None = None) -> None:
-        self._server = server or APIServer()
-        self._thread = threading.Thread(target=self._run, name="listwatch API server", daemon=True)
-        self._started: Future[asyncio.AbstractEventLoop] = Future()
-        self._stopping = asyncio.Event()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def __repr__(self) -> str:
-        return f"<{self._server!r} in a thread>"
-
-    def start(self) -> None:
-        """Return when it listens; raises what keeps it from that."""
-        self._thread.start()
-        self._started.result()
-
-    def stop(self) -> None:
-        """Return when it is gone."""
-        if self._thread.is_alive():
-            self._started.result().call_soon_threadsafe(self._stopping.set)
-            self._thread.join()
-
-    def call(self, function: Callable[[APIServer], T]) -> T:
-        """Run a function in the server's thread, which does nothing else meanwhile, and return what it returns."""
-
-        async def run() -> T:
-            return function(self._server)
-
-        return self._finished(run())
-
-    def _finished(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._started.result()).result(timeout)
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._serve())
-        except BaseException as error:  # noqa: BLE001  # it is raised where the server was started
-            if not self._started.done():
-                self._started.set_exception(error)
-
-    async def _serve(self) -> None:
-        async with self._server:
-            self._started.set_result(asyncio.get_running_loop())
-            await self._stopping.wait()
-
-    # --- What an APIServer has
+        super().__init__(server or APIServer())
 
     @property
     def url(self) -> str:

@@ -2,7 +2,7 @@
 
 `InstantClock` is for code that only sleeps between attempts: no sleep takes any time, and all are on record. With it, a
 deadline passes at once. `VirtualClock` is for code with deadlines or several tasks: time stands still until the test
-moves it, or, in `run`, until every task is waiting.
+moves it, or, in `run`, until every task is waiting. `SkewedClock` is what another computer has of the same time.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, TypeVar
+
+from listwatch.clock import Clock
 
 _T = TypeVar("_T")
 
@@ -133,6 +135,29 @@ class VirtualClock(_HandSetClock):
 
     def __repr__(self) -> str:
         return f"VirtualClock(monotonic={self.monotonic()}, sleeping={self.sleeping})"
+
+
+class SkewedClock:
+    """Another clock of the same time: it runs `rate` times as fast, and its time of day is `ahead` by some seconds."""
+
+    def __init__(self, clock: Clock, *, rate: float = 1.0, ahead: float = 0.0) -> None:
+        self.rate = rate
+        self.ahead = ahead
+        self._clock = clock
+        self._start = clock.monotonic()
+        self._start_of_day = clock.now()
+
+    def monotonic(self) -> float:
+        return (self._clock.monotonic() - self._start) * self.rate
+
+    def now(self) -> datetime:
+        return self._start_of_day + timedelta(seconds=self.monotonic() + self.ahead)
+
+    async def sleep(self, delay: float) -> None:
+        await self._clock.sleep(delay / self.rate)
+
+    def __repr__(self) -> str:
+        return f"SkewedClock({self._clock!r}, rate={self.rate}, ahead={self.ahead})"
 
 
 class _TimeMovingSelector(selectors.DefaultSelector):

@@ -7,6 +7,8 @@
 They are for plain functions as well as for async ones, under whichever plugin runs those: the server has a thread of
 its own. `api_server_scope = session` in pytest's settings lets all tests of a process share one server, each in its own
 `api_namespace`; then what one test does to the whole cluster, others see. Processes never share anything.
+
+`real_api_server` is a kube-apiserver with an etcd, for all tests of a process; see docs/real-servers.md.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import pytest
 
 if TYPE_CHECKING:
     from listwatch.testing.api_server_thread import APIServerThread
+    from listwatch.testing.real_api_server_thread import RealAPIServerThread
 
 Scope = Literal["function", "class", "module", "package", "session"]
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -48,6 +51,20 @@ def api_server() -> Iterator[APIServerThread]:
     from listwatch.testing.api_server_thread import APIServerThread
 
     with APIServerThread() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def real_api_server() -> Iterator[RealAPIServerThread]:
+    """A real API server, with what earlier tests have left in it; tests are skipped where its programs are missing."""
+    from listwatch.errors import ConfigError
+    from listwatch.testing.real_api_server_thread import RealAPIServer, RealAPIServerThread, RealBinaries
+
+    try:
+        binaries = RealBinaries.find()
+    except ConfigError as error:
+        pytest.skip(str(error))
+    with RealAPIServerThread(RealAPIServer(binaries=binaries)) as server:
         yield server
 
 

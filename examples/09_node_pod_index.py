@@ -1,0 +1,35 @@
+"""Tell for every node which pods are on it, from an index that is kept in step."""
+
+import asyncio
+
+import listwatch as lw
+from listwatch.models.core_v1 import Node, Pod
+
+
+def node_of(pod: Pod) -> list[str]:
+    return [pod.spec.node_name] if pod.spec.node_name else []
+
+
+def node_key(pod: Pod) -> list[str]:
+    """A pod's change is a matter of its node."""
+    return node_of(pod)
+
+
+async def main() -> None:
+    async with lw.ClientSet(lw.load_config()) as client:
+
+        async def reconcile(key: lw.ObjectKey) -> None:
+            pods = controller.indexer(Pod).by_index("node", key.name)
+            names = ", ".join(sorted(str(pod.key) for pod in pods)) or "no pods"
+            is_there = "" if controller.get(key) else " (not a node any more)"
+            print(f"{key.name}{is_there}: {names}", flush=True)
+
+        pods = lw.Watch(Pod, keys=node_key, indexers={"node": node_of})
+        manager = lw.Manager(client)
+        controller = manager.add(lw.Controller(reconcile, for_=Node, watches=[pods]))
+        await manager.run()
+    print("bye")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,136 @@
+"""A controller of many objects whose reconciles fail now and then, under faults: in the end all is as it should be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from random import Random
+
+from listwatch.backoff import Backoff
+from listwatch.client.client_set import ClientSet
+from listwatch.controller.controller import Controller
+from listwatch.controller.manager import Manager
+from listwatch.controller.reports import Failure
+from listwatch.controller.triggers import Watch
+from listwatch.errors import ListWatchError
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.meta import ObjectKey
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.server import APIServer
+from listwatch.workqueue.rate_limiters import ExponentialLimiter
+from soak.informers import Outcome
+from soak.leftovers import Leftovers
+from soak.weather import Weather
+
+__all__ = ["ControllerRound"]
+
+OBJECTS = 20_000
+FAILING = 0.05
+CONCURRENCY = 16
+PATIENCE = 600.0
+"""Seconds of good weather in which everything must have converged."""
+BACKOFF = Backoff(initial=0.05, factor=2.0, cap=1.0, jitter=1.0)
+
+
+class Stumbled(Exception):  # noqa: N818  # what happened, not what is wrong
+    """A reconcile's own failure."""
+
+
+class ControllerRound:
+    """Objects that want something, a controller that gives it to them, and bad weather for a while."""
+
+    def __init__(self, seed: int, *, seconds: float, objects: int = OBJECTS) -> None:
+        self.seed = seed
+        self._dice = Random(seed)
+        self._seconds = seconds
+        self._objects = objects
+        self._running: Counter[ObjectKey] = Counter()
+        self._wrong: list[str] = []
+        self._writes = 0
+
+    async def run(self) -> Outcome:
+        leftovers = Leftovers()
+        weather, reconciles = await self._live()
+        await asyncio.sleep(0)
+        self._wrong += [f"left behind: {each}" for each in leftovers.found()]
+        return Outcome(self.seed, self._writes, reconciles, weather.history, self._wrong)
+
+    async def _live(self) -> tuple[Weather, int]:
+        async with APIServer() as server, ClientSet(server.config) as client:
+            await self._create(client)
+            informer = SharedIndexInformer(
+                client.core_v1.configmaps("default"), ConfigMap, backoff=BACKOFF, on_problem=lambda _: None
+            )
+            manager = Manager(client)
+            controller = manager.add(self._controller(client, informer))
+            weather = Weather(server, self._dice, with_silence=False)
+            async with informer, manager:
+                storm = [asyncio.create_task(weather.run()), asyncio.create_task(self._want_more(client))]
+                await asyncio.sleep(self._seconds)
+                for task in storm:
+                    task.cancel()
+                await asyncio.gather(*storm, return_exceptions=True)
+                await self._check(client, controller)
+            return weather, controller.statistics().durations.count
+
+    def _controller(self, client: ClientSet, informer: SharedIndexInformer[ConfigMap]) -> Controller:
+        async def reconcile(key: ObjectKey) -> None:
+            self._running[key] += 1
+            if self._running[key] > 1:
+                self._wrong.append(f"{key} was reconciled twice at once")
+            try:
+                await self._give(client, key, informer.indexer.get(key))
+            finally:
+                self._running[key] -= 1
+
+        return Controller(
+            reconcile,
+            for_=Watch(informer),
+            concurrency=CONCURRENCY,
+            limiter=ExponentialLimiter(initial=0.005, cap=2.0),
+            on_failure=self._expected,
+        )
+
+    async def _give(self, client: ClientSet, key: ObjectKey, item: ConfigMap | None) -> None:
+        if self._dice.random() < FAILING:
+            raise Stumbled
+        if item is not None and item.data.get("has") != item.data["wants"]:
+            changed = item.copy()
+            changed.data["has"] = changed.data["wants"]
+            await client.core_v1.configmaps(key.namespace).update(changed)
+            self._writes += 1
+
+    def _expected(self, failure: Failure) -> None:
+        if not isinstance(failure.error, Stumbled | ListWatchError):
+            self._wrong.append(f"{failure.doing}: {failure.error!r}")
+
+    async def _create(self, client: ClientSet) -> None:
+        names = iter(range(self._objects))
+
+        async def create_some() -> None:
+            for number in names:
+                item = ConfigMap(metadata=ObjectMeta(name=f"c{number:05}"), data={"wants": "1"})
+                await client.core_v1.configmaps("default").create(item)
+
+        await asyncio.gather(*(create_some() for _ in range(CONCURRENCY)))
+
+    async def _want_more(self, client: ClientSet) -> None:
+        while True:
+            name = f"c{self._dice.randrange(self._objects):05}"
+            with suppress(ListWatchError):
+                await client.core_v1.configmaps("default").patch(name, {"data": {"wants": str(self._dice.random())}})
+            await asyncio.sleep(self._dice.random() * 0.02)
+
+    async def _check(self, client: ClientSet, controller: Controller) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while left := await self._unsatisfied(client):  # noqa: ASYNC110  # the server alone knows
+                    await asyncio.sleep(0.5)
+        except TimeoutError:
+            self._wrong.append(f"{left} objects do not have what they want after {PATIENCE:.0f} s: {controller!r}")
+
+    async def _unsatisfied(self, client: ClientSet) -> int:
+        listed = await client.core_v1.configmaps("default").list()
+        return sum(item.data.get("has") != item.data["wants"] for item in listed)

@@ -1,0 +1,125 @@
+"""Controllers for programs without an event loop: they run on the background loop, and reconcile in threads.
+
+    with blocking.ClientSet(config) as client:
+        manager = blocking.Manager(client)
+        controller = manager.add(blocking.Controller(reconcile, for_=Deployment, owns=[Pod]))
+        manager.run()                      until SIGTERM or Ctrl-C
+
+A reconcile function is a plain one, and uses blocking clients. Functions for keys and predicates are called on the
+loop, and must not wait.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, ClassVar, Self, TypeVar
+
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.lister import Lister
+from listwatch.controller import controller as controllers
+from listwatch.controller import manager as managers
+from listwatch.controller.signals import ENDING
+from listwatch.controller.triggers import KeyLike
+
+from .background import Lease
+from .face import Opened
+from .informers import start_leased, stop_leased
+
+__all__ = ["Controller", "Manager"]
+
+C = TypeVar("C", bound=controllers.Controller)
+
+# ruff: noqa: D101  # their documentation is their twins'
+
+
+class LeasedController(controllers.Controller):
+    """A controller that keeps the background loop while it runs."""
+
+    lease: Lease | None = None
+
+
+class LeasedManager(managers.Manager):
+    """A manager that does so."""
+
+    lease: Lease | None = None
+
+
+class Controller(
+    Opened,
+    twin=controllers.Controller,
+    made_as=LeasedController,
+    on_loop=True,
+    without="informer open close work stop_taking wait_finished under_way was_held_up",
+):
+    _closed_by: ClassVar[str] = "stop"
+
+    # These are safe in any thread, and need not wait for the loop.
+
+    def enqueue(self, key: KeyLike, *, after: float = 0.0, priority: int = 0) -> None:
+        self._twin.enqueue(key, after=after, priority=priority)
+
+    def get(self, key: KeyLike) -> Any:
+        return self._twin.get(key)
+
+    def lister(self, of: Any) -> Lister[Any]:
+        lister: Lister[Any] = self._twin.lister(of)
+        return lister
+
+    def indexer(self, of: Any) -> Indexer[Any]:
+        indexer: Indexer[Any] = self._twin.indexer(of)
+        return indexer
+
+    def start(self) -> None:
+        start_leased(self)
+
+    def stop(self) -> None:
+        stop_leased(self)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class Manager(Opened, twin=managers.Manager, made_as=LeasedManager, on_loop=True, without="factory"):
+    _closed_by: ClassVar[str] = "stop"
+
+    def run(self, *, handle_signals: bool = True) -> None:
+        stopping = lambda: self._lease.call_soon(self._twin.stop_soon)  # noqa: E731  # what a signal does
+        with _heard(stopping) if handle_signals else nullcontext():
+            self._wait(lambda: self._twin.run(handle_signals=False), doing="Manager.run")
+
+    def stop_soon(self) -> None:
+        self._lease.call_soon(self._twin.stop_soon)
+
+    def start(self) -> None:
+        start_leased(self)
+
+    def stop(self) -> None:
+        stop_leased(self)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+@contextmanager
+def _heard(action: Callable[[], None]) -> Iterator[None]:
+    """Call the action for each signal by which the program is told to end; only its main thread hears them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, lambda *_: action()) for each in ENDING}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,117 @@
+"""Waiting for what happens, and trying again, for programs without an event loop.
+
+Conditions are called in the thread of the background loop and must not wait; what `retry_on_conflict` repeats is called
+in the caller's own thread and may.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from datetime import datetime
+from functools import wraps
+from typing import Any, Generic, TypeVar
+
+from listwatch.api.watch_events import WatchEvent
+from listwatch.backoff import DEFAULT_RETRY, Backoff
+from listwatch.client import retry_on_conflict as conflicts
+from listwatch.client import retry_watcher, waiting
+from listwatch.client import until as events
+from listwatch.clock import Clock, SystemClock
+from listwatch.errors import UsageError
+from listwatch.informer import until_with_sync as informed
+from listwatch.objects.object import Object
+
+from .face import Opened, leased, spoken, waiting_function
+
+__all__ = ["RetryWatcher", "retry_on_conflict", "until", "until_with_sync", "wait_for"]
+
+R = TypeVar("R")
+T = TypeVar("T", bound=Object)
+
+wait_for = waiting_function(waiting.wait_for)
+until = waiting_function(events.until)
+until_with_sync = waiting_function(informed.until_with_sync)
+
+
+class RetryWatcher(Opened, Generic[T], twin=retry_watcher.RetryWatcher):  # noqa: D101  # it has its twin's
+    _reading: asyncio.Task[Any] | None = None
+    _is_closed = False
+
+    def __iter__(self) -> Iterator[WatchEvent[T]]:
+        try:
+            yield from iter(self.__next__, None)
+        finally:
+            self.close()
+
+    def __next__(self) -> WatchEvent[T]:
+        try:
+            event: WatchEvent[T] = self._wait(self._next, doing="RetryWatcher.__next__")
+        except StopAsyncIteration:
+            raise StopIteration from None
+        except UsageError:
+            if self._is_closed:
+                raise StopIteration from None
+            raise
+        return event
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._lease.call_soon(self._end)
+        self._give_back()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def _next(self) -> WatchEvent[T]:
+        self._reading = asyncio.current_task()
+        try:
+            event: WatchEvent[T] = await anext(self._twin)
+        finally:
+            self._reading = None
+        return event
+
+    def _end(self) -> None:
+        # What is being read cannot be closed; who reads it is stopped instead.
+        if self._reading is not None:
+            self._reading.cancel()
+        else:
+            self._closing = asyncio.ensure_future(self._twin.aclose())
+
+
+@wraps(conflicts.retry_on_conflict)
+def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None) -> R:
+    async def attempt() -> R:
+        return change()
+
+    return _finished(conflicts.retry_on_conflict(attempt, backoff=backoff, clock=_HoldingClock(clock or SystemClock())))
+
+
+retry_on_conflict.__doc__ = spoken(retry_on_conflict.__doc__)
+
+
+class _HoldingClock:
+    """A clock whose sleep holds up the thread that it is called in."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    async def sleep(self, delay: float) -> None:
+        with leased(None, "retry_on_conflict") as lease:
+            lease.wait(lambda: self._clock.sleep(delay), doing="retry_on_conflict")
+
+
+def _finished(coroutine: Coroutine[Any, Any, R]) -> R:
+    """What a coroutine returns that waits for nothing but what holds up its thread anyway."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        result: R = end.value
+        return result
+    raise AssertionError("it waited for an event loop")

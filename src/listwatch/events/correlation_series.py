@@ -1,0 +1,91 @@
+"""Decides when a series of equal events of events.k8s.io is written. The core API's are in `correlation.py`.
+
+first ─▶ created     second ─▶ a series of 2     more ─▶ counted here, written every 30 minutes
+                                                 silence of 6 minutes ─▶ the last count, and the series is over
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from listwatch.events.occurrence import Occurrence
+
+__all__ = ["Series", "SeriesCorrelator"]
+
+_OVER_AFTER: Final = 360.0
+_REFRESH_EVERY: Final = 1800.0
+
+
+@dataclass(slots=True)
+class Series:
+    """Events that differ only in when they happened; a series of one is just an event."""
+
+    occurrence: Occurrence
+    count: int
+    last_at: datetime
+    last_seen: float
+    written: float
+    written_count: int = 0
+
+    @property
+    def is_repeated(self) -> bool:
+        return self.count > 1
+
+    @property
+    def is_unwritten(self) -> bool:
+        return self.count > self.written_count
+
+    def next_due(self) -> float:
+        """When it is to be written again, or is over."""
+        over = self.last_seen + _OVER_AFTER
+        return min(over, self.written + _REFRESH_EVERY) if self.is_unwritten else over
+
+
+class SeriesCorrelator:
+    """The series that are under way, each known by everything but its message and its time."""
+
+    def __init__(self) -> None:
+        self._series: dict[Hashable, Series] = {}
+
+    def observe(self, occurrence: Occurrence, *, now: float) -> Series | None:
+        """What is to be written at once: an event that is new, or that became a series; None if it is only counted."""
+        key = _key(occurrence)
+        series = self._series.get(key)
+        if series is None or now - series.last_seen >= _OVER_AFTER:
+            series = self._series[key] = Series(occurrence, 0, occurrence.at, now, now)
+        series.count += 1
+        series.last_at = occurrence.at
+        series.last_seen = now
+        return _marked(series, now) if series.count <= 2 else None
+
+    def due(self, *, now: float) -> list[Series]:
+        """What is to be written because of the time; series that are over are forgotten."""
+        ready = [(key, series) for key, series in self._series.items() if series.next_due() <= now]
+        for key, series in ready:
+            if now - series.last_seen >= _OVER_AFTER:
+                del self._series[key]
+        return [_marked(series, now) for _, series in ready if series.is_unwritten]
+
+    def unwritten(self, *, now: float) -> list[Series]:
+        """Every series with a count that was not written yet."""
+        return [_marked(series, now) for series in self._series.values() if series.is_unwritten]
+
+    def next_due(self) -> float:
+        """When there will be something due; infinity if nothing is under way."""
+        return min((series.next_due() for series in self._series.values()), default=math.inf)
+
+
+def _key(occurrence: Occurrence) -> Hashable:
+    related = occurrence.related.identity if occurrence.related else None
+    regarding = occurrence.regarding.identity
+    return (occurrence.type, occurrence.action, occurrence.reason, regarding, related)
+
+
+def _marked(series: Series, now: float) -> Series:
+    series.written = now
+    series.written_count = series.count
+    return series

@@ -1,0 +1,299 @@
+"""Tells people what happened to an object. What becomes of many similar events is decided in `correlation.py`.
+
+    async with lw.EventRecorder(client.core_v1.events(), component="web-controller") as recorder:
+        recorder.event(pod, "Warning", "BackOff", "restarting the container failed")
+
+Given `client.events_v1.events()`, it writes events of events.k8s.io, with series instead of counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+import socket
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+from typing import Any, Final, Self, get_args
+from uuid import UUID
+
+from listwatch.clock import Clock, SystemClock, time_limit
+from listwatch.errors import UsageError
+from listwatch.events.correlation import Correlator
+from listwatch.events.correlation_series import Series, SeriesCorrelator
+from listwatch.events.event_bodies import core_body, core_patch, series_body, series_patch
+from listwatch.events.occurrence import EventType, Occurrence, Source, reference_to
+from listwatch.events.writer import EventSink, EventWriter
+
+__all__ = ["EventRecorder", "EventRecorderStatistics"]
+
+_log = logging.getLogger("listwatch.events")
+
+_NEW_API: Final = "events.k8s.io"
+_LONGEST_NAME: Final = 253
+_LONGEST_REASON: Final = 128
+_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+_Write = tuple[dict[str, Any], dict[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecorderStatistics:
+    """What became of the events so far: each recorded one is pending, counted elsewhere, written, or lost and why."""
+
+    recorded: int
+    pending: int
+    created: int
+    patched: int
+    counted: int
+    filtered: int
+    dropped: int
+    failed: int
+    retries: int
+
+
+class EventRecorder:
+    """Records events without ever waiting, from any thread, and writes them one after another while it is open.
+
+    At most `queue_size` wait to be written; what comes on top is dropped, and so is what is left `flush_timeout`
+    seconds after leaving. `statistics()` tells how many that were. No trouble with the server reaches who records.
+    """
+
+    def __init__(
+        self,
+        events: EventSink,
+        *,
+        component: str,
+        instance: str = "",
+        queue_size: int = 1000,
+        flush_timeout: float = 5.0,
+        clock: Clock | None = None,
+        random: Random | None = None,
+    ) -> None:
+        self._source = Source(_checked_component(component), instance or socket.gethostname())
+        self._clock = clock or SystemClock()
+        self._random = random or Random()
+        self._writer = EventWriter(events, clock=self._clock, random=self._random)
+        self._is_new_api = _group_of(events) == _NEW_API
+        self._correlator, self._series = Correlator(), SeriesCorrelator()
+        self._queue_size = queue_size
+        self._flush_timeout = flush_timeout
+        self._pending: deque[Occurrence] = deque()
+        self._due_writes: deque[_Write] = deque()
+        self._recorded = self._counted = self._filtered = self._dropped = 0
+        self._lock = threading.Lock()
+        self._last_stamp = 0
+        self._is_closed = False
+        self._is_full = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._awake, self._idle = asyncio.Event(), asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    # --- recording ---------------------------------------------------------------------------------------------------
+
+    def event(
+        self,
+        obj: Any,
+        type: EventType,
+        reason: str,
+        message: str,
+        *,
+        action: str = "",
+        related: Any = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Record that something happened to an object, or to what an ObjectReference or a manifest names.
+
+        The reason is a word for programs, as `FailedMount`, the message a sentence for people. The action says what was
+        done because of it; events.k8s.io asks for one, and gets the reason if there is none.
+        """
+        _check(obj, type, reason, message, action)
+        regarding, at = reference_to(obj), self._clock.now()
+        occurrence = Occurrence(
+            name=self._new_name(regarding.name, at),
+            regarding=regarding,
+            type=type,
+            reason=reason,
+            message=message.encode(errors="replace").decode(),  # a file's name may have half a character in it
+            at=at,
+            action=action or (reason if self._is_new_api else ""),
+            related=None if related is None else reference_to(related),
+            annotations=dict(annotations) if annotations else None,
+        )
+        with self._lock:
+            self._recorded += 1
+            self._put(occurrence)
+
+    def statistics(self) -> EventRecorderStatistics:
+        """What became of the events so far."""
+        return EventRecorderStatistics(
+            recorded=self._recorded,
+            pending=len(self._pending),
+            created=self._writer.created,
+            patched=self._writer.patched,
+            counted=self._counted,
+            filtered=self._filtered,
+            dropped=self._dropped,
+            failed=self._writer.failed,
+            retries=self._writer.retries,
+        )
+
+    def _new_name(self, of: str, at: datetime) -> str:
+        # Nanoseconds that no clock gave keep apart what happens at once, here and in other replicas.
+        stamp = round(at.timestamp() * 1e6) * 1000 + self._random.randrange(1000)
+        with self._lock:
+            stamp = self._last_stamp = max(stamp, self._last_stamp + 1)
+        name = f"{of}.{stamp:x}"
+        if len(name) <= _LONGEST_NAME and _DNS_SUBDOMAIN.fullmatch(name):
+            return name
+        return str(UUID(int=self._random.getrandbits(128), version=4))
+
+    def _put(self, occurrence: Occurrence) -> None:
+        if self._is_closed or len(self._pending) >= self._queue_size:
+            self._drop(occurrence)
+            return
+        self._is_full = False
+        self._pending.append(occurrence)
+        if self._loop is not None:
+            with suppress(RuntimeError):  # a loop that was closed under it has nobody to wake
+                self._loop.call_soon_threadsafe(self._awake.set)
+
+    def _drop(self, occurrence: Occurrence) -> None:
+        self._dropped += 1
+        if not self._is_full:
+            self._is_full = True  # said once, until there is room again
+            why = "the recorder is closed" if self._is_closed else f"{self._queue_size} are waiting to be written"
+            _log.warning("events are dropped, as %s about %s: %s", occurrence.reason, occurrence.regarding.name, why)
+
+    # --- from beginning to end ---------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        if self._task is not None or self._is_closed:
+            raise UsageError(f"{self!r} was opened before: make another one")
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.create_task(self._run(), name=f"events of {self._source.component}")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def flush(self, *, timeout: float | None = None) -> None:
+        """Return when nothing waits to be written any more; TimeoutError if that takes too long."""
+        if self._task is None:
+            raise UsageError(f"{self!r} writes nothing before it is opened: use it in `async with`")
+        self._idle.clear()
+        self._awake.set()
+        async with time_limit(self._clock, timeout):
+            await self._idle.wait()
+
+    async def aclose(self) -> None:
+        """Record nothing any more, and write what waits, and how long each series became, within `flush_timeout`."""
+        with self._lock:
+            was_closed, self._is_closed = self._is_closed, True
+        if self._task is None or was_closed:
+            return
+        try:
+            with suppress(TimeoutError):
+                await self.flush(timeout=self._flush_timeout)
+        finally:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._count_what_is_left()
+
+    def _count_what_is_left(self) -> None:
+        # What was recorded and not written, and what series became longer meanwhile.
+        left = len(self._pending) + len(self._due_writes) + len(self._due())
+        if left:
+            _log.warning("%d events were not written in time, and are lost", left)
+        self._dropped += left
+        self._pending.clear()
+        self._due_writes.clear()
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while True:
+            self._awake.clear()
+            while self._pending:
+                for body, patch in self._correlated(self._pending[0]):
+                    await self._writer.write(body, patch)
+                self._pending.popleft()
+            self._due_writes.extend(self._due())
+            while self._due_writes:
+                await self._writer.write(*self._due_writes[0])
+                self._due_writes.popleft()
+            # Who flushed or closed meanwhile waits for another round.
+            if not self._pending and not self._awake.is_set():
+                self._idle.set()
+            await self._wait_for_more()
+
+    async def _wait_for_more(self) -> None:
+        due = self._series.next_due()
+        delay = None if due == math.inf else max(due - self._clock.monotonic(), 1e-6)
+        with suppress(TimeoutError):
+            async with time_limit(self._clock, delay):
+                await self._awake.wait()
+
+    def _correlated(self, occurrence: Occurrence) -> Iterator[_Write]:
+        now = self._clock.monotonic()
+        if self._is_new_api:
+            series = self._series.observe(occurrence, now=now)
+            if series is None:
+                self._counted += 1
+            else:
+                yield self._write_of(series)
+            return
+        counted = self._correlator.correlate(occurrence, now=now)
+        if counted is None:
+            self._filtered += 1
+        else:
+            yield core_body(counted, self._source), core_patch(counted) if counted.is_repeated else None
+
+    def _due(self) -> list[_Write]:
+        now = self._clock.monotonic()
+        return [*map(self._write_of, self._series.unwritten(now=now) if self._is_closed else self._series.due(now=now))]
+
+    def _write_of(self, series: Series) -> _Write:
+        return series_body(series, self._source), series_patch(series) if series.is_repeated else None
+
+    def __repr__(self) -> str:
+        state = "closed" if self._is_closed else "open" if self._task else "not opened"
+        return f"<EventRecorder of {self._source.component!r}: {len(self._pending)} pending, {state}>"
+
+
+def _group_of(events: EventSink) -> str:
+    kind = getattr(events, "kind", None)
+    gvk = getattr(kind, "gvk", None)
+    if gvk is None or gvk.kind != "Event":
+        raise UsageError(
+            f"an EventRecorder cannot write to {events!r}: give it client.core_v1.events() or client.events_v1.events()"
+        )
+    return str(gvk.group)
+
+
+def _checked_component(component: str) -> str:
+    if not component:
+        raise UsageError("an EventRecorder needs a component: the name of the program that tells what happened")
+    return component
+
+
+def _check(obj: object, type: str, reason: str, message: str, action: str) -> None:
+    for what, text in (("type", type), ("reason", reason), ("message", message), ("action", action)):
+        if not isinstance(text, str):
+            raise UsageError(f"the {what} of an event about {obj!r} is text, not {text!r}")
+    kinds = get_args(EventType)
+    if type not in kinds:
+        raise UsageError(f"an event about {obj!r} cannot be of type {type!r}: it is one of {' and '.join(kinds)}")
+    if not reason:
+        raise UsageError(f"an event about {obj!r} needs a reason: one word in CamelCase, as 'FailedMount'")
+    for what, text in (("reason", reason), ("action", action)):
+        if len(text.encode(errors="replace")) > _LONGEST_REASON:
+            raise UsageError(
+                f"the {what} of an event has at most {_LONGEST_REASON} bytes; the message has room for more"
+            )

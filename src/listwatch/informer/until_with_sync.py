@@ -1,0 +1,58 @@
+"""Waits for changes as an informer sees them: neither a lost connection nor a forgotten version ends the waiting.
+
+    await until_with_sync(pods, Pod, lambda change: change.object.status.phase == "Running", timeout=60)
+
+`client.until` does it with a watch alone, from a version that the caller knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import TypeVar
+
+from listwatch.api.event_conditions import EventConditions, describe_last
+from listwatch.cache.indexer import Indexer
+from listwatch.clock import Clock, SystemClock, time_limit
+from listwatch.errors import WaitTimeoutError
+from listwatch.informer.handlers import Change
+from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.objects.object import Object
+
+__all__ = ["until_with_sync"]
+
+T = TypeVar("T", bound=Object)
+
+
+async def until_with_sync(
+    source: ListerWatcher[T],
+    kind: type[T],
+    condition: Callable[[Change[T]], bool],
+    *then: Callable[[Change[T]], bool],
+    precondition: Callable[[Indexer[T]], bool] | None = None,
+    timeout: float | None = None,
+    clock: Clock | None = None,
+) -> Change[T] | None:
+    """The change that met the last of the conditions, which are met in turn; what is there at first counts as added.
+
+    With a precondition, everything is read first, and None is returned if it is true of that. WaitTimeoutError after
+    `timeout` seconds, with the `last` change; a source that cannot be read is tried again until then.
+    """
+    clock, conditions = clock or SystemClock(), EventConditions([condition, *then])
+    informer = SharedIndexInformer(source, kind, clock=clock)
+    last: Change[T] | None = None
+    try:
+        async with time_limit(clock, timeout), informer, aclosing(informer.changes()) as changes:
+            if precondition is not None:
+                await informer.wait_for_sync()
+                if precondition(informer.indexer):
+                    return None
+            async for last in changes:
+                if conditions.are_met_by(last):
+                    break
+    except TimeoutError:
+        trouble = "" if informer.has_synced else f"; {informer.why_not_synced()}"
+        message = f"waited {timeout} s in vain for {conditions}; {describe_last(last)}{trouble}"
+        raise WaitTimeoutError(message, last=last) from None
+    return last

@@ -1,0 +1,108 @@
+"""Finds the programs that `real_api_server` runs: kube-apiserver, etcd and kubectl.
+
+They are looked for where `KUBEBUILDER_ASSETS` says, as Kubernetes' own test environment does, and then in the user's
+cache, which holds every version that was ever built:
+
+    ~/.cache/listwatch/real/kubernetes-v1.36.3-linux-x86_64/kube-apiserver
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from listwatch.errors import ConfigError
+
+__all__ = ["ASSETS", "BinaryCache", "RealBinaries"]
+
+ASSETS = "KUBEBUILDER_ASSETS"
+"""The variable that names a folder with the programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealBinaries:
+    """Where the programs are; kubectl is for those who want it, the server runs without."""
+
+    kube_apiserver: Path
+    etcd: Path
+    kubectl: Path | None = None
+
+    @classmethod
+    def find(cls, *, kubernetes: str = "", etcd: str = "", environment: Mapping[str, str] | None = None) -> Self:
+        """Those of the environment or the newest in the cache; of a version that is given, as `v3.6.16`, that one.
+
+        A version is looked for in the cache alone, because nothing else says which versions it holds.
+        """
+        search = _Search.within(os.environ if environment is None else environment)
+        return cls(
+            kube_apiserver=search.program("kube-apiserver", kubernetes),
+            etcd=search.program("etcd", etcd),
+            kubectl=search.found("kubectl", kubernetes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryCache:
+    """Programs by version, each for one kind of machine."""
+
+    folder: Path
+
+    @classmethod
+    def of_user(cls, environment: Mapping[str, str] | None = None) -> Self:
+        environment = os.environ if environment is None else environment
+        home = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        return cls(Path(home, "listwatch", "real"))
+
+    def place(self, project: str, version: str, program: str) -> Path:
+        """Where a program of a project, as kubernetes or etcd, is or will be."""
+        return self.folder / f"{project}-{version}-{_machine()}" / program
+
+    def find(self, program: str, version: str = "") -> Path | None:
+        """The program of that version, or the newest that is there."""
+        wanted = f"v{version.removeprefix('v')}" if version else "v*"
+        found = [path for path in self.folder.glob(f"*-{wanted}-{_machine()}/{program}") if _is_program(path)]
+        return max(found, key=lambda path: _version_order(path.parent.name), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    assets: str
+    cache: BinaryCache
+
+    @classmethod
+    def within(cls, environment: Mapping[str, str]) -> Self:
+        return cls(environment.get(ASSETS, ""), BinaryCache.of_user(environment))
+
+    def found(self, name: str, version: str) -> Path | None:
+        if self.assets and not version and _is_program(path := Path(self.assets, name)):
+            return path
+        return self.cache.find(name, version)
+
+    def program(self, name: str, version: str) -> Path:
+        if path := self.found(name, version):
+            return path
+        if version:
+            raise ConfigError(f"there is no {name} {version} below {self.cache.folder}")
+        where = f"in {self.assets}" if self.assets else f"by {ASSETS}, which is not set,"
+        raise ConfigError(
+            f"there is no {name}: neither {where} nor below {self.cache.folder}; "
+            f"set {ASSETS} to a folder with kube-apiserver and etcd"
+        )
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _machine() -> str:
+    return f"{sys.platform}-{platform.machine()}"
+
+
+def _version_order(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text.partition("-v")[2].partition("-")[0])]

@@ -1,0 +1,189 @@
+"""How long an item waits before it is tried again. Time is passed in; `queue.py` does the waiting.
+
+ExponentialLimiter     5 ms, 10 ms, 20 ms, … 1000 s: each item by its own failures
+BucketLimiter          100 at once, then 10 a second, whatever the items are
+FastSlowLimiter        a few quick tries, then slow ones
+MaxOfLimiter           the longest of several delays
+MaxWaitLimiter         another's delay, up to a limit
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Generic, Protocol, TypeVar
+
+from listwatch.errors import UsageError
+
+__all__ = [
+    "BucketLimiter",
+    "ExponentialLimiter",
+    "FastSlowLimiter",
+    "ItemLimiter",
+    "MaxOfLimiter",
+    "MaxWaitLimiter",
+    "default_limiter",
+]
+
+T = TypeVar("T", bound=Hashable)
+Contra = TypeVar("Contra", contravariant=True)
+
+# The largest power of two that a float can hold is 2 ** 1023.
+_MOST_DOUBLINGS = 1000
+_FEWEST_COUNTERS_LOOKED_AT = 1024
+
+
+class ItemLimiter(Protocol[Contra]):
+    """Counts the failures of items, and says how long each waits for its next try."""
+
+    def next_delay(self, item: Contra, *, now: float) -> float:
+        """The item failed at the monotonic time `now`; the seconds to wait before it is tried again."""
+
+    def forget(self, item: Contra) -> None:
+        """The item succeeded, or is given up."""
+
+    def requeues(self, item: Contra) -> int:
+        """How often the item failed since it was last forgotten."""
+
+
+class _Failures(Generic[T]):
+    """Counts failures, and lets go of items that had none for `expire_after` seconds, which nobody forgot."""
+
+    def __init__(self, expire_after: float) -> None:
+        self._expire_after = expire_after
+        self._counts: dict[T, int] = {}
+        self._last: dict[T, float] = {}
+        self._look_at = _FEWEST_COUNTERS_LOOKED_AT
+
+    def add(self, item: T, now: float) -> int:
+        """Count one more; how many there were before."""
+        before = self._counts.get(item, 0)
+        self._counts[item] = before + 1
+        self._last[item] = now
+        if len(self._last) >= self._look_at:
+            self._expire(now)
+        return before
+
+    def count(self, item: T) -> int:
+        return self._counts.get(item, 0)
+
+    def forget(self, item: T) -> None:
+        if self._counts.pop(item, None) is not None:
+            del self._last[item]
+
+    def _expire(self, now: float) -> None:
+        for item in [item for item, last in self._last.items() if now - last > self._expire_after]:
+            self.forget(item)
+        # Looked at again when twice as many are there, so that looking costs little for each.
+        self._look_at = max(2 * len(self._last), _FEWEST_COUNTERS_LOOKED_AT)
+
+
+class ExponentialLimiter(Generic[T]):
+    """Each failure of an item doubles its delay, from `initial` up to `cap` seconds.
+
+    An item that did not fail for twice the cap begins anew, so that forgotten ones are not remembered for ever.
+    """
+
+    def __init__(self, *, initial: float = 0.005, cap: float = 1000.0) -> None:
+        if not 0 < initial <= cap < math.inf:
+            raise UsageError(f"an item cannot wait from {initial} up to {cap} seconds: 0 < initial <= cap must hold")
+        self._initial = initial
+        self._cap = cap
+        self._failures: _Failures[T] = _Failures(expire_after=2 * cap)
+
+    def next_delay(self, item: T, *, now: float) -> float:
+        failures = self._failures.add(item, now)
+        return min(self._initial * 2.0 ** min(failures, _MOST_DOUBLINGS), self._cap)
+
+    def forget(self, item: T) -> None:
+        self._failures.forget(item)
+
+    def requeues(self, item: T) -> int:
+        return self._failures.count(item)
+
+
+class FastSlowLimiter(Generic[T]):
+    """The first `fast_tries` failures of an item are followed by the fast delay, all others by the slow one."""
+
+    def __init__(self, *, fast: float, slow: float, fast_tries: int) -> None:
+        if not (0 <= fast < math.inf and 0 <= slow < math.inf):
+            raise UsageError(f"an item cannot wait {fast} or {slow} seconds: give numbers of at least 0")
+        self._fast = fast
+        self._slow = slow
+        self._fast_tries = fast_tries
+        self._failures: _Failures[T] = _Failures(expire_after=max(2 * slow, 2000.0))
+
+    def next_delay(self, item: T, *, now: float) -> float:
+        return self._fast if self._failures.add(item, now) < self._fast_tries else self._slow
+
+    def forget(self, item: T) -> None:
+        self._failures.forget(item)
+
+    def requeues(self, item: T) -> int:
+        return self._failures.count(item)
+
+
+class BucketLimiter:
+    """`burst` items at once, then `qps` each second, whatever they are; nobody's failures are counted."""
+
+    def __init__(self, *, qps: float = 10.0, burst: int = 100) -> None:
+        if not (0 < qps < math.inf and burst >= 1):
+            raise UsageError(f"no bucket holds {burst} and gets {qps} a second: qps > 0 and burst >= 1 must hold")
+        self._qps = qps
+        self._burst = float(burst)
+        self._tokens = float(burst)  # below zero by as many as were promised
+        self._counted: float | None = None
+
+    def next_delay(self, item: object, *, now: float) -> float:
+        if self._counted is not None:
+            self._tokens = min(self._tokens + (now - self._counted) * self._qps, self._burst)
+        self._counted = now
+        self._tokens -= 1
+        return max(-self._tokens / self._qps, 0.0)
+
+    def forget(self, item: object) -> None:
+        pass
+
+    def requeues(self, item: object) -> int:
+        return 0
+
+
+class MaxOfLimiter(Generic[T]):
+    """Asks all of several limiters, and takes the longest delay and the highest count."""
+
+    def __init__(self, *limiters: ItemLimiter[T]) -> None:
+        if not limiters:
+            raise UsageError("MaxOfLimiter takes the longest delay of others: give it at least one limiter")
+        self._limiters = limiters
+
+    def next_delay(self, item: T, *, now: float) -> float:
+        return max([limiter.next_delay(item, now=now) for limiter in self._limiters])
+
+    def forget(self, item: T) -> None:
+        for limiter in self._limiters:
+            limiter.forget(item)
+
+    def requeues(self, item: T) -> int:
+        return max(limiter.requeues(item) for limiter in self._limiters)
+
+
+class MaxWaitLimiter(Generic[T]):
+    """Another limiter whose delays are cut to `max_delay` seconds."""
+
+    def __init__(self, limiter: ItemLimiter[T], *, max_delay: float) -> None:
+        self._limiter = limiter
+        self._max_delay = max_delay
+
+    def next_delay(self, item: T, *, now: float) -> float:
+        return min(self._limiter.next_delay(item, now=now), self._max_delay)
+
+    def forget(self, item: T) -> None:
+        self._limiter.forget(item)
+
+    def requeues(self, item: T) -> int:
+        return self._limiter.requeues(item)
+
+
+def default_limiter() -> ItemLimiter[Hashable]:
+    """Each item by its own failures, and all together not more than 10 a second once 100 have failed."""
+    return MaxOfLimiter[Hashable](ExponentialLimiter(), BucketLimiter())

@@ -1,0 +1,151 @@
+"""Controllers without an event loop, on a real server: plain functions, in threads, with blocking clients."""
+
+import gc
+import threading
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from listwatch import blocking
+from listwatch.blocking.background import LoopThread
+from listwatch.controller.owners import set_controller
+from listwatch.errors import LeadershipLostError, UsageError
+from listwatch.meta import ObjectKey
+from listwatch.models.core_v1 import ConfigMap, Secret
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.testing.api_server_thread import APIServerThread
+
+PATIENCE = 30.0
+
+
+@pytest.fixture
+def client(api_server: APIServerThread) -> Iterator[blocking.ClientSet]:
+    with blocking.ClientSet(api_server.config) as client:
+        yield client
+    gc.collect()
+    assert [thread for thread in threading.enumerate() if isinstance(thread, LoopThread)] == []
+
+
+def a_config_map(name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"), data=data)
+
+
+class Copying:
+    """Keeps a Secret for every ConfigMap."""
+
+    def __init__(self, client: blocking.ClientSet) -> None:
+        self.controller: Any = None
+        self.done: SimpleQueue[str] = SimpleQueue()
+        self.threads: set[threading.Thread] = set()
+        self._client = client
+
+    def __call__(self, key: ObjectKey) -> None:
+        self.threads.add(threading.current_thread())
+        item = self.controller.get(key)
+        if item is not None and key not in self.controller.indexer(Secret):
+            copy = Secret(metadata=ObjectMeta(name=key.name, namespace=key.namespace), string_data=dict(item.data))
+            set_controller(copy, item)
+            self._client.core_v1.secrets("default").create(copy)
+            self.done.put(key.name)
+
+
+def test_a_plain_function_reconciles_in_threads(client: blocking.ClientSet):
+    maps, secrets = client.core_v1.configmaps("default"), client.core_v1.secrets("default")
+    maps.create(a_config_map("old", a="1"))
+    copying = Copying(client)
+    with blocking.Controller(copying, for_=ConfigMap, owns=[Secret], client=client) as controller:
+        copying.controller = controller
+        controller.enqueue("default/old")  # the first try may have come before the line above
+        assert copying.done.get(timeout=PATIENCE) == "old"
+        controller.wait_for_sync(PATIENCE)
+        maps.create(a_config_map("new", a="2"))
+        assert copying.done.get(timeout=PATIENCE) == "new"
+        secrets.delete("old")
+        assert copying.done.get(timeout=PATIENCE) == "old"
+        assert controller.lister(ConfigMap).namespace("default").get("new").data == {"a": "2"}
+        assert controller.statistics().succeeded >= 3
+    assert threading.current_thread() not in copying.threads
+
+
+def test_an_informer_that_is_there_already_is_watched(client: blocking.ClientSet):
+    maps, secrets = client.core_v1.configmaps("default"), client.core_v1.secrets("default")
+    seen: SimpleQueue[tuple[str, bool]] = SimpleQueue()
+
+    def reconcile(key: ObjectKey) -> float | None:
+        is_there = key in informer.indexer
+        seen.put((key.name, is_there))
+        if not is_there:
+            return None
+        maps.delete(key.name)
+        return 0.0
+
+    with blocking.SharedInformerFactory(client, namespace="default") as factory:
+        informer = factory.core_v1.configmaps.informer
+        with blocking.Controller(reconcile, for_=informer, owns=[Secret], client=client) as controller:
+            controller.wait_for_sync(PATIENCE)
+            maps.create(a_config_map("a"))
+            assert seen.get(timeout=PATIENCE) == ("a", True)
+            assert seen.get(timeout=PATIENCE) == ("a", False)
+            secrets.create({"metadata": {"name": "stray"}})
+        assert not informer.is_stopped
+
+
+def test_a_manager_keeps_its_controllers_also_when_nobody_else_does(client: blocking.ClientSet):
+    seen: SimpleQueue[ObjectKey] = SimpleQueue()
+    manager = blocking.Manager(client, namespace="default")
+    manager.add(blocking.Controller(seen.put, for_=ConfigMap))
+    gc.collect()
+    with manager:
+        client.core_v1.configmaps("default").create(a_config_map("a"))
+        assert seen.get(timeout=PATIENCE) == ObjectKey("default", "a")
+        assert manager.is_leading
+        assert manager.statistics().controllers[0].name == "ConfigMap"
+
+
+def test_run_ends_when_another_thread_says_so(client: blocking.ClientSet):
+    manager = blocking.Manager(client)
+    controller = manager.add(blocking.Controller(lambda _: manager.stop_soon(), for_=ConfigMap))
+    controller.enqueue("default/a")
+    manager.run()
+    assert manager.statistics().is_stopping
+    assert controller.statistics().succeeded == 1
+
+
+def test_lost_leadership_is_raised_where_the_manager_runs(api_server: APIServerThread, client: blocking.ClientSet):
+    started = threading.Event()
+
+    def reconcile(_: ObjectKey) -> None:
+        started.set()
+
+    elector = blocking.LeaderElector(
+        client, name="op", namespace="default", lease_duration=1.0, renew_deadline=0.5, retry_period=0.02
+    )
+    manager = blocking.Manager(client, leader_elector=elector)
+    manager.add(blocking.Controller(reconcile, for_=ConfigMap)).enqueue("default/a")
+    manager.start()
+    assert started.wait(PATIENCE)
+    lease = client.coordination_v1.leases("default").get("op")
+    lease.spec.holder_identity, lease.spec.lease_duration_seconds = "another", 3600
+    client.coordination_v1.leases("default").update(lease)
+    with pytest.raises(LeadershipLostError):
+        manager.wait_stopped()
+    with pytest.raises(LeadershipLostError):
+        manager.stop()
+
+
+def test_a_controller_cannot_wait_for_itself_in_an_event_loop(client: blocking.ClientSet):
+    async def start() -> None:
+        blocking.Controller(print, for_=ConfigMap, client=client).start()
+
+    import asyncio
+
+    with pytest.raises(UsageError, match="would hold up the event loop"):
+        asyncio.run(start())
+
+
+def test_what_may_not_be_watched_is_an_error_that_says_so(client: blocking.ClientSet):
+    controller = blocking.Controller(print, for_=("example.com/v1", "Nothing"), client=client, sync_timeout=0.05)
+    with pytest.raises(TimeoutError, match="Nothing"):
+        controller.run()

@@ -1,0 +1,192 @@
+"""What a program sees of an informer, on any server: its own writes, what was there, what comes into sight and goes."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from listwatch.client.client_set import ClientSet
+from listwatch.errors import NotFoundError, SyncTimeoutError
+from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.handlers import Added, Change, Deleted, Updated
+from listwatch.informer.informer import Informer
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.transforms import strip_managed_fields
+from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.partial_object import PartialObjectMetadata
+from listwatch.objects.unstructured import Unstructured
+
+PATIENCE = 60.0
+FRONT = {"tier": "front"}
+
+
+def config_map(name: str, **labels: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, labels=labels))
+
+
+class Told:
+    """A handler that keeps what it was told, and from which the next change can be awaited."""
+
+    def __init__(self) -> None:
+        self._changes: asyncio.Queue[tuple[str, str, bool]] = asyncio.Queue()
+
+    def on_add(self, item: Any, *, is_initial: bool) -> None:
+        self._changes.put_nowait(("add", item.name, is_initial))
+
+    def on_update(self, old: Any, new: Any) -> None:
+        self._changes.put_nowait(("update", new.name, old.uid == new.uid))
+
+    def on_delete(self, item: Any, *, final_state_known: bool) -> None:
+        self._changes.put_nowait(("delete", item.name, final_state_known))
+
+    async def next(self) -> tuple[str, str, bool]:
+        return await self._changes.get()
+
+
+async def test_a_program_reads_its_own_writes(client: ClientSet, places: list[str]):
+    config_maps = client.core_v1.configmaps(places[0])
+    async with SharedIndexInformer(config_maps, ConfigMap) as informer:
+        await informer.wait_for_sync(timeout=PATIENCE)
+        written = await config_maps.create(config_map("a"))
+        for number in range(20):
+            await informer.wait_until(written.resource_version, timeout=PATIENCE)
+            assert informer.lister.namespace(places[0]).get("a").resource_version == written.resource_version
+            written = await config_maps.patch("a", {"data": {"number": str(number)}})
+
+
+async def test_a_late_handler_hears_first_of_all_that_is_there(client: ClientSet, places: list[str]):
+    config_maps = client.core_v1.configmaps(places[0])
+    await config_maps.create(config_map("a"))
+    async with SharedIndexInformer(config_maps, ConfigMap) as informer:
+        written = await config_maps.create(config_map("b"))
+        await informer.wait_for_sync(timeout=PATIENCE)
+        await informer.wait_until(written.resource_version, timeout=PATIENCE)
+        told = Told()
+        registration = informer.add_handler(told)
+        await registration.wait_for_sync(timeout=PATIENCE)
+        await config_maps.create(config_map("c"))
+        assert {await told.next(), await told.next()} == {("add", "a", True), ("add", "b", True)}
+        assert await told.next() == ("add", "c", False)
+
+
+async def test_what_leaves_the_selection_is_deleted_and_what_comes_into_it_is_added(
+    client: ClientSet, places: list[str]
+):
+    config_maps = client.core_v1.configmaps(places[0])
+    await config_maps.create(config_map("a"))
+    told = Told()
+    informer = SharedIndexInformer(config_maps.selecting(label_selector=FRONT), ConfigMap)
+    informer.add_handler(told)
+    async with informer:
+        await informer.wait_for_sync(timeout=PATIENCE)
+        for tier in ("front", "back", "front"):
+            await config_maps.patch("a", {"metadata": {"labels": {"tier": tier}}})
+        await config_maps.patch("a", {"data": {"x": "1"}})
+        await config_maps.delete("a")
+        assert [await told.next() for _ in range(5)] == [
+            ("add", "a", False),
+            ("delete", "a", True),
+            ("add", "a", False),
+            ("update", "a", True),
+            ("delete", "a", True),
+        ]
+        assert informer.indexer.list() == []
+
+
+async def test_a_selection_by_a_field_that_changes_tells_of_coming_and_going(client: ClientSet, places: list[str]):
+    pods, told = client.core_v1.pods(places[0]), Told()
+    informer = SharedIndexInformer(pods.selecting(field_selector="status.phase=Running"), Pod)
+    informer.add_handler(told)
+    async with informer:
+        await informer.wait_for_sync(timeout=PATIENCE)
+        spec = PodSpec(containers=[Container(name="web", image="web:1")])
+        await pods.create(Pod(metadata=ObjectMeta(name="a"), spec=spec))
+        for phase in ("Running", "Succeeded"):
+            await pods.patch("a", {"status": {"phase": phase}}, subresource="status")
+        assert [await told.next() for _ in range(2)] == [("add", "a", False), ("delete", "a", True)]
+
+
+async def test_an_object_that_is_created_again_is_deleted_and_added(client: ClientSet, places: list[str]):
+    config_maps, told = client.core_v1.configmaps(places[0]), Told()
+    await config_maps.create(config_map("a", **FRONT))
+    informer = SharedIndexInformer(config_maps.selecting(label_selector=FRONT), ConfigMap)
+    informer.add_handler(told)
+    async with informer:
+        await informer.wait_for_sync(timeout=PATIENCE)
+        await config_maps.delete("a")
+        again = await config_maps.create(config_map("a", **FRONT))
+        assert [await told.next() for _ in range(3)] == [("add", "a", True), ("delete", "a", True), ("add", "a", False)]
+        [held] = informer.indexer.list()
+        assert held.uid == again.uid
+
+
+async def test_changes_are_read_in_a_loop(client: ClientSet, places: list[str]):
+    config_maps = client.core_v1.configmaps(places[0]).selecting(label_selector=FRONT)
+    await config_maps.create(config_map("a", **FRONT))
+    seen: list[type[Change[ConfigMap]]] = []
+    async with SharedIndexInformer(config_maps, ConfigMap) as informer, aclosing(informer.changes()) as changes:
+        async for change in changes:
+            seen.append(type(change))
+            if len(seen) == 1:
+                await config_maps.patch("a", {"data": {"x": "1"}})
+                await config_maps.delete("a")
+            if isinstance(change, Deleted):
+                break
+    assert seen == [Added, Updated, Deleted]
+
+
+async def test_typed_dynamic_and_partial_objects_are_the_same_objects(client: ClientSet, places: list[str]):
+    made = await client.core_v1.configmaps(places[0]).create(config_map("a"))
+    sources: list[tuple[Any, type[Any]]] = [
+        (client.core_v1.configmaps(places[0]), ConfigMap),
+        (client.dynamic.resource("v1", "ConfigMap").namespace(places[0]), Unstructured),
+        (client.metadata.resource(ConfigMap, namespace=places[0]), PartialObjectMetadata),
+    ]
+    for source, kind in sources:
+        async with SharedIndexInformer(source, kind) as informer:
+            await informer.wait_for_sync(timeout=PATIENCE)
+            held = informer.indexer.get(f"{places[0]}/a")
+            assert (type(held), held.uid) == (kind, made.uid)
+
+
+async def test_a_plain_informer_calls_its_handler_inline(client: ClientSet, places: list[str]):
+    config_maps = client.core_v1.configmaps(places[0]).selecting(label_selector=FRONT)
+    await config_maps.create(config_map("a", **FRONT))
+    told = Told()
+    async with Informer(config_maps, ConfigMap, told) as informer:
+        await informer.wait_for_sync(timeout=PATIENCE)
+        await config_maps.delete("a")
+        assert [await told.next(), await told.next()] == [("add", "a", True), ("delete", "a", True)]
+        assert informer.indexer.list() == []
+
+
+async def test_managed_fields_can_be_left_out(client: ClientSet, places: list[str]):
+    config_maps = client.core_v1.configmaps(places[0])
+    await config_maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"x": "1"}))
+    async with SharedIndexInformer(config_maps, ConfigMap, transform=strip_managed_fields) as informer:
+        await informer.wait_for_sync(timeout=PATIENCE)
+        held = informer.lister.namespace(places[0]).get("a")
+        assert (held.data, held.metadata.managed_fields) == ({"x": "1"}, [])
+
+
+async def test_a_resource_that_is_not_there_is_named_when_the_wait_gives_up(client: ClientSet, places: list[str]):
+    nothing = client.dynamic.resource("example.com/v1", "Nothing").namespace(places[0])
+    async with SharedIndexInformer(nothing, Unstructured, name="nothings", on_problem=lambda _: None) as informer:
+        with pytest.raises(SyncTimeoutError, match="nothings") as caught:
+            await informer.wait_for_sync(timeout=1.0)
+    assert isinstance(caught.value.last_error, NotFoundError) or "Nothing" in str(caught.value.last_error)
+
+
+async def test_one_factory_is_for_typed_dynamic_and_partial_objects_alike(client: ClientSet, places: list[str]):
+    made = await client.core_v1.configmaps(places[0]).create(config_map("a", **FRONT))
+    for maker, kind in ((client, ConfigMap), (client.dynamic, Unstructured), (client.metadata, PartialObjectMetadata)):
+        async with SharedInformerFactory(maker, namespaces=places[:2]) as factory:
+            handle = factory.informer(ConfigMap, label_selector=FRONT)
+            assert factory.informer(ConfigMap, label_selector="tier = front").informer is handle.informer
+            await factory.wait_for_sync(timeout=PATIENCE)
+            [held] = handle.lister.namespace(places[0]).list()
+            assert (type(held), held.uid) == (kind, made.uid)
+            with pytest.raises(NotFoundError, match="configmaps"):
+                handle.lister.namespace(places[1]).get("a")

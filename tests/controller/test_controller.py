@@ -1,0 +1,458 @@
+"""Which changes lead to which reconciles, and what becomes of each reconcile; on the embedded server."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.controller.worlds import Calls, Failures, config_map, deployment, key, pod, world
+
+from listwatch.controller.controller import Controller
+from listwatch.controller.owners import set_controller
+from listwatch.controller.predicates import generation_changed, labels_changed
+from listwatch.controller.triggers import Every, Watch
+from listwatch.errors import InformerStoppedError, PermanentError, SyncTimeoutError, UsageError
+from listwatch.informer.factory import SharedInformerFactory
+from listwatch.meta import ObjectKey
+from listwatch.models.apps_v1 import Deployment
+from listwatch.models.core_v1 import ConfigMap, Node, Pod
+from listwatch.objects.metadata import ObjectMeta, OwnerReference
+from listwatch.testing.clocks import VirtualClock
+from listwatch.workqueue.rate_limiters import ExponentialLimiter
+
+
+def fast() -> ExponentialLimiter[ObjectKey]:
+    return ExponentialLimiter(initial=0.001, cap=0.01)
+
+
+async def passing(gate: asyncio.Event) -> None:
+    await gate.wait()
+
+
+# --- triggers ---------------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_there_and_what_comes_is_reconciled():
+    async with world() as (_, client):
+        maps = client.core_v1.configmaps("default")
+        await maps.create(config_map("old"))
+        calls = Calls()
+        async with Controller(calls, for_=ConfigMap, client=client) as controller:
+            await calls.wait_for(key("old"))
+            await maps.create(config_map("new"))
+            await calls.wait_for(key("new"))
+            await maps.patch("old", {"data": {"a": "1"}})
+            await calls.wait_for(key("old"), 2)
+            assert controller.get("default/old").data == {"a": "1"}
+            await maps.delete("old")
+            await calls.wait_for(key("old"), 3)
+            assert controller.get(key("old")) is None
+
+
+async def test_a_change_of_what_is_owned_leads_to_its_owner():
+    async with world() as (_, client):
+        owner = await client.apps_v1.deployments("default").create(deployment("web"))
+        calls = Calls()
+        async with Controller(calls, for_=Deployment, owns=[Pod], client=client):
+            await calls.wait_for(key("web"))
+            pods = client.core_v1.pods("default")
+            await pods.create(pod("stray"))
+            of_another_kind = pod("of-another-kind")
+            of_another_kind.metadata.owner_references = [
+                OwnerReference(api_version="apps/v1", kind="ReplicaSet", name="other", uid="1", controller=True)
+            ]
+            await pods.create(of_another_kind)
+            owned = pod("web-0")
+            set_controller(owned, owner)
+            await pods.create(owned)
+            await calls.wait_for(key("web"), 2)
+            assert set(calls.seen) == {key("web")}
+
+
+async def test_the_owner_may_live_in_no_namespace():
+    async with world() as (_, client):
+        node = await client.core_v1.nodes().create(Node(metadata=ObjectMeta(name="n1")))
+        calls = Calls()
+        async with Controller(calls, for_=Node, owns=[Pod], client=client):
+            await calls.wait_for(ObjectKey("", "n1"))
+            owned = pod("p")
+            set_controller(owned, node)
+            await client.core_v1.pods("default").create(owned)
+            await calls.wait_for(ObjectKey("", "n1"), 2)
+
+
+async def test_what_changes_its_owner_leads_to_both():
+    async with world() as (_, client):
+        deployments, pods = client.apps_v1.deployments("default"), client.core_v1.pods("default")
+        first, second = [await deployments.create(deployment(name)) for name in ("first", "second")]
+        owned = pod("p")
+        set_controller(owned, first)
+        owned = await pods.create(owned)
+        calls = Calls()
+        async with Controller(calls, for_=Deployment, owns=[Pod], client=client) as controller:
+            await controller.wait_for_sync()
+            await calls.wait_until(lambda: set(calls.seen) == {key("first"), key("second")})
+            calls.seen.clear()
+            owned = owned.copy()
+            owned.metadata.owner_references = []
+            set_controller(owned, second)
+            await pods.update(owned)
+            await calls.wait_until(lambda: set(calls.seen) == {key("first"), key("second")})
+
+
+async def test_a_function_leads_from_other_objects_to_keys():
+    async with world() as (_, client):
+        calls = Calls()
+        to_users = Watch(ConfigMap, keys=lambda item: [f"default/{user}" for user in item.data.values()])
+        async with Controller(calls, for_=Deployment, watches=[to_users], client=client) as controller:
+            await controller.wait_for_sync()
+            await client.core_v1.configmaps("default").create(config_map("settings", a="web", b="api"))
+            await calls.wait_until(lambda: set(calls.seen) == {key("web"), key("api")})
+
+
+async def test_a_cache_is_found_by_what_was_said_and_by_nothing_else():
+    async with world() as (_, client):
+        watch = Watch(
+            ConfigMap, keys=lambda _: [], namespace="default", indexers={"size": lambda m: [str(len(m.data))]}
+        )
+        await client.core_v1.configmaps("default").create(config_map("a", x="1", y="2"))
+        async with Controller(Calls(), watches=[watch], name="cached", client=client) as controller:
+            await controller.wait_for_sync()
+            assert controller.is_ready
+            assert controller.why_not_ready() is None
+            assert controller.indexer(ConfigMap) is controller.indexer(watch)
+            assert [item.name for item in controller.indexer(ConfigMap).by_index("size", "2")] == ["a"]
+            with pytest.raises(UsageError, match="does not watch Pod; it watches ConfigMap"):
+                controller.lister(Pod)
+            with pytest.raises(UsageError, match="is for no kind"):
+                controller.get("default/a")
+
+
+async def test_a_cache_that_is_not_there_yet_says_so():
+    async with world() as (_, client):
+        controller = Controller(Calls(), for_=ConfigMap, client=client)
+        assert not controller.is_ready
+        assert controller.why_not_ready() == "ConfigMap: it was not started"
+        with pytest.raises(UsageError, match="was not started"):
+            controller.get("default/a")
+        with pytest.raises(SyncTimeoutError, match="was not started"):
+            await controller.wait_for_sync(0.01)
+
+
+async def test_dynamic_kinds_and_ready_informers_are_watched_alike():
+    async with world() as (_, client), SharedInformerFactory(client) as factory:
+        owner = await client.apps_v1.deployments("default").create(deployment("web"))
+        calls = Calls()
+        informer = factory.informer(Pod).informer
+        async with Controller(calls, for_=("apps/v1", "Deployment"), owns=[informer], client=client) as controller:
+            await calls.wait_for(key("web"))
+            owned = pod("web-0")
+            set_controller(owned, owner)
+            await client.core_v1.pods("default").create(owned)
+            await calls.wait_for(key("web"), 2)
+            assert controller.get("default/web").kind == "Deployment"
+            assert controller.lister(informer).namespace("default").get("web-0").name == "web-0"
+        assert not informer.is_stopped
+
+
+async def test_only_changes_that_matter_lead_to_a_reconcile():
+    async with world() as (_, client):
+        deployments = client.apps_v1.deployments("default")
+        await deployments.create(deployment("web"))
+        calls = Calls()
+        watch = Watch(Deployment, when=generation_changed | labels_changed)
+        async with Controller(calls, for_=watch, client=client) as controller:
+            await calls.wait_for(key("web"))
+            last = await deployments.patch("web", {"status": {"replicas": 3}}, subresource="status")
+            await controller.informer(Deployment).wait_until(last.resource_version)
+            assert calls.seen == [key("web")]
+            await deployments.patch("web", {"spec": {"replicas": 2}})
+            await calls.wait_for(key("web"), 2)
+            await deployments.patch("web", {"metadata": {"labels": {"tier": "front"}}})
+            await calls.wait_for(key("web"), 3)
+
+
+async def test_a_program_puts_keys_in_from_any_thread():
+    async with world() as (_, client):
+        calls = Calls()
+        controller = Controller(calls, for_=ConfigMap, client=client)
+        controller.enqueue("default/early")
+        async with controller:
+            await calls.wait_for(key("early"))
+            await asyncio.to_thread(controller.enqueue, key("from-a-thread"))
+            await calls.wait_for(key("from-a-thread"))
+            controller.enqueue(config_map("an-object"), after=0.001)
+            await calls.wait_for(key("an-object"))
+
+
+async def test_a_timer_leads_to_all_keys_again_and_again():
+    clock = VirtualClock()
+    async with world() as (_, client):
+        await client.core_v1.configmaps("default").create(config_map("a"))
+        calls = Calls()
+        timers = [Every(60.0), Every(25.0, keys=lambda: ["default/other"])]
+        watch = Watch(ConfigMap, namespace="default")
+        async with Controller(calls, for_=watch, watches=timers, client=client, clock=clock, timeout=None):
+            await calls.wait_for(key("a"))
+            while calls.seen.count(key("a")) < 3 or calls.seen.count(key("other")) < 4:
+                await clock.advance(1.0)
+    assert 120.0 <= clock.monotonic() < 130.0
+
+
+# --- what becomes of a reconcile --------------------------------------------------------------------------------------
+
+
+async def test_a_delay_that_is_returned_is_kept():
+    clock = VirtualClock()
+    times: list[float] = []
+
+    def again(_: ObjectKey, count: int) -> Any:
+        times.append(clock.monotonic())
+        return [40.0, timedelta(minutes=5), None][count - 1]
+
+    async with world() as (_, client):
+        calls = Calls(again)
+        controller = Controller(calls, for_=ConfigMap, client=client, clock=clock, timeout=None)
+        async with controller:
+            controller.enqueue("default/a")
+            await calls.wait_for(key("a"))
+            while len(times) < 3:
+                await clock.advance(5.0)
+            await clock.advance(1000.0)
+        assert [later - times[0] for later in times] == [0.0, 40.0, 340.0]
+        assert controller.statistics().requeued == 2
+        assert controller.statistics().succeeded == 3
+
+
+async def test_what_fails_is_tried_again_and_reported_each_time():
+    def fail(key: ObjectKey, count: int) -> None:
+        if count < 4:
+            raise OSError(f"no. {count}")
+
+    async with world() as (_, client):
+        calls, failures, limiter = Calls(fail), Failures(), fast()
+        controller = Controller(calls, for_=ConfigMap, client=client, limiter=limiter, on_failure=failures)
+        async with controller:
+            controller.enqueue("default/a")
+            await calls.wait_for(key("a"), 4)
+        assert limiter.requeues(key("a")) == 0
+        assert [str(each.error) for each in failures.seen] == ["no. 1", "no. 2", "no. 3"]
+        assert all(each.will_retry and each.key == key("a") for each in failures.seen)
+        now = controller.statistics()
+        assert (now.failed, now.succeeded, now.durations.count) == (3, 1, 4)
+        assert now.last_failure == failures.seen[-1]
+
+
+async def test_a_permanent_error_is_reported_once_and_tried_again_when_something_changes():
+    def fail(key: ObjectKey, count: int) -> None:
+        raise PermanentError("the spec makes no sense")
+
+    async with world() as (_, client):
+        maps = client.core_v1.configmaps("default")
+        await maps.create(config_map("a"))
+        calls, failures = Calls(fail), Failures()
+        controller = Controller(calls, for_=ConfigMap, client=client, limiter=fast(), on_failure=failures)
+        async with controller:
+            await failures.wait()
+            assert not failures.seen[0].will_retry
+            await maps.patch("a", {"data": {"x": "1"}})
+            await failures.wait(2)
+        assert calls.seen == [key("a")] * 2
+        assert controller.statistics().gave_up == 2
+
+
+@pytest.mark.parametrize("answer", ["soon", True, float("nan"), {"requeue": 1}])
+async def test_an_answer_that_means_nothing_is_reported(answer: object):
+    async with world() as (_, client):
+        failures = Failures()
+        controller = Controller(Calls(lambda *_: answer), for_=ConfigMap, client=client, on_failure=failures)
+        async with controller:
+            controller.enqueue("default/a")
+            failure = await failures.wait()
+        assert "expected None, or the seconds" in str(failure)
+
+
+async def test_a_key_is_never_reconciled_twice_at_once():
+    async def slow() -> None:
+        await asyncio.sleep(0)
+
+    async with world() as (_, client):
+        calls = Calls(lambda *_: slow())
+        async with Controller(calls, for_=ConfigMap, client=client, concurrency=8) as controller:
+            for turn in range(300):
+                controller.enqueue(f"default/{turn % 3}")
+                await asyncio.sleep(0)
+            await calls.wait_until(lambda: len(calls.seen) > 50)
+        assert calls.most_at_once == 1
+
+
+async def test_initial_objects_wait_behind_what_changes_now():
+    async with world() as (_, client):
+        for number in range(30):
+            await client.core_v1.configmaps("default").create(config_map(f"old-{number:02}"))
+        gate = asyncio.Event()
+        calls = Calls(lambda *_: passing(gate))
+        async with Controller(calls, for_=ConfigMap, client=client, concurrency=1) as controller:
+            await calls.wait_until(lambda: len(calls.seen) == 1)
+            controller.enqueue("default/urgent")
+            gate.set()
+            await calls.wait_until(lambda: len(calls.seen) == 31)
+        assert key("urgent") in calls.seen[1:3]
+
+
+async def test_a_plain_function_runs_in_a_thread_and_may_wait():
+    import threading
+
+    entered, leave = asyncio.Event(), threading.Event()
+    threads: list[threading.Thread] = []
+
+    async with world() as (_, client):
+        loop = asyncio.get_running_loop()
+
+        def reconcile(key: ObjectKey) -> float | None:
+            threads.append(threading.current_thread())
+            loop.call_soon_threadsafe(entered.set)
+            leave.wait()
+            return None
+
+        controller = Controller(reconcile, for_=ConfigMap, client=client)
+        async with controller:
+            controller.enqueue("default/a")
+            await entered.wait()
+            leave.set()
+            await asyncio.to_thread(threads[0].join)
+        assert threads[0] is not threading.current_thread()
+        assert controller.statistics().succeeded == 1
+
+
+# --- beginning and end ------------------------------------------------------------------------------------------------
+
+
+async def test_it_ends_with_an_error_when_its_caches_cannot_be_filled():
+    async with world() as (_, client):
+        controller = Controller(Calls(), for_=("example.com/v1", "Nothing"), client=client, sync_timeout=0.05)
+        with pytest.raises(SyncTimeoutError, match="Nothing"):
+            await controller.run()
+
+
+async def test_what_is_under_way_ends_before_it_stops_and_nothing_else_begins():
+    async with world() as (_, client):
+        gate = asyncio.Event()
+        calls = Calls(lambda *_: passing(gate))
+        controller = Controller(calls, for_=ConfigMap, client=client, concurrency=1)
+        controller.start()
+        controller.enqueue("default/a")
+        controller.enqueue("default/b")
+        await calls.wait_for(key("a"))
+        stopping = asyncio.create_task(controller.stop())
+        await asyncio.sleep(0)
+        assert not stopping.done()
+        gate.set()
+        await stopping
+        assert calls.seen == [key("a")]
+        assert controller.statistics().succeeded == 1
+
+
+async def test_what_does_not_end_within_the_grace_time_is_cancelled_and_not_called_done():
+    async with world() as (_, client):
+        calls = Calls(lambda *_: asyncio.Event().wait())
+        controller = Controller(calls, for_=ConfigMap, client=client, grace=0.01)
+        async with controller:
+            controller.enqueue("default/a")
+            await calls.wait_for(key("a"))
+        now = controller.statistics()
+        assert (now.interrupted, now.succeeded, now.running) == (1, 0, 0)
+
+
+async def test_stop_ends_what_another_task_runs():
+    async with world() as (_, client):
+        calls = Calls()
+        controller = Controller(calls, for_=ConfigMap, client=client)
+        controller.enqueue("default/a")
+        running = asyncio.create_task(controller.run())
+        await calls.wait_for(key("a"))
+        await controller.stop()
+        await running
+        with pytest.raises(InformerStoppedError):
+            await controller.informer(ConfigMap).wait_until("9999")
+
+
+async def test_it_can_be_stopped_before_it_has_begun():
+    async with world() as (_, client):
+        controller = Controller(Calls(), for_=ConfigMap, client=client)
+        controller.start()
+        await controller.stop()
+        unused = Controller(Calls(), for_=ConfigMap, client=client)
+        await unused.stop()
+        assert "not working" in repr(unused)
+
+
+async def test_who_waits_for_one_that_cannot_begin_is_told():
+    controller = Controller(Calls(), for_=ConfigMap)
+    controller.start()
+    with pytest.raises(InformerStoppedError, match="ended before"):
+        await controller.wait_for_sync()
+    with pytest.raises(UsageError, match="client="):
+        await controller.stop()
+
+
+async def test_the_shared_informer_goes_with_its_last_user():
+    async with world() as (_, client), SharedInformerFactory(client) as factory:
+        first, second = Controller(Calls(), for_=ConfigMap), Controller(Calls(), for_=ConfigMap, name="second")
+        for each in (first, second):
+            each.open(factory, ("",))
+            await each.wait_for_sync()
+        assert len(factory.statistics()) == 1
+        await first.close()
+        assert len(factory.statistics()) == 1
+        await second.close()
+        assert factory.statistics() == ()
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"for_": ConfigMap, "concurrency": 0}, "needs a worker"),
+        ({"for_": ConfigMap, "timeout": 0}, "some time"),
+        ({"owns": [Pod]}, "of what"),
+        ({"for_": "deployments", "owns": [Pod]}, "of what"),
+        ({"for_": ConfigMap, "watches": [Pod]}, "which keys"),
+        ({"for_": 5}, "says of no resource"),
+        ({"for_": Pod, "namespace": "a", "namespaces": ["b"]}, "not both"),
+    ],
+)
+def test_a_controller_that_cannot_work_is_refused(options: dict[str, Any], complaint: str):
+    with pytest.raises(UsageError, match=complaint):
+        Controller(Calls(), **options)
+
+
+def test_what_cannot_be_called_cannot_reconcile():
+    with pytest.raises(UsageError, match="cannot reconcile"):
+        Controller("reconcile", for_=ConfigMap)
+
+
+def test_functions_for_keys_are_plain():
+    async def keys(item: object) -> list[str]:
+        return []
+
+    with pytest.raises(UsageError, match="plain function"):
+        Watch(Pod, keys=keys)
+    with pytest.raises(UsageError, match="interval"):
+        Every(0)
+
+
+async def test_without_a_client_there_is_nothing_to_watch():
+    with pytest.raises(UsageError, match="client="):
+        await Controller(Calls(), for_=ConfigMap).run()
+
+
+async def test_a_controller_runs_once():
+    async with world() as (_, client):
+        controller = Controller(Calls(), for_=ConfigMap, client=client)
+        async with controller:
+            await asyncio.sleep(0)
+            with pytest.raises(UsageError, match="runs once"):
+                await controller.run()

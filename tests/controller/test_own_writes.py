@@ -1,0 +1,176 @@
+"""A reconcile sees in the caches what the one before it wrote, however late the watch is."""
+
+import asyncio
+
+import pytest
+from tests.controller.worlds import Failures, config_map, key, pod, turns_until, world
+
+from listwatch import blocking, models
+from listwatch.client.client_set import ClientSet
+from listwatch.controller.controller import Controller
+from listwatch.controller.own_writes import place_in
+from listwatch.controller.triggers import Watch
+from listwatch.meta import ObjectKey, Resource
+from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.server.faults import Fault, HoldEvents
+
+
+async def count_up(client: ClientSet, controller: Controller, key: ObjectKey) -> int:
+    item = controller.get(key).copy()
+    item.data["count"] = str(int(item.data["count"]) + 1)
+    await client.core_v1.configmaps(key.namespace).update(item)
+    return int(item.data["count"])
+
+
+async def test_the_next_reconcile_waits_for_what_was_written():
+    async with world() as (server, client):
+        await client.core_v1.configmaps("default").create(config_map("a", count="0"))
+        seen: list[int] = []
+        reached = asyncio.Event()
+
+        async def reconcile(key: ObjectKey) -> float | None:
+            held = server.faults.add(Fault(HoldEvents(), verb="watch", resource="configmaps"))
+            seen.append(await count_up(client, controller, key))
+            if len(seen) == 5:
+                reached.set()
+                server.faults.remove(held)
+                return None
+            # The watch is behind until long after the key is due again.
+            asyncio.get_running_loop().call_later(0.02, server.faults.remove, held)
+            return 0.0
+
+        failures = Failures()
+        controller = Controller(reconcile, for_=ConfigMap, client=client, on_failure=failures)
+        async with controller:
+            await reached.wait()
+        assert seen[:5] == [1, 2, 3, 4, 5]
+        assert failures.seen == []
+
+
+async def test_it_waits_for_writes_of_plain_functions_through_blocking_clients_too():
+    async with world() as (server, client):
+        await client.core_v1.configmaps("default").create(config_map("a", count="0"))
+        seen: list[str] = []
+        reached = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        other = await asyncio.to_thread(blocking.ClientSet, server.config)
+
+        def reconcile(key: ObjectKey) -> float | None:
+            item = controller.get(key).copy()
+            item.data["count"] += "1"
+            other.core_v1.configmaps("default").update(item)
+            seen.append(item.data["count"])
+            if len(seen) == 3:
+                loop.call_soon_threadsafe(reached.set)
+                return None
+            return 0.0
+
+        failures = Failures()
+        controller = Controller(reconcile, for_=ConfigMap, client=client, on_failure=failures)
+        async with controller:
+            await reached.wait()
+        await asyncio.to_thread(other.close)
+        assert seen[:3] == ["01", "011", "0111"]
+        assert failures.seen == []
+
+
+async def test_what_was_deleted_is_gone_from_the_cache_in_the_next_reconcile():
+    async with world() as (server, client):
+        maps = client.core_v1.configmaps("default")
+        await maps.create(config_map("m"))
+        found: list[bool] = []
+        ended = asyncio.Event()
+
+        async def reconcile(_: ObjectKey) -> float | None:
+            found.append("default/m" in controller.indexer(ConfigMap))
+            if len(found) > 1:
+                ended.set()
+                return None
+            held = server.faults.add(Fault(HoldEvents(), verb="watch", resource="configmaps"))
+            await maps.delete("m")
+            asyncio.get_running_loop().call_later(0.02, server.faults.remove, held)
+            return 0.0
+
+        watch = Watch(ConfigMap, keys=lambda _: [])
+        controller = Controller(reconcile, for_=Pod, watches=[watch], client=client)
+        async with controller:
+            await controller.wait_for_sync()
+            controller.enqueue("default/a")
+            await ended.wait()
+        assert found == [True, False]
+
+
+async def test_writes_that_no_cache_is_to_have_hold_up_nothing():
+    async with world() as (_, client):
+        runs: list[ObjectKey] = []
+        ended = asyncio.Event()
+
+        async def reconcile(key: ObjectKey) -> float | None:
+            runs.append(key)
+            if len(runs) > 1:
+                ended.set()
+                return None
+            maps = client.core_v1.configmaps("default")
+            await maps.create(config_map("unselected"))
+            await client.core_v1.namespaces().create({"metadata": {"name": "other"}})
+            await client.core_v1.configmaps("other").create({"metadata": {"name": "elsewhere"}})
+            await client.core_v1.pods("default").create(pod("unwatched"))
+            return 0.0
+
+        selected = Watch(ConfigMap, namespace="default", label_selector="app=web")
+        async with Controller(reconcile, for_=selected, client=client) as controller:
+            controller.enqueue("default/a")
+            await ended.wait()
+        assert controller.statistics().stale == 0
+
+
+async def test_what_was_written_is_not_remembered_for_ever():
+    async with world() as (_, client):
+        maps = client.core_v1.configmaps("default")
+
+        async def reconcile(key: ObjectKey) -> None:
+            await maps.create(config_map(key.name))
+
+        watch = Watch(ConfigMap, keys=lambda _: [])
+        async with Controller(reconcile, for_=Pod, watches=[watch], client=client, concurrency=16) as controller:
+            for number in range(350):
+                controller.enqueue(f"default/m-{number}")
+            await turns_until(lambda: controller.statistics().succeeded == 350)
+            assert 0 < controller.statistics().keys_with_writes < 250
+
+
+@pytest.mark.parametrize("resource", models.resources(), ids=lambda resource: str(resource.gvr))
+def test_the_path_of_a_request_says_what_is_written(resource: Resource):
+    namespace = "default" if resource.namespaced else ""
+    expected = (resource.group, resource.plural, namespace, "a")
+    assert place_in(resource.path(namespace, "a")) == expected
+    assert place_in(resource.path(namespace, "a", "status")) == expected
+    assert place_in(resource.path(namespace)) == (*expected[:3], "")
+
+
+@pytest.mark.parametrize("path", ["", "/", "/api", "/apis", "/healthz", "/apis/apps", "/api/v1"])
+def test_other_paths_are_of_no_object(path: str):
+    assert place_in(path)[3] == ""
+
+
+async def test_a_cache_that_stays_behind_is_reported_and_does_not_hold_up_for_ever():
+    async with world() as (server, client):
+        await client.core_v1.configmaps("default").create(config_map("a", count="0"))
+        runs: list[ObjectKey] = []
+
+        async def reconcile(key: ObjectKey) -> float | None:
+            runs.append(key)
+            if len(runs) == 1:
+                server.faults.add(Fault(HoldEvents(), verb="watch", resource="configmaps"))
+                await count_up(client, controller, key)
+                return 0.0
+            return None
+
+        failures = Failures()
+        controller = Controller(reconcile, for_=ConfigMap, client=client, on_failure=failures, cache_patience=0.02)
+        async with controller:
+            failure = await failures.wait()
+            await turns_until(lambda: len(runs) == 2)
+        assert failure.key == key("a")
+        assert "does not show what was written" in str(failure)
+        assert controller.statistics().stale == 1

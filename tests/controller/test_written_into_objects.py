@@ -1,0 +1,236 @@
+"""What controllers write into objects: owners, finalizers, conditions; and the predicates that read them."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tests.controller.worlds import config_map, deployment, pod, world
+
+from listwatch.client.resource_client import ResourceClient
+from listwatch.controller.conditions import find_condition, is_condition_true, remove_condition, set_condition
+from listwatch.controller.finalizers import add_finalizer, finalize, has_finalizer, is_being_deleted, remove_finalizer
+from listwatch.controller.owners import controller_of, is_controlled_by, owner_reference, set_controller, set_owner
+from listwatch.controller.predicates import (
+    Predicate,
+    annotations_changed,
+    generation_changed,
+    has_label,
+    labels_changed,
+    predicate,
+    resource_version_changed,
+)
+from listwatch.errors import ConflictError, NotFoundError, UsageError
+from listwatch.models.core_v1 import ConfigMap, PodCondition
+from listwatch.models.meta_v1 import Condition
+from listwatch.testing.clocks import InstantClock
+
+HOLD = "example.com/hold"
+
+
+def made(**metadata: Any) -> ConfigMap:
+    return ConfigMap.from_dict({"metadata": {"name": "a", "namespace": "default", **metadata}})
+
+
+# --- predicates -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "change"),
+    [
+        (generation_changed, {"generation": 2}),
+        (labels_changed, {"labels": {"a": "1"}}),
+        (annotations_changed, {"annotations": {"a": "1"}}),
+        (resource_version_changed, {"resourceVersion": "2"}),
+    ],
+)
+def test_a_predicate_sees_its_own_change_and_no_other(asked: Predicate, change: dict[str, Any]):
+    old = made(generation=1, resourceVersion="1")
+    assert asked(old, made(**{"generation": 1, "resourceVersion": "1", **change}))
+    assert not asked(old, made(generation=1, resourceVersion="1", finalizers=[HOLD]))
+    assert asked(None, old)
+    assert asked(old, None)
+
+
+def test_predicates_are_joined():
+    yes, no = Predicate(lambda *_: True, name="yes"), Predicate(lambda *_: False, name="no")
+    assert (yes | no)(None, None)
+    assert not (yes & no)(None, None)
+    assert (~no & (lambda old, new: True))(None, None)
+    assert repr(yes & ~no | yes) == "((yes & ~no) | yes)"
+    assert predicate(yes) is yes
+    with pytest.raises(UsageError, match="function of the old and the new"):
+        Predicate(5)
+
+
+def test_a_label_counts_before_and_after():
+    labelled, plain = made(labels={"app": "web"}), made()
+    assert has_label("app")(None, labelled)
+    assert has_label("app", "web")(labelled, plain)
+    assert not has_label("app", "api")(labelled, labelled)
+    assert not has_label("app")(plain, None)
+
+
+# --- owners -----------------------------------------------------------------------------------------------------------
+
+
+async def test_an_owned_object_is_taken_away_with_its_owner():
+    async with world() as (_, client):
+        deployments, pods = client.apps_v1.deployments("default"), client.core_v1.pods("default")
+        owner = await deployments.create(deployment("web"))
+        owned = pod("web-0")
+        set_controller(owned, owner)
+        set_controller(owned, owner)
+        owned = await pods.create(owned)
+        assert len(owned.metadata.owner_references) == 1
+        assert is_controlled_by(owned, owner)
+        assert controller_of(owned) == owner_reference(owner)
+        await deployments.delete("web", propagation_policy="Background")
+        with pytest.raises(NotFoundError):
+            await pods.get("web-0")
+
+
+def test_an_object_has_one_controller_and_any_number_of_owners():
+    first, second = made(uid="1"), ConfigMap.from_dict({"metadata": {"name": "b", "namespace": "default", "uid": "2"}})
+    owned = pod("p")
+    set_controller(owned, first)
+    set_owner(owned, second)
+    with pytest.raises(UsageError, match="is managed by ConfigMap a"):
+        set_controller(owned, second)
+    assert [each.name for each in owned.metadata.owner_references] == ["a", "b"]
+    assert controller_of(owned).name == "a"
+    assert controller_of(pod("p")) is None
+
+
+def test_owners_have_a_uid_and_live_where_their_objects_do():
+    with pytest.raises(UsageError, match="no uid"):
+        set_controller(pod("p"), made())
+    with pytest.raises(UsageError, match="owners are local"):
+        set_controller(pod("p"), made(uid="1", namespace="other"))
+
+
+# --- finalizers -------------------------------------------------------------------------------------------------------
+
+
+async def test_the_finalizer_is_there_before_anything_is_done_and_goes_after_the_cleanup():
+    async with world() as (_, client):
+        maps = client.core_v1.configmaps("default")
+        told: list[str] = []
+
+        async def apply(item: ConfigMap) -> str:
+            told.append("apply")
+            assert has_finalizer(await maps.get("a"), HOLD)
+            return item.resource_version
+
+        async def cleanup(item: ConfigMap) -> None:
+            told.append("cleanup")
+            assert is_being_deleted(await maps.get("a"))
+
+        item = await maps.create(config_map("a"))
+        version = await finalize(maps, item, HOLD, apply=apply, cleanup=cleanup)
+        item = await maps.get("a")
+        assert item.resource_version == version != ""
+        await finalize(maps, item, HOLD, apply=apply, cleanup=cleanup)
+        assert (await maps.get("a")).resource_version == version
+        item = await maps.delete("a")
+        await finalize(maps, item, HOLD, apply=apply, cleanup=cleanup)
+        assert told == ["apply", "apply", "cleanup"]
+        with pytest.raises(NotFoundError):
+            await maps.get("a")
+
+
+async def test_a_cleanup_that_fails_keeps_the_object():
+    def fail(item: ConfigMap) -> None:
+        raise OSError("not now")
+
+    async with world() as (_, client):
+        maps = client.core_v1.configmaps("default")
+        await add_finalizer(maps, await maps.create(config_map("a")), HOLD)
+        item = await maps.delete("a")
+        with pytest.raises(OSError, match="not now"):
+            await finalize(maps, item, HOLD, apply=fail, cleanup=fail)
+        assert has_finalizer(await maps.get("a"), HOLD)
+        await finalize(maps, item, HOLD, apply=fail, cleanup=lambda _: None)
+
+
+async def test_what_others_hold_is_left_to_them():
+    async with world() as (_, client):
+        maps = client.core_v1.configmaps("default")
+        await add_finalizer(maps, await maps.create(config_map("a")), "example.com/other")
+        item = await maps.delete("a")
+        told: list[ConfigMap] = []
+        await finalize(maps, item, HOLD, apply=told.append, cleanup=told.append)
+        assert told == []
+        with pytest.raises(UsageError, match="being deleted"):
+            await add_finalizer(maps, item, HOLD)
+        await remove_finalizer(maps, item, "example.com/other")
+
+
+async def test_a_finalizer_of_somebody_else_is_never_overwritten():
+    async with world() as (_, client):
+        maps: ResourceClient[ConfigMap] = client.core_v1.configmaps("default")
+        item = await maps.create(config_map("a"))
+        await add_finalizer(maps, item, "example.com/other")
+        with pytest.raises(ConflictError):
+            await add_finalizer(maps, item, HOLD)
+        both = await add_finalizer(client.core_v1.configmaps(), await maps.get("a"), HOLD)
+        assert both.metadata.finalizers == ["example.com/other", HOLD]
+        await remove_finalizer(maps, both, HOLD)
+        await remove_finalizer(maps, await maps.get("a"), HOLD)
+        assert (await maps.get("a")).metadata.finalizers == ["example.com/other"]
+
+
+async def test_a_finalizer_needs_a_domain_and_one_of_a_gone_object_is_no_matter():
+    async with world() as (_, client):
+        maps = client.core_v1.configmaps("default")
+        item = await maps.create(config_map("a"))
+        with pytest.raises(UsageError, match=r"your\.domain/name"):
+            await add_finalizer(maps, item, "hold")
+        held = await add_finalizer(maps, item, HOLD)
+        await remove_finalizer(maps, held, HOLD)
+        await maps.delete("a")
+        await remove_finalizer(maps, held, HOLD)
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+def test_the_transition_time_moves_only_with_the_status():
+    clock, conditions = InstantClock(start=datetime(2026, 1, 1, tzinfo=UTC)), []
+    assert set_condition(conditions, "Ready", False, reason="Waiting", generation=1, clock=clock)
+    later = InstantClock(start=datetime(2026, 1, 2, tzinfo=UTC))
+    assert not set_condition(conditions, "Ready", False, reason="Waiting", generation=1, clock=later)
+    assert set_condition(conditions, "Ready", False, reason="Waiting", message="for b", generation=2, clock=later)
+    assert conditions == [
+        {
+            "type": "Ready",
+            "status": "False",
+            "reason": "Waiting",
+            "message": "for b",
+            "observedGeneration": 2,
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+    ]
+    assert set_condition(conditions, "Ready", "True", reason="Done", clock=later)
+    assert conditions[0]["lastTransitionTime"] == "2026-01-02T00:00:00Z"
+    assert is_condition_true(conditions, "Ready")
+    assert is_condition_true(conditions, "Ready", generation=2)
+    assert not is_condition_true(conditions, "Ready", generation=3)
+
+
+@pytest.mark.parametrize("kind", [Condition, PodCondition])
+def test_conditions_of_typed_objects_are_models(kind: Any):
+    conditions: list[Any] = []
+    assert set_condition(conditions, "Ready", None, reason="Unsure", kind=kind)
+    assert set_condition(conditions, "Live", True, reason="Seen", generation=4)
+    assert [type(each) for each in conditions] == [kind, kind]
+    assert find_condition(conditions, "Ready").status == "Unknown"
+    assert find_condition(conditions, "Live").last_transition_time.tzinfo is UTC
+    assert remove_condition(conditions, "Ready")
+    assert not remove_condition(conditions, "Ready")
+    assert not is_condition_true(conditions, "Ready")
+
+
+@pytest.mark.parametrize("bad", [("", True, "r"), ("Ready", "Maybe", "r"), ("Ready", True, "")])
+def test_a_condition_without_its_parts_is_refused(bad: tuple[str, Any, str]):
+    with pytest.raises(UsageError, match="a condition needs"):
+        set_condition([], bad[0], bad[1], reason=bad[2])

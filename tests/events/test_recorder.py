@@ -1,0 +1,355 @@
+"""Events on the embedded server, over HTTP, also when the server is away."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+
+import pytest
+
+import listwatch as lw
+from listwatch.errors import ForbiddenError, StatusCause, StatusDetails, UsageError
+from listwatch.events.recorder import EventRecorder
+from listwatch.models.core_v1 import Node, ObjectReference, Pod
+from listwatch.server import APIServer
+from listwatch.server.faults import Fail, Fault, LoseAnswer, Refuse
+from listwatch.testing.clocks import VirtualClock
+
+POD = Pod.from_dict(
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default", "uid": "uid-1"}}
+)
+APIS = ["core_v1", "events_v1"]
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[APIServer]:
+    async with APIServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def client(server: APIServer) -> AsyncIterator[lw.ClientSet]:
+    async with lw.ClientSet(server.config) as client:
+        yield client
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+def recorder_for(client: lw.ClientSet, clock: VirtualClock, *, api: str = "core_v1", **options: Any) -> EventRecorder:
+    events = getattr(client, api).events()
+    return EventRecorder(events, component="tests", instance="one", clock=clock, random=Random(1), **options)
+
+
+async def kept(client: lw.ClientSet) -> list[Any]:
+    return list(await client.core_v1.events().list())
+
+
+async def retried(clock: VirtualClock, *, times: int) -> None:
+    """Let somebody sleep and wake so many times."""
+    for _ in range(times):
+        await clock.wait_asleep()
+        clock.wake_next()
+
+
+# --- What arrives -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_an_event_is_written_beside_its_object(client: lw.ClientSet, clock: VirtualClock, api: str):
+    async with recorder_for(client, clock, api=api) as recorder:
+        recorder.event(
+            POD,
+            "Warning",
+            "BackOff",
+            "restarting failed",
+            action="Restart",
+            related=ObjectReference(api_version="v1", kind="Node", name="n1"),
+            annotations={"try": "3"},
+        )
+        await recorder.flush()
+    [event] = await kept(client)
+    assert (event.namespace, event.name.startswith("web.")) == ("default", True)
+    assert (event.type, event.reason, event.message, event.action) == (
+        "Warning",
+        "BackOff",
+        "restarting failed",
+        "Restart",
+    )
+    assert (event.involved_object.kind, event.involved_object.uid) == ("Pod", "uid-1")
+    assert (event.related.name, event.metadata.annotations) == ("n1", {"try": "3"})
+    assert (event.reporting_component, event.reporting_instance) == ("tests", "one")
+    assert recorder.statistics().created == 1
+
+
+async def test_an_event_about_an_object_without_namespace_is_in_the_default_one(
+    client: lw.ClientSet, clock: VirtualClock
+):
+    async with recorder_for(client, clock, api="events_v1") as recorder:
+        recorder.event(Node.from_dict({"metadata": {"name": "n1"}}), "Normal", "Ready", "it is")
+    [event] = await kept(client)
+    assert event.namespace == "default"
+    assert event.action == "Ready"  # there must be one
+
+
+async def test_an_event_that_repeats_is_counted(client: lw.ClientSet, clock: VirtualClock):
+    async with recorder_for(client, clock) as recorder:
+        for _ in range(3):
+            recorder.event(POD, "Normal", "Pulled", "the image is there")
+            await clock.advance(1)
+        await recorder.flush()
+    [event] = await kept(client)
+    assert event.count == 3
+    assert (event.last_timestamp - event.first_timestamp).total_seconds() == 2
+    now = recorder.statistics()
+    assert (now.recorded, now.created, now.patched, now.pending) == (3, 1, 2, 0)
+
+
+async def test_very_many_events_become_few(client: lw.ClientSet, clock: VirtualClock):
+    async with recorder_for(client, clock) as recorder:
+        for number in range(40):
+            recorder.event(POD, "Warning", "Failed", f"try {number}")
+    events = await kept(client)
+    assert len(events) == 10
+    assert max(event.count for event in events) == 16
+    assert sum(event.message.startswith("(combined from similar events): ") for event in events) == 1
+    assert recorder.statistics().filtered == 15
+
+
+async def test_a_series_is_written_at_the_second_event_and_when_it_ends(client: lw.ClientSet, clock: VirtualClock):
+    async with recorder_for(client, clock, api="events_v1") as recorder:
+        for _ in range(5):
+            recorder.event(POD, "Warning", "BackOff", "restarting failed")
+        await recorder.flush()
+        [event] = await kept(client)
+        assert event.series.count == 2
+        await clock.advance(360)
+        await recorder.flush()
+        [event] = await kept(client)
+        assert event.series.count == 5
+        recorder.event(POD, "Warning", "BackOff", "restarting failed")
+    assert len(await kept(client)) == 2
+    now = recorder.statistics()
+    assert (now.created, now.patched, now.counted) == (2, 2, 3)
+
+
+async def test_the_count_of_a_series_is_written_when_the_recorder_is_closed(client: lw.ClientSet, clock: VirtualClock):
+    async with recorder_for(client, clock, api="events_v1") as recorder:
+        for _ in range(9):
+            recorder.event(POD, "Warning", "BackOff", "restarting failed")
+    [event] = await kept(client)
+    assert event.series.count == 9
+
+
+async def test_the_count_of_a_series_that_cannot_be_written_in_time_is_counted_as_dropped(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+):
+    async with recorder_for(client, clock, api="events_v1") as recorder:
+        for _ in range(9):
+            recorder.event(POD, "Warning", "BackOff", "restarting failed")
+        await recorder.flush()
+        server.faults.add(Fault(Refuse(), resource="events"))
+        leaving = asyncio.create_task(recorder.aclose())
+        await clock.wait_asleep(2)
+        while not leaving.done():
+            clock.wake_next()
+            await asyncio.sleep(0.001)
+    assert (recorder.statistics().counted, recorder.statistics().dropped) == (7, 1)
+    assert "1 events were not written in time" in caplog.text
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_half_a_character_is_replaced_and_later_events_are_written(
+    client: lw.ClientSet, clock: VirtualClock, api: str
+):
+    async with recorder_for(client, clock, api=api) as recorder:
+        recorder.event(POD, "Warning", "Unreadable", "the file \udcff")
+        recorder.event(POD, "Normal", "Pulled", "the image is there")
+    assert [event.message for event in await kept(client)] == ["the file ?", "the image is there"]
+
+
+async def test_a_count_of_an_event_that_the_server_forgot_makes_it_anew(client: lw.ClientSet, clock: VirtualClock):
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(POD, "Normal", "Pulled", "the image is there")
+        await recorder.flush()
+        await client.core_v1.events("default").delete_collection()
+        recorder.event(POD, "Normal", "Pulled", "the image is there")
+    [event] = await kept(client)
+    assert event.count == 2
+    assert recorder.statistics().created == 2
+
+
+async def test_a_name_that_cannot_be_part_of_an_events_name_is_replaced(client: lw.ClientSet, clock: VirtualClock):
+    odd = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "system:odd"}}
+    long = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x" * 250, "namespace": "default"}}
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(odd, "Normal", "Seen", "it has a colon")
+        recorder.event(long, "Normal", "Seen", "it is long")
+    events = await kept(client)
+    assert sorted(event.involved_object.name for event in events) == ["system:odd", "x" * 250]
+    assert all(len(event.name) == 36 for event in events)
+
+
+async def test_what_was_recorded_before_opening_is_written_then(client: lw.ClientSet, clock: VirtualClock):
+    recorder = recorder_for(client, clock)
+    recorder.event(POD, "Normal", "Early", "before anything ran")
+    async with recorder:
+        pass
+    assert [event.reason for event in await kept(client)] == ["Early"]
+
+
+async def test_any_thread_may_record(client: lw.ClientSet, clock: VirtualClock):
+    async with recorder_for(client, clock) as recorder:
+
+        def record(number: int) -> None:
+            recorder.event(POD, "Normal", f"Done{number}", "in a thread")
+
+        threads = [threading.Thread(target=record, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len({event.name for event in await kept(client)}) == 8
+
+
+# --- A server that is away --------------------------------------------------------------------------------------------
+
+
+async def test_an_event_waits_for_a_server_that_is_away(server: APIServer, client: lw.ClientSet, clock: VirtualClock):
+    server.faults.add(Fault(Refuse(), resource="events", times=3))
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(POD, "Normal", "Pulled", "the image is there")
+        await retried(clock, times=3)
+        await recorder.flush()
+    assert [event.reason for event in await kept(client)] == ["Pulled"]
+    assert 20 < clock.monotonic() < 30  # 10 seconds between tries, and a random part of that at first
+    now = recorder.statistics()
+    assert (now.created, now.retries, now.failed) == (1, 3, 0)
+
+
+async def test_an_event_is_given_up_after_twelve_tries_and_the_next_is_written(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+):
+    server.faults.add(Fault(Refuse(), resource="events", times=12))
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(POD, "Normal", "Lost", "nobody will know")
+        recorder.event(POD, "Normal", "Pulled", "the image is there")
+        await retried(clock, times=11)
+        await recorder.flush()
+    assert [event.reason for event in await kept(client)] == ["Pulled"]
+    now = recorder.statistics()
+    assert (now.created, now.retries, now.failed) == (1, 11, 1)
+    assert "(Lost) could not be written" in caplog.text
+
+
+async def test_an_event_whose_answer_was_lost_is_not_taken_for_a_failure(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock
+):
+    server.faults.add(Fault(LoseAnswer(), resource="events", verb="create", times=1))
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(POD, "Normal", "Pulled", "the image is there")
+        await retried(clock, times=1)
+        await recorder.flush()
+    assert len(await kept(client)) == 1
+    assert (recorder.statistics().created, recorder.statistics().failed) == (1, 0)
+
+
+async def test_an_event_that_the_server_refuses_is_not_tried_again(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+):
+    server.faults.add(Fault(Fail(ForbiddenError("no events for you")), resource="events", times=1))
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(POD, "Normal", "Refused", "not welcome")
+        recorder.event(POD, "Normal", "Pulled", "the image is there")
+    assert [event.reason for event in await kept(client)] == ["Pulled"]
+    assert (recorder.statistics().failed, recorder.statistics().retries) == (1, 0)
+    assert "no events for you" in caplog.text
+
+
+async def test_a_namespace_that_goes_away_is_no_news(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+):
+    details = StatusDetails(causes=(StatusCause(reason="NamespaceTerminating"),))
+    server.faults.add(Fault(Fail(ForbiddenError("it is terminating", details=details)), resource="events", times=1))
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(POD, "Normal", "Refused", "not welcome")
+    assert recorder.statistics().failed == 1
+    assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
+
+
+async def test_who_records_never_waits_and_what_is_too_much_is_counted(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+):
+    server.faults.add(Fault(Refuse(), resource="events"))
+    recorder = recorder_for(client, clock, queue_size=10, flush_timeout=60.0)
+    for number in range(25):
+        recorder.event(POD, "Normal", f"Reason{number}", "too much")
+    now = recorder.statistics()
+    assert (now.recorded, now.pending, now.dropped) == (25, 10, 15)
+    assert caplog.text.count("events are dropped") == 1
+    async with recorder:
+        await clock.wait_asleep()
+        leaving = asyncio.create_task(recorder.aclose())
+        await clock.wait_asleep(2)
+        while not leaving.done():
+            clock.wake_next()
+            await asyncio.sleep(0.001)
+    assert recorder.statistics().dropped == 25
+    assert "10 events were not written in time" in caplog.text
+    assert 60 <= clock.monotonic() < 75
+
+
+# --- From beginning to end --------------------------------------------------------------------------------------------
+
+
+async def test_after_the_end_nothing_is_recorded_and_that_is_counted(client: lw.ClientSet, clock: VirtualClock):
+    async with recorder_for(client, clock) as recorder:
+        pass
+    recorder.event(POD, "Normal", "Late", "too late")
+    await recorder.aclose()
+    assert recorder.statistics().dropped == 1
+    assert repr(recorder) == "<EventRecorder of 'tests': 0 pending, closed>"
+    with pytest.raises(UsageError, match="was opened before"):
+        await recorder.__aenter__()
+
+
+async def test_a_recorder_that_was_never_opened_can_be_closed_and_not_flushed(
+    client: lw.ClientSet, clock: VirtualClock
+):
+    recorder = recorder_for(client, clock)
+    with pytest.raises(UsageError, match="before it is opened"):
+        await recorder.flush()
+    await recorder.aclose()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((POD, "Bad", "Reason", "x"), "cannot be of type 'Bad': it is one of Normal and Warning"),
+        ((POD, "Normal", "", "x"), "needs a reason"),
+        ((POD, "Normal", "x" * 129, "x"), "the reason of an event has at most 128 bytes"),
+        (("web", "Normal", "Reason", "x"), "no event can be recorded about 'web'"),
+        ((POD, "Normal", "Reason", ValueError("x")), "the message of an event about .* is text, not ValueError"),
+        ((POD, "Normal", 3, "x"), "the reason of an event about .* is text, not 3"),
+    ],
+)
+async def test_what_cannot_be_an_event_is_refused_at_once(
+    client: lw.ClientSet, clock: VirtualClock, arguments: Any, complaint: str
+):
+    recorder = recorder_for(client, clock)
+    with pytest.raises(UsageError, match=complaint):
+        recorder.event(*arguments)
+    assert recorder.statistics().recorded == 0
+
+
+async def test_what_cannot_take_events_is_refused(client: lw.ClientSet):
+    with pytest.raises(UsageError, match=r"give it client.core_v1.events\(\)"):
+        EventRecorder(client.core_v1.pods(), component="tests")
+    with pytest.raises(UsageError, match=r"give it client.core_v1.events\(\)"):
+        EventRecorder(client, component="tests")  # type: ignore[arg-type]  # that is what is tested
+    with pytest.raises(UsageError, match="needs a component"):
+        EventRecorder(client.core_v1.events(), component="")

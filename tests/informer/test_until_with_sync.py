@@ -1,0 +1,128 @@
+"""Waiting for changes through an informer: what was there counts, and nothing that happens on the way ends it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.informer.settings import pod
+
+from listwatch.client.client_set import ClientSet
+from listwatch.errors import ExpiredError, ForbiddenError, UsageError, WaitTimeoutError
+from listwatch.informer.handlers import Added, Change, Deleted
+from listwatch.informer.until_with_sync import until_with_sync
+from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.server import APIServer
+from listwatch.server.faults import CutStream, Fault
+from listwatch.testing.clocks import InstantClock, VirtualClock
+from listwatch.testing.scripted_source import ScriptedSource
+
+
+@pytest.fixture
+def source() -> ScriptedSource[Pod]:
+    return ScriptedSource(Pod)
+
+
+def is_running(change: Change[Pod]) -> bool:
+    return change.object.labels.get("phase") == "running"
+
+
+def is_gone(change: Change[Pod]) -> bool:
+    return change.type == "DELETED"
+
+
+async def test_what_is_there_already_is_enough(source: ScriptedSource[Pod]) -> None:
+    source.will_list([pod("a", phase="running")], resource_version="10")
+    watch = source.will_watch()
+    found = await until_with_sync(source, Pod, is_running)
+    assert isinstance(found, Added)
+    assert found.object.name == "a"
+    assert watch.closed.is_set() or not watch.opened.is_set()
+
+
+async def test_conditions_are_met_in_turn(source: ScriptedSource[Pod]) -> None:
+    source.will_list([pod("a")], resource_version="10")
+    source.will_watch().modify(pod("a", "11", phase="running")).delete(pod("a", "12"))
+    found = await until_with_sync(source, Pod, is_running, is_gone)
+    assert isinstance(found, Deleted)
+    assert found.object.resource_version == "12"
+
+
+async def test_a_precondition_that_holds_of_everything_ends_it_at_once(source: ScriptedSource[Pod]) -> None:
+    source.will_list([pod("a"), pod("b")], resource_version="10")
+    assert await until_with_sync(source, Pod, is_gone, precondition=lambda store: len(store) == 2) is None
+
+
+async def test_a_precondition_that_does_not_hold_leaves_what_is_there_to_the_conditions(
+    source: ScriptedSource[Pod],
+) -> None:
+    source.will_list([pod("a", phase="running")], resource_version="10")
+    found = await until_with_sync(source, Pod, is_running, precondition=lambda store: len(store) == 0)
+    assert found is not None
+    assert found.object.name == "a"
+
+
+async def test_an_end_that_was_missed_is_told_as_one(source: ScriptedSource[Pod]) -> None:
+    source.will_list([pod("a")], resource_version="10")
+    source.will_watch().fail(ExpiredError("too old"))
+    source.will_list([], resource_version="20")
+    found = await until_with_sync(source, Pod, is_gone, clock=InstantClock())
+    assert isinstance(found, Deleted)
+    assert not found.final_state_known
+
+
+async def test_what_a_condition_raises_ends_the_waiting(source: ScriptedSource[Pod]) -> None:
+    source.will_list([pod("a")], resource_version="10")
+
+    def fail(_: Change[Pod]) -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await until_with_sync(source, Pod, fail)
+
+
+async def test_what_is_no_function_is_refused(source: ScriptedSource[Pod]) -> None:
+    with pytest.raises(UsageError, match="'Ready' is no condition"):
+        await until_with_sync(source, Pod, "Ready")  # type: ignore[arg-type]  # it is what is tested
+    assert source.requests == []
+
+
+async def test_waiting_ends_in_time_and_tells_the_last_change(source: ScriptedSource[Pod]) -> None:
+    clock = VirtualClock()
+    source.will_list([pod("a")], resource_version="10")
+    watch = source.will_watch()
+    waiting = asyncio.create_task(until_with_sync(source, Pod, is_gone, timeout=30, clock=clock))
+    await watch.opened.wait()
+    await clock.advance(30)
+    with pytest.raises(
+        WaitTimeoutError, match=r"waited 30 s in vain for is_gone; the last event was ADDED Pod"
+    ) as caught:
+        await waiting
+    assert isinstance(caught.value.last, Added)
+    assert watch.closed.is_set()
+
+
+async def test_who_could_not_read_anything_is_told_why(source: ScriptedSource[Pod]) -> None:
+    clock = VirtualClock()
+    source.will_fail_list(ForbiddenError("pods is forbidden"))
+    waiting = asyncio.create_task(until_with_sync(source, Pod, is_gone, timeout=5, clock=clock))
+    await clock.advance(5)
+    with pytest.raises(WaitTimeoutError, match=r"there was no event; .*pods is forbidden"):
+        await waiting
+
+
+async def test_a_change_is_seen_although_connections_break() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client:
+        config_maps = client.core_v1.configmaps("default")
+        server.faults.add(Fault(CutStream(after_events=1), verb="watch", times=3))
+        waiting = asyncio.create_task(
+            until_with_sync(config_maps, ConfigMap, lambda change: change.object.name == "last")
+        )
+        await server.wait_for_requests(verb="watch", resource="configmaps")
+        for name in ("a", "b", "c", "last"):
+            await config_maps.create(ConfigMap(metadata=ObjectMeta(name=name)))
+        found = await waiting
+        assert found is not None
+        assert found.object.name == "last"
+        assert client.rest.statistics().open_watches == 0

@@ -1,0 +1,49 @@
+"""Waiting until a cache has seen a version."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from listwatch.errors import ResourceVersionError
+from listwatch.informer.version_waits import VersionWaits, oldest
+
+
+@pytest.mark.parametrize(
+    ("versions", "found"),
+    [
+        (["7"], "7"),
+        (["abc"], "abc"),
+        (["10", "9", "11"], "9"),
+        (["10", "", "11"], ""),
+        (["", "9"], ""),
+        (["10", "abc"], ""),
+        (["0", "9"], ""),
+    ],
+)
+def test_a_whole_is_as_old_as_its_oldest_part_if_that_can_be_told(versions: list[str], found: str) -> None:
+    assert oldest(versions) == found
+
+
+async def test_a_version_that_cannot_be_compared_is_the_mistake_of_who_waits_for_it() -> None:
+    waits, present = VersionWaits(), [""]
+    foolish = asyncio.create_task(waits.wait("abc", lambda: present[0]))
+    wise = asyncio.create_task(waits.wait("9", lambda: present[0]))
+    await asyncio.sleep(0)
+    present[0] = "10"
+    waits.check()
+    with pytest.raises(ResourceVersionError, match="abc"):
+        await foolish
+    await wise
+
+
+async def test_a_version_of_nothing_is_never_new_enough() -> None:
+    waits = VersionWaits()
+    waiting = asyncio.create_task(waits.wait("1", lambda: "0"))
+    await asyncio.sleep(0)
+    waits.check()
+    assert not waiting.done()
+    waits.fail(ValueError("the end"))
+    with pytest.raises(ValueError, match="the end"):
+        await waiting

@@ -1,0 +1,212 @@
+"""What a candidate may do about the record it saw."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from listwatch.errors import UsageError
+from listwatch.leaderelection.elector_state import ElectorState, LeaderRecord, Timing
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+TIMING = Timing(15.0, 10.0, 2.0)
+THEIRS = LeaderRecord("other", 15, NOON, NOON, transitions=3)
+OURS = replace(THEIRS, holder="me")
+FREE = LeaderRecord("", 1, NOON, NOON, transitions=3)
+
+
+def candidate(record: LeaderRecord | None = None, *, seen: float = 0.0) -> ElectorState:
+    state = ElectorState("me", TIMING)
+    state.stand()
+    state.saw(record, now=seen)
+    return state
+
+
+def leader(*, sent: float = 0.0) -> ElectorState:
+    state = candidate()
+    state.wrote(state.claim(NOON), sent=sent, now=sent)
+    return state
+
+
+# --- taking it --------------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_record_is_created():
+    state = candidate(None)
+    assert state.is_missing
+    assert state.may_claim(0.0)
+    assert state.claim(NOON) == LeaderRecord("me", 15, NOON, NOON, transitions=0)
+
+
+def test_a_record_that_names_nobody_is_taken_at_once():
+    state = candidate(FREE)
+    assert state.may_claim(0.0)
+    later = NOON + timedelta(seconds=1)
+    assert state.claim(later) == LeaderRecord("me", 15, later, later, transitions=4)
+
+
+def test_a_record_that_was_seen_to_change_is_left_alone_for_its_whole_duration():
+    state = candidate(THEIRS, seen=100.0)
+    assert not state.may_claim(114.9)
+    assert state.may_claim(115.0)
+
+
+def test_a_take_over_counts_as_a_transition_and_begins_a_new_term():
+    state = candidate(THEIRS)
+    later = NOON + timedelta(seconds=20)
+    assert state.claim(later) == LeaderRecord("me", 15, later, later, transitions=4)
+
+
+def test_each_renewal_that_is_seen_begins_the_duration_anew():
+    state = candidate(THEIRS, seen=0.0)
+    state.saw(replace(THEIRS, renewed=NOON + timedelta(seconds=2)), now=14.0)
+    assert not state.may_claim(28.9)
+    assert state.may_claim(29.0)
+
+
+def test_to_see_the_same_record_again_changes_nothing():
+    state = candidate(THEIRS, seen=0.0)
+    state.saw(THEIRS, now=14.0)
+    assert state.may_claim(15.0)
+
+
+@pytest.mark.parametrize("duration", [1, 5, 60])
+def test_the_record_s_own_duration_counts_and_not_the_candidate_s(duration: int):
+    state = candidate(replace(THEIRS, lease_duration=duration), seen=0.0)
+    assert not state.may_claim(duration - 0.1)
+    assert state.may_claim(duration)
+
+
+@given(st.datetimes(), st.datetimes())
+@settings(deadline=None)
+def test_the_times_in_a_record_are_never_compared_with_a_clock(acquired: datetime, renewed: datetime):
+    state = candidate(replace(THEIRS, acquired=acquired, renewed=renewed), seen=50.0)
+    assert not state.may_claim(64.9)
+    assert state.may_claim(65.0)
+
+
+def test_our_own_record_is_taken_up_again_without_a_transition():
+    state = candidate(OURS)
+    assert state.may_claim(0.0)
+    later = NOON + timedelta(seconds=3)
+    assert state.claim(later) == replace(OURS, renewed=later)
+
+
+def test_who_is_no_candidate_takes_nothing():
+    state = ElectorState("me", TIMING)
+    state.saw(FREE, now=0.0)
+    assert not state.may_claim(0.0)
+
+
+# --- keeping it -------------------------------------------------------------------------------------------------------
+
+
+def test_a_leader_leads_for_the_renew_deadline_from_when_it_sent_its_record():
+    state = candidate()
+    state.wrote(state.claim(NOON), sent=100.0, now=104.0)
+    assert state.time_left(104.0) == pytest.approx(6.0)
+    assert state.is_leader(109.9)
+    assert not state.is_leader(110.0)
+
+
+def test_a_record_whose_answer_took_too_long_makes_no_leader():
+    state = candidate()
+    state.wrote(state.claim(NOON), sent=100.0, now=111.0)
+    assert not state.is_leader(111.0)
+
+
+def test_a_leader_renews_without_looking_as_long_as_it_leads():
+    state = leader(sent=0.0)
+    assert state.may_renew_unseen(9.9)
+    assert not state.may_renew_unseen(10.0)
+    assert not candidate(OURS).may_renew_unseen(0.0)
+
+
+def test_a_leader_that_sees_another_in_the_record_leads_no_longer():
+    state = leader()
+    state.saw(THEIRS, now=1.0)
+    assert not state.is_leader(1.0)
+    assert not state.may_hold
+    assert not state.may_claim(math.inf)
+
+
+@pytest.mark.parametrize("record", [None, FREE])
+def test_a_leader_that_finds_nobody_in_the_record_writes_itself_into_it_again(record: LeaderRecord | None):
+    state = leader()
+    state.saw(record, now=1.0)
+    assert state.is_leader(1.0)
+    assert state.may_claim(1.0)
+    assert state.claim(NOON).holder == "me"
+
+
+def test_a_renewal_that_arrives_after_resigning_does_not_make_a_leader():
+    state = leader()
+    renewal = state.claim(NOON)
+    state.resign()
+    state.wrote(renewal, sent=9.0, now=10.0)
+    assert not state.is_leader(10.0)
+    assert state.may_hold
+
+
+# --- giving it back ---------------------------------------------------------------------------------------------------
+
+
+def test_a_released_record_names_nobody_and_keeps_the_count():
+    later = NOON + timedelta(seconds=9)
+    assert candidate(OURS).release(later) == LeaderRecord("", 1, later, later, transitions=3)
+
+
+@pytest.mark.parametrize("record", [None, THEIRS, FREE])
+def test_what_is_not_ours_is_not_released(record: LeaderRecord | None):
+    assert candidate(record).release(NOON) is None
+
+
+def test_a_record_that_was_sent_may_be_ours_until_the_lock_says_otherwise():
+    state = candidate(FREE)
+    assert not state.may_hold
+    state.claim(NOON)
+    assert state.may_hold
+    state.saw(OURS, now=1.0)
+    assert state.may_hold
+    state.saw(THEIRS, now=2.0)
+    assert not state.may_hold
+
+
+# --- durations --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("durations", "complaint"),
+    [
+        ((0, 10, 2), "lease_duration is a number of seconds above 0, not 0"),
+        ((15, -1, 2), "renew_deadline is a number of seconds above 0, not -1"),
+        ((15, 10, 0.0), "retry_period is a number of seconds above 0, not 0.0"),
+        ((math.nan, 10, 2), "lease_duration is a number of seconds above 0, not nan"),
+        ((math.inf, 10, 2), "lease_duration is a number of seconds above 0, not inf"),
+        ((15, "10s", 2), "renew_deadline is a number of seconds above 0, not '10s'"),
+        ((15, 10, True), "retry_period is a number of seconds above 0, not True"),
+        ((10, 10, 2), "lease_duration=10 must be longer than renew_deadline=10"),
+        ((15, 2.4, 2), "renew_deadline=2.4 must be longer than 1.2 times retry_period=2"),
+    ],
+)
+def test_durations_that_cannot_work_are_refused(durations: tuple[float, float, float], complaint: str):
+    with pytest.raises(UsageError) as caught:
+        Timing(*durations)
+    assert complaint in str(caught.value)
+
+
+@given(st.floats(min_value=0.01, max_value=1e5))
+@settings(deadline=None)
+def test_what_is_written_is_never_shorter_than_the_lease_duration(duration: float):
+    timing = Timing(duration, duration * 0.9, duration * 0.1)
+    assert timing.lease_duration <= timing.written_duration < timing.lease_duration + 1
+
+
+@pytest.mark.parametrize(("renew_deadline", "timeout"), [(10.0, 5.0), (1.5, 1.0), (0.6, 0.6)])
+def test_a_request_that_hangs_leaves_time_for_another_if_there_is_enough(renew_deadline: float, timeout: float):
+    assert Timing(15.0, renew_deadline, 0.1).request_timeout == timeout

@@ -1,0 +1,288 @@
+"""What Prometheus reads of the parts of a program, on the embedded server."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.leaderelection.memory_lock import MemoryLock, Shelf
+
+import listwatch as lw
+from listwatch import blocking
+from listwatch.errors import ConfigError, NotFoundError, UsageError
+from listwatch.metrics import Collector
+from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.server import APIServer
+from listwatch.testing.api_server_thread import APIServerThread
+
+
+class Scraped:
+    """What a registry with one collector says: values by name and labels, and the type of each family."""
+
+    def __init__(self, collector: Collector) -> None:
+        registry = CollectorRegistry()
+        registry.register(collector)
+        families = [*text_string_to_metric_families(generate_latest(registry).decode())]
+        self.types = {family.name: family.type for family in families}
+        self._values = {
+            (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+            for family in families
+            for sample in family.samples
+        }
+
+    def value(self, metric: str, /, **labels: str) -> float | None:
+        return self._values.get((metric, tuple(sorted(labels.items()))))
+
+    @property
+    def names(self) -> set[str]:
+        return {name for name, _ in self._values}
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[APIServer]:
+    async with APIServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def client(server: APIServer) -> AsyncIterator[lw.ClientSet]:
+    async with lw.ClientSet(server.config) as client:
+        yield client
+
+
+def collector_of(*parts: Any) -> Collector:
+    collector = Collector()
+    collector.add(*parts)
+    return collector
+
+
+async def test_a_work_queue_is_told_of_under_client_go_s_names():
+    queue: lw.WorkQueue[str] = lw.WorkQueue(name="pods")
+    queue.add("a")
+    queue.add("b")
+    queue.add("b")
+    async with queue.take():
+        scraped = Scraped(collector_of(queue))
+    assert scraped.value("workqueue_depth", name="pods") == 1
+    assert scraped.value("workqueue_adds_total", name="pods") == 2
+    assert scraped.value("workqueue_retries_total", name="pods") == 0
+    assert scraped.value("workqueue_queue_duration_seconds_count", name="pods") == 1
+    assert scraped.value("workqueue_queue_duration_seconds_bucket", name="pods", le="+Inf") == 1
+    assert scraped.value("workqueue_queue_duration_seconds_bucket", name="pods", le="1e-08") == 0
+    assert scraped.value("workqueue_work_duration_seconds_count", name="pods") == 0
+    assert scraped.names >= {"workqueue_unfinished_work_seconds", "workqueue_longest_running_processor_seconds"}
+    assert scraped.types["workqueue_depth"] == "gauge"
+    assert scraped.types["workqueue_adds"] == "counter"
+    assert scraped.types["workqueue_work_duration_seconds"] == "histogram"
+
+
+async def test_a_queue_without_a_name_is_not_told_of():
+    queue: lw.WorkQueue[str] = lw.WorkQueue()
+    assert Scraped(collector_of(queue)).names == set()
+
+
+async def test_a_client_is_told_of_by_method_code_and_host(client: lw.ClientSet, server: APIServer):
+    pods = client.core_v1.pods("default")
+    await pods.list()
+    with pytest.raises(NotFoundError):
+        await pods.get("nobody")
+    collector = collector_of(client)
+    await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
+    scraped = Scraped(collector)
+    host = client.rest.config.base_url
+    assert scraped.value("rest_client_requests_total", code="200", method="GET", host=host) == 1
+    assert scraped.value("rest_client_requests_total", code="404", method="GET", host=host) == 1
+    assert scraped.value("rest_client_requests_total", code="201", method="POST", host=host) == 1
+    assert scraped.value("rest_client_request_duration_seconds_count", verb="GET", host=host) == 2
+    seconds = scraped.value("rest_client_request_duration_seconds_sum", verb="GET", host=host)
+    assert seconds is not None
+    assert seconds > 0
+    assert scraped.value("rest_client_request_retries_total", host=host) == 0
+    assert scraped.value("rest_client_rate_limiter_duration_seconds_count", host=host) == 0
+
+
+async def test_tries_without_an_answer_are_errors():
+    async with lw.RESTClient(lw.ClientConfig(host="http://127.0.0.1:9")) as rest:
+        with pytest.raises(lw.errors.TransportError):
+            await rest.get().resource("pods").max_retries(0).do()
+        labels = {"code": "<error>", "method": "GET", "host": rest.config.base_url}
+        assert Scraped(collector_of(rest)).value("rest_client_requests_total", **labels) == 1
+
+
+async def test_informers_are_told_of_with_their_resource(client: lw.ClientSet):
+    await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
+    async with lw.SharedInformerFactory(client) as factory:
+        factory.core_v1.configmaps.informer.add_handler(on_add=lambda _: None)
+        assert factory.apps_v1.deployments.informer
+        await factory.wait_for_sync()
+        scraped = Scraped(collector_of(factory))
+        labels = {"name": "configmaps", "group": "", "version": "v1", "resource": "configmaps"}
+        held = factory.core_v1.configmaps.informer.indexer
+        assert scraped.value("informer_queued_items", **labels) == 0
+        assert scraped.value("informer_store_resource_version", **labels) == float(held.resource_version)
+        assert scraped.value("listwatch_informer_objects", **labels) == len(held)
+        assert scraped.value("listwatch_informer_handled_total", **labels) == len(held)
+        assert scraped.value("listwatch_informer_synced", **labels) == 1
+        assert scraped.value("reflector_watches_total", **labels)
+        labels = {"name": "deployments.apps", "group": "apps", "version": "v1", "resource": "deployments"}
+        assert scraped.value("listwatch_informer_objects", **labels) == 0
+
+
+async def test_an_informer_that_has_read_nothing_has_no_version_yet(client: lw.ClientSet):
+    informer = lw.SharedIndexInformer(client.core_v1.pods(), Pod)
+    scraped = Scraped(collector_of(informer))
+    assert "informer_queued_items" in scraped.names
+    assert "informer_store_resource_version" not in scraped.names
+
+
+async def test_an_elector_tells_whether_it_leads():
+    elector = lw.LeaderElector(MemoryLock(Shelf()), identity="me")
+    collector = collector_of(elector)
+    assert Scraped(collector).value("leader_election_master_status", name="memory/lock") == 0
+    async with elector.lead():
+        assert Scraped(collector).value("leader_election_master_status", name="memory/lock") == 1
+        assert Scraped(collector).value("leader_election_slowpath_total", name="memory/lock") == 0
+
+
+async def test_a_manager_is_told_of_with_all_that_it_runs(client: lw.ClientSet):
+    reconciled = asyncio.Event()
+    elector = lw.LeaderElector(client, name="one", namespace="default")
+    manager = lw.Manager(client, leader_elector=elector)
+
+    async def reconcile(key: lw.ObjectKey) -> None:
+        reconciled.set()
+
+    manager.add(lw.Controller(reconcile, for_=ConfigMap, name="settings"))
+    collector = collector_of(manager)
+    await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
+    async with manager:
+        await reconciled.wait()
+        scraped = Scraped(collector)
+    assert scraped.value("leader_election_master_status", name="default/one") == 1
+    assert scraped.value("controller_runtime_max_concurrent_reconciles", controller="settings")
+    assert scraped.value("workqueue_adds_total", name="settings")
+    assert scraped.types["controller_runtime_reconcile_time_seconds"] == "histogram"
+    labels = {"name": "configmaps", "group": "", "version": "v1", "resource": "configmaps"}
+    assert scraped.value("listwatch_informer_objects", **labels)
+    results = {
+        result: Scraped(collector).value("controller_runtime_reconcile_total", controller="settings", result=result)
+        for result in ("success", "requeue_after", "error")
+    }
+    assert results["success"]
+    assert (results["requeue_after"], results["error"]) == (0, 0)
+
+
+async def test_an_event_recorder_tells_what_became_of_events(client: lw.ClientSet):
+    recorder = lw.EventRecorder(client.core_v1.events(), component="test")
+    item = await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
+    async with recorder:
+        recorder.event(item, "Normal", "Made", "it is there")
+    scraped = Scraped(collector_of(recorder))
+    assert scraped.value("listwatch_events_total", outcome="created") == 1
+    assert scraped.value("listwatch_events_total", outcome="dropped") == 0
+    assert scraped.value("listwatch_events_pending") == 0
+
+
+async def test_the_first_of_two_with_the_same_name_is_told_of():
+    first: lw.WorkQueue[str] = lw.WorkQueue(name="pods")
+    second: lw.WorkQueue[str] = lw.WorkQueue(name="pods")
+    third: lw.WorkQueue[str] = lw.WorkQueue(name="nodes")
+    second.add("a")
+    third.add("a")
+    scraped = Scraped(collector_of(first, second, third))
+    assert scraped.value("workqueue_depth", name="pods") == 0
+    assert scraped.value("workqueue_depth", name="nodes") == 1
+
+
+async def test_nothing_is_kept_alive_by_its_metrics():
+    queue: lw.WorkQueue[str] | None = lw.WorkQueue(name="pods")
+    collector = collector_of(queue, queue)
+    assert repr(collector) == "<Collector of 1 parts>"
+    assert Scraped(collector).names
+    queue = None
+    gc.collect()
+    assert Scraped(collector).names == set()
+    assert repr(collector) == "<Collector of 0 parts>"
+
+
+async def test_what_has_no_numbers_is_refused():
+    with pytest.raises(UsageError, match=r"there are no metrics of 'pods': it has no statistics\(\)"):
+        Collector().add("pods")  # type: ignore[arg-type]  # on purpose
+
+
+class Counted:
+    """Something with statistics of its own kind."""
+
+    def statistics(self) -> object:
+        return self
+
+
+async def test_foreign_statistics_are_refused():
+    with pytest.raises(UsageError, match="there are no metrics of Counted"):
+        Collector().add(Counted())
+
+
+class Changing(lw.WorkQueue[str]):
+    """A queue whose numbers cannot always be read, as when another thread changes them."""
+
+    failures: list[Exception]
+
+    def statistics(self) -> Any:
+        if getattr(self, "failures", None):
+            raise self.failures.pop()
+        return super().statistics()
+
+
+async def test_numbers_that_change_while_they_are_read_are_read_again():
+    queue = Changing(name="pods")
+    collector = collector_of(queue)
+    queue.failures = [RuntimeError("dictionary changed size during iteration")] * 2
+    assert Scraped(collector).value("workqueue_depth", name="pods") == 0
+
+
+async def test_a_part_that_cannot_tell_is_left_out_and_others_are_not(caplog: pytest.LogCaptureFixture):
+    broken, other = Changing(name="broken"), Changing(name="other")
+    collector = collector_of(broken, other)
+    broken.failures = [ValueError("a mistake")]
+    scraped = Scraped(collector)
+    assert scraped.value("workqueue_depth", name="broken") is None
+    assert scraped.value("workqueue_depth", name="other") == 0
+    assert "ValueError: a mistake" in caplog.text
+
+
+def test_blocking_parts_are_told_of_as_others_are(api_server: APIServerThread):
+    with blocking.ClientSet(api_server.config) as client:
+        client.core_v1.pods("default").list()
+        elector = blocking.LeaderElector(client, name="one", namespace="default")
+        collector = collector_of(client, client.rest, elector)
+        assert repr(collector) == "<Collector of 2 parts>"
+        with elector.lead():
+            scraped = Scraped(collector)
+    assert scraped.value("leader_election_master_status", name="default/one") == 1
+    assert scraped.value("rest_client_requests_total", code="200", method="GET", host=client.rest.config.base_url) == 1
+
+
+async def test_any_thread_may_ask(client: lw.ClientSet):
+    await client.core_v1.pods("default").list()
+    collector, names = collector_of(client), []
+    thread = threading.Thread(target=lambda: names.extend(Scraped(collector).names))
+    thread.start()
+    thread.join()
+    assert "rest_client_requests_total" in names
+
+
+def test_without_prometheus_client_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(sys.modules, "listwatch.metrics.prometheus", raising=False)
+    monkeypatch.delattr(sys.modules["listwatch.metrics"], "prometheus", raising=False)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "prometheus_client"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ConfigError, match=r"install listwatch\[metrics\]"):
+        Collector()

@@ -1,0 +1,25 @@
+"""An etcd that cannot report the progress of watches makes kube-apiserver refuse to stream lists."""
+
+from tests.real.observed_informer import ObservedInformer
+from tools.build_realcluster import OLD_ETCD
+
+from listwatch.client.client_set import ClientSet
+from listwatch.testing import RealAPIServer, RealBinaries
+
+
+async def test_an_informer_lists_where_an_old_etcd_keeps_the_server_from_streaming():
+    binaries = RealBinaries.find(etcd=OLD_ETCD.version)
+    async with RealAPIServer(binaries=binaries) as cluster, ClientSet(cluster.config) as client:
+        configmaps = client.core_v1.configmaps("default")
+        await configmaps.create({"metadata": {"name": "a"}})
+        async with ObservedInformer(cluster.config) as observed:
+            assert observed.reflector.lists > 0
+            await configmaps.delete("a")
+            await observed.check_converged(configmaps)
+            assert observed.gone == {"default/a": True}
+
+
+async def test_an_informer_lists_nothing_where_the_server_streams(cluster: RealAPIServer):
+    async with ObservedInformer(cluster.config) as observed:
+        assert observed.reflector.lists == 0
+        assert observed.problems == []

@@ -1,0 +1,58 @@
+"""Watch events: wherever a stream is cut, the same events come of it, and what is broken is said."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.objects.widgets import Widget, compact
+
+from listwatch.api.watch_events import EventReader, read_event
+from listwatch.errors import DecodeError
+from listwatch.objects.wire import LineSplitter
+
+# Line ends that look like others, frames in texts, types that begin alike, keys in another order, spaces.
+NOTE = 'é \n \\ " }} {"type":"ADDED","object":{'
+LINES = [
+    *(compact({"type": kind, "object": {"metadata": {"name": kind}, "note": NOTE}}) for kind in ("ADDED", "DELETED")),
+    compact({"object": {"metadata": {"name": "turned"}}, "type": "MODIFIED"}),
+    b' {"type": "MODIFIED", "object": {"metadata": {"name": "wide"}}} ',
+    compact({"type": "MODIFIED", "object": {"metadata": {"name": "more"}}, "also": {}}),
+    compact({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}),
+    compact({"type": "ERROR", "object": {"kind": "Status", "code": 410}}),
+    b"",
+]
+STREAM = b"\n".join(LINES[:4]) + b"\r\n\r\n" + b"\n".join(LINES[4:]) + b"\n"
+
+
+def seen(events: list) -> list:
+    return [(type(event).__name__, event.object.name, event.object.to_json()) for event in events]
+
+
+def by_lines(stream: bytes) -> list:
+    splitter = LineSplitter()
+    return seen([read_event(line, Widget) for line in splitter.feed(stream)])
+
+
+@given(st.lists(st.integers(0, len(STREAM)), max_size=12))
+def test_the_same_events_come_of_a_stream_wherever_it_is_cut(cuts: list[int]):
+    reader = EventReader(Widget)
+    edges = [0, *sorted(cuts), len(STREAM)]
+    events = [event for start, end in pairwise(edges) for event in reader.feed(STREAM[start:end])]
+    assert seen(events) == by_lines(STREAM)
+    assert reader.finish() == b""
+
+
+def test_the_events_before_a_broken_one_are_given_first():
+    reader = EventReader(Widget)
+    events = reader.feed(LINES[0] + b"\n" + b'{"type":"ADDED","object":{"metadata":}}' + b"\n")
+    assert next(events).object.name == "ADDED"
+    with pytest.raises(DecodeError):
+        next(events)
+
+
+def test_what_follows_the_last_line_feed_is_left_to_the_end():
+    reader = EventReader(Widget)
+    assert list(reader.feed(LINES[0])) == []
+    assert list(reader.feed(b"\n" + LINES[1][:20])) != []
+    assert reader.finish() == LINES[1][:20]

