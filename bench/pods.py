@@ -1,4 +1,4 @@
-"""Pods like those of a real cluster: about 4 KB of JSON each, all different, the same in every run."""
+"""Pods like those of a real cluster: 3 to 60 KB of JSON each, 4.5 on average, all different, the same in every run."""
 
 from __future__ import annotations
 
@@ -32,18 +32,37 @@ def pod_list(count: int) -> bytes:
 def pod(index: int, dice: random.Random) -> dict[str, Any]:
     """One running pod of a deployment."""
     app = f"app-{index % 40}"
-    owner = _uid(dice)
-    return {
-        "metadata": _metadata(index, app, owner, dice),
+    made = {
+        "metadata": _metadata(index, app, _uid(dice), dice),
         "spec": _spec(index, app),
         "status": _status(index),
     }
+    _vary(made, dice)
+    return made
+
+
+def _vary(made: dict[str, Any], dice: random.Random) -> None:
+    """Few pods are average: some are started by hand, some have much to configure, some a sidecar, some an essay."""
+    metadata, (main, *_) = made["metadata"], made["spec"]["containers"]
+    if dice.random() < 0.40:
+        del metadata["managedFields"][1], main["livenessProbe"], main["volumeMounts"], made["spec"]["volumes"]
+    if dice.random() < 0.30:
+        main["env"] += [
+            {"name": f"OPTION_{number}", "value": f"{dice.getrandbits(64):x}"}
+            for number in range(dice.randrange(3, 15))
+        ]
+    if dice.random() < 0.10:
+        made["spec"]["containers"].append(main | {"name": "proxy", "image": "registry.example.com/mesh/proxy:1.22.3"})
+        made["status"]["containerStatuses"] *= 2
+    if dice.random() < 0.005:
+        size = dice.randrange(5_000, 55_000)
+        metadata["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = '{"a":"b"}' * (size // 13)
 
 
 def _metadata(index: int, app: str, owner: str, dice: random.Random) -> dict[str, Any]:
     template = f"{index % 400:08x}"
     return {
-        "name": f"{app}-{template}-{dice.randrange(16**5):05x}",
+        "name": f"{app}-{template}-{index:05x}",
         "generateName": f"{app}-{template}-",
         "namespace": f"team-{index % 50}",
         "uid": _uid(dice),

@@ -1,228 +1,226 @@
-"""A server that only replays: every answer is ready as bytes before the first request, so that the client is measured.
+"""A server that only replays: its answers are ready as bytes before the first request, so that the client is measured.
 
-It knows pods: a list, whole or in pages, a watch that ends after its last event, and one pod. `clients.py` starts it as
-`python -m bench.replay COUNT` and measures with `bare_sockets` what nobody who reads from it can exceed.
+    GET …/pods                        the list, whole or in pages
+    GET …/pods?watch=true             a watch; with sendInitialEvents the list comes first, as a stream
+    GET …/pods/NAME                   always the same pod
+    GET /bench/ready                  answers when there is a watch
+    GET /bench/burst?events=N         send N events to every watch, as fast as they are taken
+    GET /bench/pace?rate=R&events=N   send them at that rate, each with the time at which it was sent
+    GET /bench/expire                 end every watch with 410; after the next list comes one event, which says when
+                                      that list was asked for
+
+Under `/lists` it has no streams, as older servers; under `/played` a watch sends one event for each object at once.
+`replaying` starts it as `python -m bench.replay COUNT`; it ends when its standard input does: with whoever started it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import accumulate
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from bench.pods import pods
-from bench.runner import Figures
+from bench.kinds import KINDS
+from bench.recording import Bytes, Recording, chunk, encoder
+from bench.replay_paths import LISTS, PLAYED
 
-__all__ = ["NAME", "NAMESPACE", "PODS_PATH", "POD_PATH", "VERSION", "bare_sockets", "replaying"]
+__all__ = ["replaying"]
 
-PODS_PATH = "/api/v1/pods"
-NAMESPACE, NAME = "team-0", "one"
-POD_PATH = f"/api/v1/namespaces/{NAMESPACE}/pods/{NAME}"  # whatever the name: the answer is the same pod
-VERSION = "1000000"
-STRIDE = 1 << 18  # bytes handed to the socket at a time
-Parts = tuple[bytes | memoryview, ...]
+_STRIDE = 1 << 20  # bytes handed to the socket at a time
+_TICK = 0.0005
+_encode = encoder()
 
-
-# --- The server -------------------------------------------------------------------------------------------------------
-
-
-class Recording:
-    """All answers, as bytes; a page of the list is a slice of the whole."""
-
-    def __init__(self, count: int) -> None:
-        found = pods(count)
-        typed = [{"kind": "Pod", "apiVersion": "v1", **each} for each in found]
-        items = [_json(each) for each in found]
-        self._starts = [0, *accumulate(len(item) + 1 for item in items)]
-        self._items = memoryview(b",".join(items) + b",")
-        self._watch = memoryview(_chunks([_json({"type": "MODIFIED", "object": each}) + b"\n" for each in typed]))
-        self._pod = _json(typed[0])
-        self._version = _json({"major": "1", "minor": "34", "gitVersion": "v1.34.0"})
-
-    def answer(self, target: str) -> Parts:
-        """Head and body."""
-        url = urlsplit(target)
-        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
-        if url.path == PODS_PATH:
-            return self._watched() if asked.get("watch", "").lower() in ("1", "true") else self._listed(asked)
-        if url.path.startswith("/version"):
-            return _head(len(self._version)), self._version
-        return _head(len(self._pod)), self._pod
-
-    def _watched(self) -> Parts:
-        return _head(None), self._watch
-
-    def _listed(self, asked: dict[str, str]) -> Parts:
-        count = len(self._starts) - 1
-        start = int(asked.get("continue", 0))
-        stop = min(start + (int(asked.get("limit", 0)) or count), count)
-        metadata: dict[str, Any] = {"resourceVersion": VERSION}
-        if stop < count:
-            metadata |= {"continue": str(stop), "remainingItemCount": count - stop}
-        before = b'{"kind":"PodList","apiVersion":"v1","metadata":' + _json(metadata) + b',"items":['
-        items = self._items[self._starts[start] : self._starts[stop] - 1]
-        return _head(len(before) + len(items) + 2), before, items, b"]}"
+_FAILURE = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
+_GONE = _FAILURE | {"reason": "Expired", "code": 410, "message": "too old"}
+_NO_STREAMS = _FAILURE | {
+    "reason": "Invalid",
+    "code": 422,
+    "message": "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+}
+_VERSION = {"major": "1", "minor": "37", "gitVersion": "v1.37.0"}
 
 
-class Replay(asyncio.Protocol):
-    """One connection: it answers GETs, one after another, for as long as the client wants."""
+class Replay:
+    """Answers requests about one recording of each resource, and tells open watches what they are to send."""
 
-    def __init__(self, recording: Recording) -> None:
-        self._recording = recording
-        self._received = b""
-        self._may_write = asyncio.Event()
+    def __init__(self, recordings: dict[str, Recording]) -> None:
+        self._recordings = recordings
+        self._watches: set[asyncio.Queue[Coroutine[Any, Any, None]]] = set()
+        self._is_watched = asyncio.Event()
+        self._expired_at = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._may_write.set()
-        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    async def serve(self) -> None:
+        listener = socket.create_server(("127.0.0.1", 0), backlog=200)
+        listener.setblocking(False)
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+        loop = asyncio.get_running_loop()
+        while True:
+            connection, _ = await loop.sock_accept(listener)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            task = asyncio.create_task(self._connected(connection))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        while (end := self._received.find(b"\r\n\r\n")) >= 0:
-            target = self._received.split(b" ", 2)[1].decode()
-            self._received = self._received[end + 4 :]
-            self._answer(self._recording.answer(target))
+    async def _connected(self, connection: socket.socket) -> None:
+        with connection:
+            try:
+                async for target in _requests(connection):
+                    await self._answer(connection, target)
+            except (ConnectionError, OSError):
+                return  # they may leave when they like
 
-    def _answer(self, parts: Parts) -> None:
-        if sum(map(len, parts)) < STRIDE:
-            self._transport.write(b"".join(parts))
-            return
-        task = asyncio.create_task(self._send(parts))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    async def _answer(self, connection: socket.socket, target: str) -> None:
+        url = urlsplit(target)
+        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+        *_, place, last = url.path.split("/")
+        if place == "bench":
+            await self._told(connection, last, asked)
+        elif recording := self._recordings.get(last):
+            await self._read(connection, recording, asked, url.path)
+        elif recording := self._recordings.get(place):
+            await _send(connection, _head(len(recording.first)) + recording.first)
+        else:
+            await _send_json(connection, _VERSION)
 
-    async def _send(self, parts: Parts) -> None:
-        for part in parts:
-            for start in range(0, len(part), STRIDE):
-                await self._may_write.wait()
-                self._transport.write(part[start : start + STRIDE])
+    # --- those who read ------------------------------------------------------------------------------------------
 
-    def pause_writing(self) -> None:
-        self._may_write.clear()
+    async def _read(self, connection: socket.socket, recording: Recording, asked: dict[str, str], path: str) -> None:
+        if asked.get("watch", "").lower() not in ("1", "true"):
+            self._was_relisted()
+            parts = recording.listed(int(asked.get("continue", 0)), int(asked.get("limit", 0)))
+            await _send(connection, _head(sum(map(len, parts))) + parts[0], *parts[1:])
+        elif asked.get("sendInitialEvents") != "true":
+            played = (recording.played,) if path.startswith(PLAYED) else ()
+            await self._watched(connection, recording, _head(None), *played)
+        elif not path.startswith(LISTS):
+            self._was_relisted()
+            await self._watched(connection, recording, _head(None), recording.stream, recording.end_of_stream())
+        else:
+            await _send_json(connection, _NO_STREAMS, status=422)
 
-    def resume_writing(self) -> None:
-        self._may_write.set()
+    async def _watched(self, connection: socket.socket, recording: Recording, *first: Bytes) -> None:
+        await _send(connection, *first)
+        if self._expired_at > 0:
+            await _send(connection, recording.events(1, sent=self._expired_at))
+            self._expired_at = 0
+        orders: asyncio.Queue[Any] = asyncio.Queue()
+        self._watches.add(orders)
+        self._is_watched.set()
+        leaving = asyncio.create_task(_notice_leaving(connection, orders))
+        try:
+            while order := await orders.get():
+                await order(connection, recording)
+        finally:
+            leaving.cancel()
+            self._watches.discard(orders)
+            if not self._watches:
+                self._is_watched.clear()
 
-    def connection_lost(self, error: Exception | None) -> None:
-        for task in self._tasks:
-            task.cancel()
+    def _was_relisted(self) -> None:
+        if self._expired_at < 0:
+            self._expired_at = time.monotonic_ns()
+
+    # --- those who give orders -----------------------------------------------------------------------------------
+
+    async def _told(self, connection: socket.socket, order: str, asked: dict[str, str]) -> None:
+        await self._is_watched.wait()
+        count, size = int(asked.get("events", 0)), 0
+        if order == "burst":
+            data = {recording: recording.events(count) for recording in self._recordings.values()}
+            size = sum(map(len, data.values()))
+            self._order(lambda to, recording: _send(to, data[recording]))
+        elif order == "pace":
+            self._order(lambda to, recording: _pace(to, recording, float(asked["rate"]), count))
+        elif order == "expire":
+            self._expired_at = -1
+            self._order(_expire)
+        else:
+            self._expired_at = 0  # whoever was told before may have ended without listing again
+        await _send_json(connection, size)
+
+    def _order(self, order: Any) -> None:
+        for orders in self._watches:
+            # After the answer to whoever gave the order, so that their clock runs before the first event.
+            asyncio.get_running_loop().call_later(0.005, orders.put_nowait, order)
 
 
-def _head(length: int | None) -> bytes:
+async def _notice_leaving(connection: socket.socket, orders: asyncio.Queue[Any]) -> None:
+    """Else who has gone would be told to send something, and nobody would hear of it."""
+    with suppress(OSError):
+        await asyncio.get_running_loop().sock_recv(connection, 1)
+    orders.put_nowait(None)
+
+
+async def _expire(to: socket.socket, _recording: Recording) -> None:
+    await _send(to, chunk(_encode({"type": "ERROR", "object": _GONE}) + b"\n"), b"0\r\n\r\n")
+    to.shutdown(socket.SHUT_RDWR)
+
+
+async def _pace(to: socket.socket, recording: Recording, rate: float, count: int) -> None:
+    loop = asyncio.get_running_loop()
+    started, sent = loop.time(), 0
+    while sent < count:
+        due = min(int((loop.time() - started) * rate) + 1, count) - sent
+        if due > 0:
+            await loop.sock_sendall(to, recording.events(due, sent=time.monotonic_ns()))
+            sent += due
+        await asyncio.sleep(max(started + sent / rate - loop.time(), _TICK))
+
+
+async def _requests(connection: socket.socket) -> AsyncIterator[str]:
+    loop = asyncio.get_running_loop()
+    received = b""
+    while data := await loop.sock_recv(connection, 1 << 16):
+        received += data
+        while (end := received.find(b"\r\n\r\n")) >= 0:
+            target = received.split(b" ", 2)[1].decode()
+            received = received[end + 4 :]
+            yield target
+
+
+async def _send(connection: socket.socket, *parts: Bytes) -> None:
+    send = asyncio.get_running_loop().sock_sendall
+    for part in parts:
+        whole = memoryview(part)
+        for start in range(0, len(part), _STRIDE):
+            await send(connection, whole[start : start + _STRIDE])
+
+
+async def _send_json(connection: socket.socket, value: Any, *, status: int = 200) -> None:
+    body = _encode(value)
+    await _send(connection, _head(len(body), status) + body)
+
+
+def _head(length: int | None, status: int = 200) -> bytes:
     framing = "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"
-    return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{framing}\r\n\r\n".encode()
+    return f"HTTP/1.1 {status} OK\r\nContent-Type: application/json\r\n{framing}\r\n\r\n".encode()
 
 
-def _chunks(lines: list[bytes]) -> bytes:
-    """One chunk for each event, as API servers send them."""
-    return b"".join(b"%x\r\n%b\r\n" % (len(line), line) for line in lines) + b"0\r\n\r\n"
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
-
-
-async def serve(count: int) -> None:
-    recording = Recording(count)
-    server = await asyncio.get_running_loop().create_server(lambda: Replay(recording), "127.0.0.1", 0)
-    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
-    await server.serve_forever()
+async def _serve(count: int, names: list[str]) -> None:
+    serving = asyncio.create_task(Replay({name: Recording(KINDS[name], count) for name in names}).serve())
+    left = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    await asyncio.wait([serving, left], return_when=asyncio.FIRST_COMPLETED)
+    serving.cancel()
 
 
 @contextmanager
-def replaying(count: int) -> Iterator[str]:
-    """The server in a process of its own; its URL."""
-    command = [sys.executable, "-m", "bench.replay", str(count)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+def replaying(count: int, *resources: str) -> Iterator[str]:
+    """The server in a process of its own, until this is left; its URL."""
+    command = [sys.executable, "-m", "bench.replay", str(count), *(resources or ("pods",))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()
         finally:
-            process.terminate()
-
-
-# --- The limit --------------------------------------------------------------------------------------------------------
-
-
-class BareReader(asyncio.Protocol):
-    """Asks for one target again and again, and counts bytes instead of reading them."""
-
-    def __init__(self, target: str, turns: Iterator[int]) -> None:
-        self._request = f"GET {target} HTTP/1.1\r\nHost: replay\r\n\r\n".encode()
-        self._turns = turns
-        self._missing = 0
-        self.done = asyncio.get_running_loop().create_future()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._ask()
-
-    def _ask(self) -> None:
-        if next(self._turns, None) is None:
-            self._transport.close()
-            self.done.set_result(None)
-        else:
-            self._transport.write(self._request)
-
-    def data_received(self, data: bytes) -> None:
-        if not self._missing:
-            head, _, _ = data.partition(b"\r\n\r\n")
-            self._missing = len(head) + 4 + int(head.rpartition(b": ")[2])
-        self._missing -= len(data)
-        if not self._missing:
-            self._ask()
-
-
-def bare_sockets(url: str, *, count: int, requests: int, in_flight: int) -> Figures:
-    """What is possible: objects, events and requests a second, read and not looked at."""
-    return {
-        "list": count / _drain(url, PODS_PATH, b'"Burstable"}}]}'),
-        "watch": count / _drain(url, f"{PODS_PATH}?watch=true", b"\r\n0\r\n\r\n"),
-        "gets": requests / asyncio.run(_ask_often(url, requests, in_flight)),
-    }
-
-
-def _drain(url: str, target: str, end: bytes) -> float:
-    """Seconds until these bytes came, which come nowhere before the end."""
-    address = urlsplit(url)
-    room = bytearray(1 << 20)
-    with socket.create_connection((address.hostname, address.port)) as connection:
-        started = time.perf_counter()
-        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: replay\r\n\r\n".encode())
-        last = b""
-        while not last.endswith(end):
-            length = connection.recv_into(room)
-            last = (last + room[max(length - 16, 0) : length])[-16:]
-        return time.perf_counter() - started
-
-
-async def _ask_often(url: str, requests: int, in_flight: int) -> float:
-    address = urlsplit(url)
-    turns = iter(range(requests))
-    loop = asyncio.get_running_loop()
-    started = time.perf_counter()
-    readers = [
-        (await loop.create_connection(lambda: BareReader(POD_PATH, turns), address.hostname, address.port))[1]
-        for _ in range(in_flight)
-    ]
-    await asyncio.gather(*(reader.done for reader in readers))
-    return time.perf_counter() - started
+            process.stdin.close()
 
 
 if __name__ == "__main__":
-    try:
-        asyncio.run(serve(int(sys.argv[1])))
-    except KeyboardInterrupt:
-        sys.exit(130)
+    asyncio.run(_serve(int(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,108 @@
+"""What nobody who reads from `replay.py` can exceed: bare sockets that ask for the same, and look at nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+from bench.replay_paths import NAME, NAMESPACE, PODS
+from bench.runner import Figures
+
+__all__ = ["bare_sockets"]
+
+_POD = f"/api/v1/namespaces/{NAMESPACE}/pods/{NAME}"
+
+
+def bare_sockets(url: str, *, count: int, events: int, requests: int = 8000, in_flight: int = 32) -> Figures:
+    """Objects of a list and of a stream, events and single answers a second."""
+    return {
+        "list": count / _drain(url, PODS, b'"}}]}'),
+        "stream": count / _drain(url, f"{PODS}?watch=true&sendInitialEvents=true", b'"true"}}}}\n\r\n'),
+        "watch": events / _burst(url, events),
+        "gets": requests / asyncio.run(_ask_often(url, requests, in_flight)),
+    }
+
+
+def _drain(url: str, target: str, end: bytes) -> float:
+    """Seconds until an answer was read, which ends so. What only looks like its end is in the middle of a packet."""
+    with _asked(url, target) as connection:
+        room = bytearray(1 << 20)
+        started, length = time.perf_counter(), connection.recv_into(room)
+        while not room.endswith(end, 0, length):
+            length = connection.recv_into(room)
+        return time.perf_counter() - started
+
+
+def _burst(url: str, events: int) -> float:
+    with _asked(url, f"{PODS}?watch=true") as connection:
+        missing = int(_ask(url, f"/bench/burst?events={events}"))
+        room = bytearray(1 << 20)
+        started = time.perf_counter()
+        while missing > 0:
+            missing -= connection.recv_into(room)
+        return time.perf_counter() - started
+
+
+def _asked(url: str, target: str) -> socket.socket:
+    address = urlsplit(url)
+    connection = socket.create_connection((address.hostname, address.port))
+    connection.sendall(f"GET {target} HTTP/1.1\r\nHost: replay\r\n\r\n".encode())
+    return connection
+
+
+def _ask(url: str, target: str) -> bytes:
+    connection = HTTPConnection(urlsplit(url).netloc)
+    connection.request("GET", target)
+    answer = connection.getresponse().read()
+    connection.close()
+    return answer
+
+
+def _whole_length(data: bytes) -> int:
+    """How much of an answer is still to come, of which this has come."""
+    head, _, body = data.partition(b"\r\n\r\n")
+    return int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]) - len(body)
+
+
+class _Reader(asyncio.Protocol):
+    """Asks for one pod again and again, and counts bytes instead of reading them."""
+
+    def __init__(self, turns: Iterator[int]) -> None:
+        self._request = f"GET {_POD} HTTP/1.1\r\nHost: replay\r\n\r\n".encode()
+        self._turns = turns
+        self._missing = 0
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._ask()
+
+    def _ask(self) -> None:
+        if next(self._turns, None) is None:
+            self._transport.close()
+            self.done.set_result(None)
+        else:
+            self._transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        self._missing = _whole_length(data) if not self._missing else self._missing - len(data)
+        if not self._missing:
+            self._ask()
+
+
+async def _ask_often(url: str, requests: int, in_flight: int) -> float:
+    address = urlsplit(url)
+    turns = iter(range(requests))
+    loop = asyncio.get_running_loop()
+    started = time.perf_counter()
+    readers = [
+        (await loop.create_connection(lambda: _Reader(turns), address.hostname, address.port))[1]
+        for _ in range(in_flight)
+    ]
+    await asyncio.gather(*(reader.done for reader in readers))
+    return time.perf_counter() - started

@@ -1,0 +1,99 @@
+"""What a server says about one resource, as bytes that are ready before anybody asks. `replay.py` sends them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from bench.kinds import Kind
+from bench.replay_paths import SENT, VERSION
+
+__all__ = ["Bytes", "Recording", "chunk", "encoder"]
+
+Bytes = bytes | memoryview
+
+_STAMP = "0" * 19
+_END = {"k8s.io/initial-events-end": "true"}
+
+
+def encoder() -> Callable[[Any], bytes]:
+    """The fastest there is here."""
+    try:
+        import msgspec
+    except ImportError:
+        return lambda value: json.dumps(value, separators=(",", ":")).encode()
+    return msgspec.json.encode
+
+
+def chunk(data: Bytes) -> bytes:
+    """As HTTP frames a piece of an answer whose length nobody knows yet."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+class Recording:
+    """The list of one resource, whole or in pages; the stream of it; and as many events as are wanted."""
+
+    def __init__(self, kind: Kind, count: int, *, seed: int = 1) -> None:
+        self._kind = kind
+        self._encode = encode = encoder()
+        self.version = int(VERSION)
+        dice = random.Random(seed)
+        made = [kind.make(index, dice) for index in range(count)]
+        items = [encode(each) for each in made]
+        self._starts = [0, *accumulate(len(item) + 1 for item in items)]
+        self._items = memoryview(b",".join(items) + b",")
+        head = {"kind": kind.kind, "apiVersion": kind.api_version}
+        said = encode(head)[:-1] + b","
+        self.first = said + items[0][1:]
+        added = (b'{"type":"ADDED","object":%b%b}\n' % (said, each[1:]) for each in items)
+        self.stream = memoryview(b"".join(map(chunk, added)))
+        self._templates = [_template(encode({"type": "MODIFIED", "object": head | _stamped(each)})) for each in made]
+
+    def listed(self, start: int = 0, limit: int = 0) -> tuple[Bytes, ...]:
+        """A page, or from its start all of the list."""
+        count = len(self._starts) - 1
+        stop = min(start + (limit or count), count)
+        metadata: dict[str, Any] = {"resourceVersion": VERSION}
+        if stop < count:
+            metadata |= {"continue": str(stop), "remainingItemCount": count - stop}
+        kind = {"kind": f"{self._kind.kind}List", "apiVersion": self._kind.api_version, "metadata": metadata}
+        items = self._items[self._starts[start] : self._starts[stop] - 1]
+        return self._encode(kind)[:-1] + b',"items":[', items, b"]}"
+
+    def end_of_stream(self) -> bytes:
+        """Says: these were all."""
+        metadata = {"resourceVersion": str(self.version), "annotations": _END}
+        mark = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}
+        return chunk(self._encode({"type": "BOOKMARK", "object": mark}) + b"\n")
+
+    def events(self, count: int, *, sent: int = 0) -> bytes:
+        """The next changes, one object after the other."""
+        return b"".join([self._event(sent) for _ in range(count)])
+
+    @cached_property
+    def played(self) -> bytes:
+        """One event for each object, the same each time."""
+        return self.events(len(self._templates))
+
+    def _event(self, sent: int) -> bytes:
+        self.version += 1
+        before, between, after = self._templates[self.version % len(self._templates)]
+        return b"%b%d%b%019d%b" % (before, self.version, between, sent, after)
+
+
+def _stamped(made: dict[str, Any]) -> dict[str, Any]:
+    metadata = made["metadata"]
+    annotations = {**metadata["annotations"], SENT: _STAMP}
+    return made | {"metadata": metadata | {"resourceVersion": "@" * 10, "annotations": annotations}}
+
+
+def _template(line: bytes) -> tuple[bytes, bytes, bytes]:
+    """The chunk of an event, cut where its version and its time are put in."""
+    framed = chunk(line + b"\n")
+    before, _, rest = framed.partition(b"@" * 10)
+    between, _, after = rest.partition(_STAMP.encode())
+    return before, between, after
