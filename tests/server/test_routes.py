@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from listwatch.errors import BadRequestError, MethodNotAllowedError, NotFoundError
+from listwatch.errors import BadRequestError, MethodNotAllowedError, NotAcceptableError, NotFoundError
 from listwatch.server.registry import Registry
 from listwatch.server.requests import APIRequest, NonResourceRequest, User
 from listwatch.server.routes import read_target, route
@@ -325,3 +325,28 @@ def test_every_name_survives_the_way_through_a_url(namespace, name):
     assert place("GET", f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}") == (
         "get", "pods", namespace, name, ""
     )  # fmt: skip
+
+
+# --- What is asked again ----------------------------------------------------------------------------------------------
+
+
+def test_a_collection_that_is_no_longer_served_is_not_found_though_it_was_asked_for_before():
+    registry = Registry.builtin()
+    info = read_target("GET", "/apis/apps/v1/namespaces/ns/deployments")
+    request = route(info, registry)
+    assert isinstance(request, APIRequest)
+    registry.remove(request.resource)
+    with pytest.raises(NotFoundError):
+        route(info, registry)
+
+
+def test_the_same_path_is_a_list_or_a_watch_whichever_was_asked_for_before():
+    verbs = [ask("GET", f"/api/v1/namespaces/again/pods{query}").verb for query in ("", "?watch=1", "", "?watch=1")]
+    assert verbs == ["list", "watch", "list", "watch"]
+
+
+def test_who_accepts_nothing_that_is_served_is_refused_at_a_collection_that_others_have_listed():
+    info = read_target("GET", "/api/v1/namespaces/again/pods")
+    route(info, REGISTRY)
+    with pytest.raises(NotAcceptableError):
+        route(info, REGISTRY, headers={"Accept": "text/plain"})

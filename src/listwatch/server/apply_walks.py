@@ -174,7 +174,7 @@ def fields_of_new(tree: dict[str, Tree], empty: dict[str, Tree], shape: MergeSha
     for name, value in tree.items():
         if name not in empty:
             found[f"f:{name}"] = _all_of(value, shape.member(name))
-        elif isinstance(value, dict) and isinstance(empty[name], dict):
+        elif isinstance(value, dict) and isinstance(empty[name], dict) and not shape.member(name).is_atomic:
             if inside := fields_of_new(value, empty[name], shape.member(name)):
                 found[f"f:{name}"] = inside
         elif not same(value, empty[name]):

@@ -115,24 +115,24 @@ def _read_config(verbs: Verbs, request: APIRequest, options: WriteOptions) -> De
     """What somebody wants, as they wrote it; raises the APIError that says why that cannot be wanted."""
     tree, warnings = _read_tree(request.body, options.field_validation or "Warn")
     request.warnings += warnings
-    found, expected = (tree.get("apiVersion") or "", tree.get("kind") or ""), request.resource.gvk
-    if found != (expected.api_version, expected.kind):
-        group, _, version = str(found[0]).rpartition("/")
-        raise BadRequestError(f"invalid object type: {group}/{version}, Kind={found[1]}")
+    api_version, kind = (each if isinstance(each := tree.get(name), str) else "" for name in ("apiVersion", "kind"))
+    expected = request.resource.gvk
+    if (api_version, kind) != (expected.api_version, expected.kind):
+        group, _, version = api_version.rpartition("/")
+        raise BadRequestError(f"invalid object type: {group}/{version}, Kind={kind}")
     metadata = tree.setdefault("metadata", {})
     if not isinstance(metadata, dict):
-        raise _untyped(tree, "metadata is no map")
+        raise _untyped(tree, _all(problems_of_applied(tree, verbs.managers.shape(request.resource))))
     if metadata.get("managedFields") is not None:
         raise BadRequestError("metadata.managedFields must be nil")
-    if metadata.get("name"):
-        check_name(request, tree)
-    check_namespace(request, tree)
     if problems := problems_of_applied(tree, verbs.managers.shape(request.resource)):
         if request.resource.kind == "Secret":
             # The real server shows it; a secret has no place in an error.
             problems = [each.partition(", got ")[0] for each in problems]
-        shown = problems[0] if len(problems) == 1 else "".join(["errors:", *(f"\n  {each}" for each in problems)])
-        raise _untyped(tree, shown)
+        raise _untyped(tree, _all(problems))
+    if metadata.get("name"):
+        check_name(request, tree)
+    check_namespace(request, tree)
     config = Decoded(tree, warnings)
     _read_merged(verbs, request, tree, config)  # its types are right even where another value would win
     return config
@@ -153,6 +153,10 @@ def _read_tree(body: bytes, field_validation: str) -> tuple[dict[str, Tree], tup
         why = f"error converting YAML to JSON: {', '.join(problems)}"
         raise BadRequestError(f"error strict decoding YAML: {why}")
     return tree, problems.warnings()
+
+
+def _all(problems: list[str]) -> str:
+    return problems[0] if len(problems) == 1 else "".join(["errors:", *(f"\n  {each}" for each in problems)])
 
 
 def _untyped(tree: Tree, why: str, *, what: str = "patch") -> APIError:

@@ -32,6 +32,9 @@ _log = logging.getLogger(__name__)
 
 # Without vowels, so that chance makes no words.
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+# Of a uid, two digits tell how it was made: by chance.
+_VERSION_4 = 4 << 76 | 8 << 60
+_FREE_BITS = ~(0xF << 76 | 0xC << 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +108,8 @@ class _Chance:
 
     def uid(self) -> str:
         # As uuid does it, in a fifth of the time: every answer and every new object gets one.
-        digits = f"{self._random.getrandbits(128):032x}"
-        variant = "89ab"[int(digits[16], 16) % 4]
-        return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+        digits = f"{self._random.getrandbits(128) & _FREE_BITS | _VERSION_4:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     def suffix(self) -> str:
         return "".join(self._random.choices(_SUFFIX_LETTERS, k=5))

@@ -41,9 +41,9 @@ class ConversionTable:
 
     def convert(self, tree: dict[str, Any], target: GroupVersionKind) -> dict[str, Any]:
         """The object as the target kind; the tree itself if it is that already, else a new one that may share parts."""
-        origin = GroupVersionKind.of(tree["apiVersion"], tree["kind"])
-        if origin == target:
+        if tree["apiVersion"] == target.api_version and tree["kind"] == target.kind:
             return tree
+        origin = GroupVersionKind.of(tree["apiVersion"], tree["kind"])
         converter = self._converters.get((origin, target))
         found = converter(tree) if converter else tree
         return {**found, "kind": target.kind, "apiVersion": target.api_version}

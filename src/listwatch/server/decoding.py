@@ -95,6 +95,8 @@ def kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:
     """What the tree says it is, completed by what is expected of it."""
     if tree is None:
         tree = {}
+    if isinstance(tree, dict) and _names(expected) == (tree.get("apiVersion"), tree.get("kind")):
+        return expected  # as nearly always
     if not isinstance(tree, dict):
         raise DecodeError(_no_kind(f"{json_type(tree)} into Go value of type {_KIND_STRUCT}"))
     for name, value in tree.items():

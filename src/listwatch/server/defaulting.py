@@ -81,8 +81,8 @@ class _Defaults:
         for function in self._functions:
             function(tree)
         for name, apply in self.inside.items():
-            if name in tree:
-                apply(tree[name])
+            if (inner := tree.get(name)) is not None:
+                apply(inner)
 
 
 def _applied_to_all(apply: Callable[[Tree], None]) -> Callable[[Tree], None]:

@@ -204,7 +204,7 @@ class Definitions:
         return self._known.get(resource.group_resource) if self._known else None
 
     def version(self, resource: Resource) -> CustomVersion | None:
-        definition = self.of(resource)
+        definition = self._known.get(resource.group_resource) if self._known else None
         return definition.versions.get(resource.version) if definition else None
 
     def check_accepting(self, resource: Resource, name: str) -> None:

@@ -59,7 +59,8 @@ class FieldManagers:
     def at_birth(self, request: APIRequest, options: WriteOptions, new: Tree, form: Resource) -> Tree:
         by = self._writer(request, options)
         try:
-            return managed_at_birth(new, self.empty(form), by, self.shape(form), now=self.now())
+            born = new["metadata"]["creationTimestamp"]
+            return managed_at_birth(new, self.empty(form), by, self.shape(form), now=born)
         except Misfit:
             return []  # a list whose elements cannot be told apart has no managers, and is no reason to refuse it
 

@@ -66,23 +66,30 @@ class Exchange:
         self._user_agent = request.headers.get("User-Agent", "")
         token, self._target = read_token_path(request.raw_path)
         self._authorization = f"Bearer {token}" if token else request.headers.get("Authorization", "")
-        self._info = RequestInfo(request.method, self._target)
-        self._user: User | None = None
-        self._refusal = self._identify()
+        self._info, self._refusal = self._read_target()
+        self._user = self._identify()
         self._record = LoggedRequest.of(self._info, self._user, self._user_agent)
         self._plan = backend.faults.begin(self._record)
         self._warnings: list[str] = []
 
-    def _identify(self) -> APIError | None:
-        """Find out who is asking for what, or why that cannot be known."""
+    def _read_target(self) -> tuple[RequestInfo, APIError | None]:
+        """Find out what is asked for, or why that cannot be known."""
+        try:
+            return read_target(self._request.method, self._target), None
+        except APIError as error:
+            return RequestInfo(self._request.method, self._target), error
+
+    def _identify(self) -> User | None:
+        """Find out who is asking, unless there is nothing to ask for."""
+        if self._refusal:
+            return None
         transport = self._request.transport
         certificate = transport.get_extra_info("peercert") if transport else None
         try:
-            self._info = read_target(self._request.method, self._target)
-            self._user = self._backend.access.authenticate(self._authorization, certificate)
+            return self._backend.access.authenticate(self._authorization, certificate)
         except APIError as error:
-            return error
-        return None
+            self._refusal = error
+            return None
 
     async def run(self) -> web.StreamResponse:
         """Answer, whatever it takes."""
@@ -100,14 +107,8 @@ class Exchange:
             backend.requests.changed()
 
     async def _answer(self) -> web.StreamResponse:
-        if delay := self._plan.delay:
-            await self._backend.clock.sleep(delay)
-        if self._plan.find(Refuse):
-            return reset(self._request)
-        if fail := self._plan.find(Fail):
-            return await self._refuse(fail.error)
-        if self._plan.find(Expire) and self._info.verb != "watch":
-            raise ExpiredError("The resourceVersion for the provided list is too old.")
+        if self._plan.faults and (struck := await self._suffer()) is not None:
+            return struck
         if self._refusal or not self._user:
             raise self._refusal or UnauthorizedError("Unauthorized")
         match self._route(self._user):
@@ -117,6 +118,18 @@ class Exchange:
                 return await self._watch(request)
             case request:
                 return await self._do(request)
+
+    async def _suffer(self) -> web.StreamResponse | None:
+        """What a fault answers; None if all goes on, if only after a while."""
+        if delay := self._plan.delay:
+            await self._backend.clock.sleep(delay)
+        if self._plan.find(Refuse):
+            return reset(self._request)
+        if fail := self._plan.find(Fail):
+            return await self._refuse(fail.error)
+        if self._plan.find(Expire) and self._info.verb != "watch":
+            raise ExpiredError("The resourceVersion for the provided list is too old.")
+        return None
 
     def _route(self, user: User) -> APIRequest | NonResourceRequest:
         access, headers = self._backend.access, self._request.headers

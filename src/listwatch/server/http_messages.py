@@ -36,14 +36,20 @@ async def read_body(request: web.BaseRequest) -> bytes:
     if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0
-    body = bytearray()
     try:
-        while not request.content.at_eof():
-            body += await request.content.readany()
-            if len(body) > MAX_BODY:
-                raise _too_large()
+        body = await request.content.readany()
+        # A small one comes in one piece, and is not copied.
+        return body if request.content.at_eof() and len(body) <= MAX_BODY else await _read_on(request, body)
     except web.RequestPayloadError:
         raise BadRequestError("the body of the request cannot be read") from None
+
+
+async def _read_on(request: web.BaseRequest, begun: bytes) -> bytes:
+    body = bytearray(begun)
+    while len(body) <= MAX_BODY and not request.content.at_eof():
+        body += await request.content.readany()
+    if len(body) > MAX_BODY:
+        raise _too_large()
     return bytes(body)
 
 

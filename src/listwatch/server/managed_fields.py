@@ -218,8 +218,8 @@ def after_apply(live: Tree, applied: Applied, managed: Managed, shape: MergeShap
         _check_conflicts(others, changed)
     kept = _without(_without(others, changed), gone)
     if wanted:
-        is_as_before = before is not None and same(before.fields, wanted) and not changed and not gone
-        time = before.time if before and is_as_before else now
+        # Who only agrees with what is there has no time, or that of when they last changed something.
+        time = now if changed or gone else before.time if before else ""
         kept[applied.manager] = Holding(wanted, applied.api_version, time)
     return new, kept
 

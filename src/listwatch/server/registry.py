@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from listwatch.meta import Resource, version_priority
 from listwatch.server.schema import builtin_schema
@@ -126,6 +126,8 @@ class Registry:
         self._selectable: dict[Resource, tuple[str, ...]] = {}
         self._custom_only: frozenset[str] | None = None
         """The groups of which that was found out since the last change."""
+        self.collections: dict[tuple[str, str, bool], Any] = {}
+        """Where requests for some of them lead, as `routes` has found out since the last change."""
         self._generation = 0
         for resource in resources:
             self.add(resource, builtin_traits(resource))
@@ -177,6 +179,7 @@ class Registry:
     def _changed(self) -> None:
         self._generation += 1
         self._storage_forms.clear()
+        self.collections.clear()
         self._custom_only = None
 
     # Looking up

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, Self, TypedDict, Unpack, get_type_hints
+
+import msgspec
 
 from listwatch.errors import UsageError
 from listwatch.server.requests import Query, User
@@ -41,13 +42,13 @@ class Criteria(TypedDict, total=False):
     user_agent: str
 
 
-@dataclass(slots=True, eq=False)
-class LoggedRequest:
+# A struct, not a dataclass: every request makes one, and it is made in a tenth of the time.
+class LoggedRequest(msgspec.Struct, eq=False):
     """A request, and what became of it: `status` is 0 until an answer begins, and stays so where none came."""
 
     method: str
     path: str
-    query: Query = field(default_factory=Query)
+    query: Query = msgspec.field(default_factory=Query)
     verb: str = ""
     group: str = ""
     version: str = ""

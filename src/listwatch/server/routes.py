@@ -50,6 +50,10 @@ _ON_WATCHES = {"GET": "watch"}
 _CONNECTIONS = ("exec", "attach", "portforward", "proxy")
 _PROXY = "proxy"
 
+# What is longer is not worth remembering: few clients ask for it again.
+_SHORT = 256
+_MAX_REMEMBERED = 1024
+
 _PATCHES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH})
 _PRODUCED = ("application/json", "application/yaml", "application/json;stream=watch")
 
@@ -80,6 +84,10 @@ class RequestInfo:
 
 def read_target(method: str, target: str) -> RequestInfo:
     """Read the target of an HTTP request, still percent-encoded; raises BadRequestError where it cannot be decoded."""
+    return _read_again(method, target) if len(target) <= _SHORT else _read(method, target)
+
+
+def _read(method: str, target: str) -> RequestInfo:
     path, query = _split_target(target)
     match _segments(path):
         case ["api", version, *rest] if rest:
@@ -88,6 +96,10 @@ def read_target(method: str, target: str) -> RequestInfo:
             return _read_resource(method, path, query, group, version, rest)
         case _:
             return RequestInfo(method, path, query, verb=method.lower())
+
+
+# Clients ask for the same again and again, and to read it anew is a twentieth of a small write.
+_read_again = lru_cache(maxsize=_MAX_REMEMBERED)(_read)
 
 
 def _split_target(target: str) -> tuple[str, Query]:
@@ -203,13 +215,18 @@ def route(
 ) -> APIRequest | NonResourceRequest:
     """Find what is served at a URL; raises NotFoundError, MethodNotAllowedError or, for bad names, BadRequestError."""
     headers = headers or {}
-    if not _leads_to_resources(info, registry):
+    content_type, accept = headers.get("Content-Type", ""), headers.get("Accept", "")
+    asked = info.method, info.path, info.query.flag("watch")
+    known: tuple[_Place, str] | None = registry.collections.get(asked)
+    if not known and not _leads_to_resources(info, registry):
         return _non_resource(info, headers, user)
-    place, verb = _find(info, registry)
+    place, verb = known or _find(info, registry)
     if verb == "patch":
-        _check_patch(place.resource, headers.get("Content-Type", ""))
-    _check_accepted(headers.get("Accept", ""))
-    _check_names(place, verb)
+        _check_patch(place.resource, content_type)
+    _check_accepted(accept)
+    if not known:
+        _check_names(place, verb)
+        _remember(asked, place, verb, registry)
     return APIRequest(
         verb=verb,
         resource=place.resource,
@@ -219,13 +236,21 @@ def route(
         subpath=_subpath(place, info.path),
         query=info.query,
         body=body,
-        content_type=headers.get("Content-Type", ""),
-        accept=headers.get("Accept", ""),
+        content_type=content_type,
+        accept=accept,
         user=user,
         method=info.method,
         path=info.path,
         headers=headers,
     )
+
+
+def _remember(asked: tuple[str, str, bool], place: _Place, verb: str, registry: Registry) -> None:
+    """Collections are few and asked for again, objects are many. To find one anew is a twentieth of a small write."""
+    if not place.parts and len(asked[1]) <= _SHORT:
+        if len(registry.collections) >= _MAX_REMEMBERED:
+            registry.collections.clear()
+        registry.collections[asked] = place, verb
 
 
 def _non_resource(info: RequestInfo, headers: Mapping[str, str], user: User) -> NonResourceRequest:

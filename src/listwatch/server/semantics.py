@@ -125,10 +125,10 @@ def begin_life(tree: Tree, resource: Resource, traits: Traits, schema: Schema, *
     """What a new object gets from the server, and what it may not bring along."""
     metadata = metadata_of(tree)
     claimed = metadata.pop("resourceVersion", "")
-    if _NUMBER.fullmatch(claimed) and int(claimed):
+    if claimed and _NUMBER.fullmatch(claimed) and int(claimed):
         raise _unexplained("resourceVersion should not be set on objects to be created")
-    for name in _SERVERS_OWN:
-        metadata.pop(name, None)
+    for name in metadata.keys() & _SERVERS_OWN:
+        del metadata[name]
     metadata["uid"] = uid
     metadata["creationTimestamp"] = timestamp(now)
     if traits.has_generation:

@@ -150,7 +150,8 @@ class Storage:
     def sync(self) -> None:
         """Make all writes so far safe, and tell the subscribers; does nothing when that has been done."""
         self._journal.sync()
-        self._publish()
+        if self._unpublished:
+            self._publish()
 
     def compact(self, revision: int) -> None:
         """Forget what happened up to this revision, which is then the oldest that can be read."""

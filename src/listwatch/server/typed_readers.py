@@ -168,11 +168,14 @@ class _Readers:
 
     def _map(self, shape: Shape) -> Reader:
         items, zero = self._elements(shape)
+        plain = _plain_types(shape.items)
         go_type = _go_type(shape)
 
         def read(value: Tree, path: Path, problems: Problems) -> Tree:
             if not isinstance(value, dict):
                 raise _misfit(json_type(value), go_type, path)
+            if type(value) is dict and plain.issuperset(map(type, value.values())):
+                return value.copy()  # as labels and most other maps are
             members = problems.members(value, value, path) if isinstance(value, Repeating) else value.items()
             return {
                 name: zero(problems) if item is None else items(item, (path, "", name), problems)
@@ -245,6 +248,12 @@ def _scalar(read: Callable[[Tree], Tree]) -> Reader:
             raise Unfit(str(error)) from None
 
     return reader
+
+
+def _plain_types(shape: Shape | None) -> frozenset[type]:
+    """What needs no further look."""
+    found = _PYTHON_TYPES.get(shape.type) if shape and not shape.format else None
+    return frozenset([found]) if found else frozenset()
 
 
 def _plain_scalar(shape: Shape) -> Reader:

@@ -24,18 +24,18 @@ _WHOLE_OBJECT = ("", "scale")
 
 def validate_create(tree: Tree, resource: Resource) -> list[StatusCause]:
     """What is wrong with an object that is about to be stored for the first time, with its name made."""
-    rules = _rules(resource)
-    return _distinct([*_metadata(resource)(tree, ""), *rules.always(tree, ""), *rules.created(tree, "")])
+    metadata, rules = _rules(resource)
+    return _distinct([*metadata(tree, ""), *rules.always(tree, ""), *rules.created(tree, "")])
 
 
 def validate_update(tree: Tree, old: Tree, resource: Resource, *, subresource: str = "") -> list[StatusCause]:
     """What is wrong with an object that is about to take the place of the old one."""
-    found = [*_metadata(resource)(tree, ""), *new_finalizers(tree, old, "")]
+    metadata, rules = _rules(resource)
+    found = [*metadata(tree, ""), *new_finalizers(tree, old, "")]
     if subresource in _WHOLE_OBJECT:
-        rules = _rules(resource)
         found += [*rules.always(tree, ""), *rules.change(tree, old, "")]
     elif subresource == "status":
-        found += _rules(resource).status(tree, "")
+        found += rules.status(tree, "")
     return _distinct(found)
 
 
@@ -43,11 +43,12 @@ def _distinct(causes: list[StatusCause]) -> list[StatusCause]:
     return list(dict.fromkeys(causes))
 
 
-def _rules(resource: Resource) -> KindRules:
-    return RULES.get(str(resource.gvk.group_kind), NO_RULES)
-
-
 @lru_cache(maxsize=1024)
+def _rules(resource: Resource) -> tuple[Check, KindRules]:
+    """Those for the metadata, and those for the rest."""
+    return _metadata(resource), RULES.get(str(resource.gvk.group_kind), NO_RULES)
+
+
 def _metadata(resource: Resource) -> Check:
     built_in = builtin_schema().type_of(resource.api_version, resource.kind) is not None
     rule: str = builtin_traits(resource).name_rule if built_in else "dns_subdomain"

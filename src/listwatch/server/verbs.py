@@ -42,7 +42,7 @@ from listwatch.server.managed_fields import differ_only_in_times
 from listwatch.server.namespace_rules import check_room
 from listwatch.server.patching import apply_patch
 from listwatch.server.registry import Registry, Traits
-from listwatch.server.representations import encode_object
+from listwatch.server.representations import encode_object, with_resource_version
 from listwatch.server.requests import Answer, APIRequest, ListAnswer
 from listwatch.server.reviews import Identities, answer_review
 from listwatch.server.schema import Schema
@@ -214,7 +214,7 @@ class Verbs:
     # --- create ------------------------------------------------------------------------------------------------------
 
     def create(self, request: APIRequest) -> Answer:
-        if request.resource.group_resource == ("", "bindings"):
+        if request.resource.plural == "bindings" and not request.resource.group:
             return bind(self, request)
         options = read_write_options(request)
         body = self.read_body(request, options)
@@ -286,9 +286,13 @@ class Verbs:
         if not target.traits.create_on_update:
             raise not_found(request)
         check_identity(body.tree, "", request.resource)
-        read_version(body.tree)
+        version = read_version(body.tree)
         metadata_of(body.tree).pop("resourceVersion", None)
-        return self.create_object(request, body, options)
+        answer = self.create_object(request, body, options)
+        if options.dry_run and version:
+            assert isinstance(answer.body, bytes)
+            answer.body = with_resource_version(answer.body, int(version))  # as the real server has it
+        return answer
 
     def patch(self, request: APIRequest) -> Answer:
         options = read_write_options(request)
@@ -319,10 +323,12 @@ class Verbs:
         old = self._loaded(existing, target)
         new = convert(body.tree, target.form.gvk)
         apply_defaults(new, self.schema)
-        complete_changed(new, old)
+        if not request.subresource:
+            complete_changed(new, old)
         check_version(new, old, request.resource, target.traits)
         problems = problems_of_identity(new, old)
         told = None if request.subresource else metadata_of(new).get("managedFields")
+        sent = new
         if change is not None:
             new = change(new, old, target)
         else:
@@ -331,7 +337,9 @@ class Verbs:
         if self._admission:
             apply_defaults(new, self.schema)
         if managed is None:
-            managed = self.managers.after_update(request, options, old=old, new=new, told=told, form=target.form)
+            # Who adds a container to look around manages all that was sent, though nothing else of it is taken.
+            seen = sent if request.subresource == "ephemeralcontainers" else new
+            managed = self.managers.after_update(request, options, old=old, new=seen, told=told, form=target.form)
         _put_managed(new, managed)
         self._complete(new, old, target)
         problems += validate_update(new, old, target.form, subresource=request.subresource)

@@ -33,6 +33,9 @@ class WriteOptions:
     force: bool | None = None
 
 
+_NO_OPTIONS = WriteOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
     """Of a deletion; the policy is empty where none was asked for."""
@@ -49,7 +52,7 @@ class DeleteOptions:
 def read_write_options(request: APIRequest) -> WriteOptions:
     """Raises InvalidError for what is not supported, as the real server does before it looks at the body."""
     if not request.query and request.verb != "patch":
-        return WriteOptions()
+        return _NO_OPTIONS
     kind = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}[request.verb]
     query = request.query
     options = WriteOptions(

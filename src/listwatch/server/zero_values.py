@@ -79,7 +79,8 @@ _NULL_WHEN_UNSET = _words(
     PersistentVolumeClaimCondition.lastProbeTime PersistentVolumeClaimCondition.lastTransitionTime
     PodCondition.lastProbeTime PodCondition.lastTransitionTime PriorityLevelConfigurationCondition.lastTransitionTime
     ReplicaSetCondition.lastTransitionTime ReplicationControllerCondition.lastTransitionTime
-    StatefulSetCondition.lastTransitionTime VolumeError.time ClusterRole.rules Role.rules
+    StatefulSetCondition.lastTransitionTime VolumeError.time
+    ClusterRole.rules EndpointSlice.endpoints EndpointSlice.ports Role.rules
     """
 )
 

@@ -492,3 +492,34 @@ def test_the_status_of_a_custom_object_is_applied_through_its_own_door(api: API,
         ("me", "Apply", ""): {"f:spec": {".": {}, "f:x": {}}},
         ("you", "Apply", "status"): {"f:status": {".": {}, "f:y": {}}},
     }
+
+
+# --- who agrees, and who is not understood ----------------------------------------------------------------------------
+
+
+def test_who_only_agrees_with_what_is_there_has_no_time(api: API):
+    api.create("configmaps", "a", data={"x": "1"})
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
+    agreed = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me").ok()
+    times = {entry["manager"]: "time" in entry for entry in agreed["metadata"]["managedFields"]}
+    assert times.pop("me") is False
+    assert list(times.values()) == [True]
+
+
+def test_a_selector_is_managed_as_a_whole(api: API):
+    spec = {"podSelector": {"matchLabels": {"app": "web"}}}
+    policy = api.create("networkpolicies", "a", version="networking.k8s.io/v1", spec=spec)
+    (entry,) = policy["metadata"]["managedFields"]
+    assert entry["fieldsV1"]["f:spec"]["f:podSelector"] == {}
+
+
+def test_what_is_applied_says_in_words_what_it_is(api: API):
+    body = {"apiVersion": "v1", "kind": 5, "metadata": {"name": "a"}}
+    answer = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
+    assert answer.failed(400, "BadRequest")["message"] == "invalid object type: /v1, Kind="
+
+
+def test_what_is_applied_is_read_before_its_name_is(api: API):
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}, "data": "text"}
+    answer = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
+    assert ".data: expected map, got &{text}" in answer.failed(500, "")["message"]

@@ -384,3 +384,28 @@ def test_a_job_that_is_given_a_name_takes_only_the_labels_its_pods_came_with(api
     job = create_job(api, {"metadata": {"labels": {"app": "web"}}}, generateName="made-up-")
     assert job["metadata"]["labels"] == {"app": "web"}
     assert job["spec"]["template"]["metadata"]["labels"]["job-name"] == job["metadata"]["name"]
+
+
+# --- what is always there ---------------------------------------------------------------------------------------------
+
+
+def test_a_role_without_rules_says_so(api: API):
+    for name, fields in (("a", {}), ("b", {"rules": []})):
+        role = api.create("roles", name, version="rbac.authorization.k8s.io/v1", **fields)
+        assert role["rules"] is None
+
+
+def test_a_slice_without_endpoints_says_so(api: API):
+    for name, fields in (("a", {}), ("b", {"endpoints": [], "ports": []})):
+        found = api.create("endpointslices", name, version="discovery.k8s.io/v1", addressType="IPv4", **fields)
+        assert (found["endpoints"], found["ports"]) == (None, None)
+
+
+def test_a_probe_without_a_port_is_refused(api: API):
+    probes = {"readinessProbe": {"httpGet": {"path": "/"}}, "livenessProbe": {"tcpSocket": {}}}
+    body = {"metadata": {"name": "a"}, "spec": {"containers": [{**POD["containers"][0], **probes}]}}
+    status = api.post(api.path("pods"), body).failed(422, "Invalid")
+    assert causes(status) == {
+        ("FieldValueInvalid", "spec.containers[0].livenessProbe.tcpSocket.port"),
+        ("FieldValueInvalid", "spec.containers[0].readinessProbe.httpGet.port"),
+    }

@@ -288,3 +288,48 @@ def test_an_unknown_subresource_is_not_found(api: API, pod: str):
 def test_a_subresource_takes_its_own_methods_only(api: API, pod: str):
     api.delete(f"{pod}/status").failed(405, "MethodNotAllowed")
     api.get(f"{pod}/eviction").failed(405, "MethodNotAllowed")
+
+
+# --- what is reported -------------------------------------------------------------------------------------------------
+
+
+def report(api: API, path: str, **status: Tree) -> Answer:
+    return api.patch(f"{path}/status", {"status": status})
+
+
+def test_a_condition_without_times_says_so(api: API, web: str, pod: str):
+    conditions = [{"type": "Ready", "status": "True"}]
+    (found,) = report(api, pod, conditions=conditions).ok()["status"]["conditions"]
+    assert found == {**conditions[0], "lastProbeTime": None, "lastTransitionTime": None}
+    (found,) = report(api, web, conditions=conditions).ok()["status"]["conditions"]
+    assert found == {**conditions[0], "lastUpdateTime": None, "lastTransitionTime": None}
+
+
+def test_there_are_not_more_replicas_of_one_sort_than_there_are(api: API, web: str):
+    status = report(api, web, replicas=1, readyReplicas=2, availableReplicas=3).failed(422, "Invalid")
+    assert causes(status) == {
+        ("FieldValueInvalid", f"status.{name}") for name in ("readyReplicas", "availableReplicas")
+    }
+    status = report(api, web, replicas=-1).failed(422, "Invalid")
+    assert ("FieldValueInvalid", "status.replicas") in causes(status)
+    report(api, web, replicas=3, readyReplicas=2, availableReplicas=1).ok()
+
+
+def test_conditions_of_a_budget_are_complete(api: API):
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    api.create("poddisruptionbudgets", "a", version="policy/v1", spec=spec)
+    path = api.path("poddisruptionbudgets", "a", version="policy/v1")
+    status = report(api, path, conditions=[{"type": "Ready"}]).failed(422, "Invalid")
+    assert causes(status) == {
+        ("FieldValueNotSupported", "status.conditions[0].status"),
+        ("FieldValueRequired", "status.conditions[0].lastTransitionTime"),
+        ("FieldValueRequired", "status.conditions[0].reason"),
+    }
+    status = report(api, path, disruptionsAllowed=-1).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "status.disruptionsAllowed")}
+
+
+def test_a_scale_of_what_was_made_anew_meanwhile_is_a_conflict(api: API, web: str):
+    body = {"metadata": {"name": "web", "uid": "other"}, "spec": {"replicas": 3}}
+    status = api.put(f"{web}/scale", body).failed(409, "Conflict")
+    assert "Precondition failed: UID in precondition: other" in status["message"]

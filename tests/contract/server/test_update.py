@@ -267,3 +267,8 @@ def test_a_job_that_is_replaced_needs_the_selector_that_the_server_gave_it(api: 
         ("FieldValueInvalid", "spec.template"),
         ("FieldValueInvalid", "spec.template.metadata.labels"),
     }
+
+
+def test_a_pod_can_be_replaced_by_what_it_was_made_of(api: API):
+    created = api.create("pods", "web", spec=POD)
+    assert api.put(api.path("pods", "web"), {"metadata": {"name": "web"}, "spec": POD}).ok() == created

@@ -39,9 +39,12 @@ def all_of(*checks: Check) -> Check:
     if len(checks) == 1:
         return checks[0]
 
-    def check(value: Tree, path: str) -> Causes:
+    # Not a generator: most checks find nothing, and this one is made of many.
+    def check(value: Tree, path: str) -> list[StatusCause]:
+        found: list[StatusCause] = []
         for each_check in checks:
-            yield from each_check(value, path)
+            found += each_check(value, path)
+        return found
 
     return check
 

@@ -44,7 +44,8 @@ _MAX_SIZE = 1024 * 1024
 
 def _keys(data: Tree, path: str) -> Causes:
     for key in data:
-        yield from (invalid(f"{path}[{key}]", key, said) for said in config_key(key))
+        for said in config_key(key):
+            yield invalid(f"{path}[{key}]", key, said)
 
 
 def _clear_keys(config: Tree, path: str) -> Causes:

@@ -104,9 +104,8 @@ def percentage(value: object) -> int | None:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def dns_subdomain(value: str) -> Iterator[str]:
-    yield from _no_longer_than(value, 253)
-    yield from _is_subdomain(value)
+def dns_subdomain(value: str) -> tuple[str, ...]:
+    return *_no_longer_than(value, 253), *_is_subdomain(value)
 
 
 @remembered
@@ -142,9 +141,8 @@ def cron_job_name(value: str) -> Iterator[str]:
     yield from _no_longer_than(value, 52)
 
 
-def _no_longer_than(value: str, length: int, unit: str = "characters") -> Iterator[str]:
-    if len(value.encode()) > length:
-        yield f"must be no more than {length} {unit}"
+def _no_longer_than(value: str, length: int, unit: str = "characters") -> tuple[str, ...]:
+    return (f"must be no more than {length} {unit}",) if len(value.encode()) > length else ()
 
 
 # --- labels and keys -------------------------------------------------------------------------------------------------
@@ -174,6 +172,7 @@ def label_value(value: str) -> Iterator[str]:
     yield from _is_label_value(value)
 
 
+@remembered
 def config_key(value: str) -> Iterator[str]:
     yield from _no_longer_than(value, 253)
     yield from _is_config_key(value)

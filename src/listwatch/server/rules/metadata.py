@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from listwatch.server.causes import forbidden, invalid, required, too_long
-from listwatch.server.rules.checks import Causes, Check, Format, all_of, at, each, inside, when
+from listwatch.server.rules.checks import Causes, Check, Format, all_of, at, each, elements, inside
 from listwatch.server.rules.formats import (
     cron_job_name,
     dns_label,
@@ -39,8 +39,7 @@ def metadata_rules(*, name_rule: str, namespaced: bool, built_in: bool) -> Check
         at("labels", labels),
         at("annotations", _annotations),
         at("ownerReferences", _owners),
-        at("finalizers", _finalizers),
-        when(lambda _: built_in, each("finalizers", standard_finalizer)),
+        at("finalizers", _finalizers, *([elements(standard_finalizer)] if built_in else [])),
     )
 
 
@@ -51,7 +50,8 @@ def _names(rule: str) -> Check:
         if base := metadata.get("generateName"):
             yield from (invalid(inside(path, "generateName"), base, said) for said in _of_prefix(base, format_))
         if name := metadata.get("name"):
-            yield from (invalid(inside(path, "name"), name, said) for said in format_(name))
+            for said in format_(name):
+                yield invalid(inside(path, "name"), name, said)
         else:
             yield required(inside(path, "name"), "name or generateName is required")
 
@@ -67,7 +67,8 @@ def _of_prefix(base: str, format_: Format) -> list[str]:
 
 def _namespace(metadata: Tree, path: str) -> Causes:
     if namespace := metadata.get("namespace"):
-        yield from (invalid(inside(path, "namespace"), namespace, said) for said in dns_label(namespace))
+        for said in dns_label(namespace):
+            yield invalid(inside(path, "namespace"), namespace, said)
     else:
         yield required(inside(path, "namespace"))
 
@@ -82,8 +83,10 @@ def _no_namespace(metadata: Tree, path: str) -> Causes:
 
 def labels(value: Tree, path: str) -> Causes:
     for key, text in value.items():
-        yield from (invalid(path, key, said) for said in qualified_name(key))
-        yield from (invalid(path, text, said) for said in label_value(text))
+        for said in qualified_name(key):
+            yield invalid(path, key, said)
+        for said in label_value(text):
+            yield invalid(path, text, said)
 
 
 def _annotations(value: Tree, path: str) -> Causes:
