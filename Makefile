@@ -8,7 +8,7 @@ UV     := $(shell command -v uv 2>/dev/null)
 # Where `make models` reads the API's schemas and discovery from: a folder, or the URL of an API server.
 SOURCE ?= ../shared/kubernetes-1.37
 
-# How long `make soak` takes.
+# How long each of the two runs of `make soak` takes: informers, then controllers.
 MINUTES ?= 3
 
 # The stamps are written last, so that an interrupted installation is done again, not taken for a finished one.

@@ -17,7 +17,7 @@ LONGEST = 2.0
 
 
 def _faults(dice: Random) -> dict[str, Callable[[], Fault]]:
-    reads, writes = ("list", "watch"), ("create", "patch", "delete")
+    reads, writes = ("list", "watch"), ("create", "update", "patch", "delete")
     often, seldom = dice.choice([0.1, 0.3]), 0.02
     return {
         "refused": lambda: Fault(Refuse(), verb=dice.choice(reads), probability=often),
@@ -30,6 +30,9 @@ def _faults(dice: Random) -> dict[str, Callable[[], Fault]]:
         "held": lambda: Fault(HoldEvents(), probability=often),
         "write lost": lambda: Fault(LoseAnswer(), verb=dice.choice(writes), probability=seldom),
         "write refused": lambda: Fault(Refuse(), verb=dice.choice(writes), probability=seldom),
+        "write throttled": lambda: Fault(
+            Fail(TooManyRequestsError("slow down")), verb=dice.choice(writes), probability=often
+        ),
         "write broken": lambda: Fault(Fail(InternalServerError("oops")), verb=dice.choice(writes), probability=seldom),
         "without bookmarks": lambda: Fault(DropBookmarks(), probability=often),
     }

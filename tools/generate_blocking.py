@@ -18,6 +18,7 @@ from listwatch import blocking
 from listwatch.blocking import clients, controllers, electors, face, informers, queues, recorders, sources, streams
 from listwatch.blocking import waiting as waiting_room
 from listwatch.client import apply_files, retry_on_conflict, typed_groups, until, waiting
+from listwatch.controller import finalizers
 from listwatch.informer import typed_groups as informer_groups
 from listwatch.informer import until_with_sync
 
@@ -43,7 +44,10 @@ _SOURCE = "Source = ResourceReader[T] | ListWatch[T] | ListerWatcher[T]"
 # Where the blocking classes are, and which functions are there besides.
 _ROOMS = (streams, clients, sources, waiting_room, informers, electors, queues, controllers, recorders)
 _FUNCTIONS = {
+    "add_finalizer": finalizers,
     "apply_files": apply_files,
+    "finalize": finalizers,
+    "remove_finalizer": finalizers,
     "retry_on_conflict": retry_on_conflict,
     "until": until,
     "until_with_sync": until_with_sync,

@@ -149,3 +149,44 @@ def test_what_may_not_be_watched_is_an_error_that_says_so(client: blocking.Clien
     controller = blocking.Controller(print, for_=("example.com/v1", "Nothing"), client=client, sync_timeout=0.05)
     with pytest.raises(TimeoutError, match="Nothing"):
         controller.run()
+
+
+def test_a_finalizer_is_there_before_apply_and_goes_after_cleanup_in_the_caller_s_thread(client: blocking.ClientSet):
+    maps, name = client.core_v1.configmaps("default"), "example.com/bucket"
+    story: list[str] = []
+
+    def apply(item: ConfigMap) -> str:
+        story.append(f"apply with {maps.get(item.name).metadata.finalizers}")  # which waits, as only a thread may
+        return threading.current_thread().name
+
+    def cleanup(item: ConfigMap) -> None:
+        story.append(f"cleanup with {maps.get(item.name).metadata.finalizers}")
+
+    item = maps.create(a_config_map("a"))
+    here = threading.current_thread().name
+    assert blocking.finalize(maps, item, name, apply=apply, cleanup=cleanup) == here
+    maps.delete("a")
+    blocking.finalize(maps, maps.get("a"), name, apply=apply, cleanup=cleanup)
+    assert story == [f"apply with ['{name}']", f"cleanup with ['{name}']"]
+    assert list(maps.list(field_selector="metadata.name=a")) == []
+
+
+def test_a_cleanup_that_fails_keeps_the_finalizer(client: blocking.ClientSet):
+    def cleanup(item: ConfigMap) -> None:
+        raise ZeroDivisionError
+
+    maps, name = client.core_v1.configmaps("default"), "example.com/bucket"
+    blocking.add_finalizer(maps, maps.create(a_config_map("a")), name)
+    maps.delete("a")
+    with pytest.raises(ZeroDivisionError):
+        blocking.finalize(maps, maps.get("a"), name, apply=print, cleanup=cleanup)
+    assert maps.get("a").metadata.finalizers == [name]
+    blocking.remove_finalizer(maps, maps.get("a"), name)
+
+
+def test_finalizers_of_blocking_programs_call_plain_functions(client: blocking.ClientSet):
+    async def apply(item: ConfigMap) -> None: ...
+
+    maps = client.core_v1.configmaps("default")
+    with pytest.raises(UsageError, match=r"calls plain functions, and .*apply is async"):
+        blocking.finalize(maps, maps.create(a_config_map("a")), "example.com/a", apply=apply, cleanup=print)

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -280,3 +281,38 @@ def test_an_informer_that_runs_goes_on_when_nobody_looks_and_stops_after_its_cli
     assert len(our_threads()) == 1
     factory.stop()
     assert our_threads() == []
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_handler_that_wants_to_end_the_program_ends_nothing_and_is_reported(config_maps: Any, is_async: bool):
+    config_maps.create(a_config_map("old"))
+    failures: SimpleQueue[Exception] = SimpleQueue()
+
+    def leave(_: ConfigMap) -> None:
+        sys.exit(3)
+
+    async def leave_later(_: ConfigMap) -> None:
+        sys.exit(3)
+
+    told = Told()
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        informer.add_handler(
+            on_add=leave_later if is_async else leave, on_failure=lambda _, __, error: failures.put(error)
+        )
+        informer.add_handler(told)
+        informer.wait_for_sync(timeout=PATIENCE)
+        assert "tell the main thread instead" in str(failures.get(timeout=PATIENCE))
+        config_maps.create(a_config_map("new"))
+        assert [told.next(), told.next()] == ["added old", "added new"]
+        assert "tell the main thread instead" in str(failures.get(timeout=PATIENCE))
+
+
+def test_a_function_that_ends_the_program_does_so_where_it_is_waited_for_and_the_others_go_on(config_maps: Any):
+    config_maps.create(a_config_map("old"))
+
+    def leave(_: object) -> bool:
+        sys.exit(3)
+
+    with pytest.raises(SystemExit):
+        blocking.wait_for(config_maps, "old", leave, timeout=PATIENCE)
+    assert [each.name for each in config_maps.list()] == ["old"]

@@ -268,5 +268,10 @@ def test_conditions_can_be_shown():
 
 
 async def test_what_is_no_condition_is_refused(pods: ResourceClient[Pod]):
+    async def is_there(pod: Pod | None) -> bool:
+        return pod is not None
+
+    with pytest.raises(UsageError, match="is async, and its answer is not waited for: give a plain function"):
+        await wait_for(pods, "web", is_there)  # type: ignore[arg-type]  # that is the mistake
     with pytest.raises(UsageError, match="7 is no condition: give a function of an object, or a text as 'ready'"):
         await wait_for(pods, "web-0", 7)  # type: ignore[arg-type]  # it is what is tested

@@ -133,10 +133,11 @@ async def test_one_that_holds_up_the_event_loop_is_named_while_it_does():
     assert controller.statistics().held_up == 1
 
 
-async def test_a_function_for_keys_that_fails_is_reported_and_others_go_on():
+@pytest.mark.parametrize("error", [ZeroDivisionError("by nothing"), SystemExit(3), asyncio.CancelledError()])
+async def test_a_function_for_keys_that_fails_is_reported_and_others_go_on(error: BaseException):
     def lead(item: ConfigMap) -> list[str]:
         if item.name == "bad":
-            raise ZeroDivisionError("by nothing")
+            raise error
         return [f"default/{item.name}"]
 
     async with world() as (_, client):

@@ -415,7 +415,11 @@ async def test_the_shared_informer_goes_with_its_last_user():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"for_": ConfigMap, "concurrency": 0}, "needs a worker"),
+        ({"for_": ConfigMap, "concurrency": 0}, "needs a number of workers"),
+        ({"for_": ConfigMap, "concurrency": "4"}, "needs a number of workers"),
+        ({"for_": ConfigMap, "owns": Pod}, r"expected a list of what to watch, as owns=\[\.\.\.\]"),
+        ({"for_": ConfigMap, "watches": "pods"}, "expected a list of what to watch"),
+        ({"for_": ConfigMap, "limiter": 5}, "5 cannot say how long an item waits"),
         ({"for_": ConfigMap, "timeout": 0}, "some time"),
         ({"owns": [Pod]}, "of what"),
         ({"for_": "deployments", "owns": [Pod]}, "of what"),

@@ -340,7 +340,9 @@ async def test_probes_are_answered():
             assert status == 200
             assert 'workqueue_adds_total{name="ConfigMap"} 1' in text
             assert 'controller_runtime_reconcile_total{controller="ConfigMap",result="success"} 1' in text
-            assert "leader_election_master_status 1" in text
+            assert 'leader_election_master_status{name="default/op"} 1\n' in text
+            assert 'informer_queued_items{name="configmaps",group="",version="v1",resource="configmaps"} 0\n' in text
+            assert 'rest_client_requests_total{code="201",method="POST",host="' in text
             assert (await ask(manager, "/else"))[0] == 404
             assert (await ask(manager, "/healthz", "POST"))[0] == 405
 

@@ -8,18 +8,24 @@ from typing import Any
 import pytest
 
 from listwatch.client.client_set import ClientSet
+from listwatch.client.config import ClientConfig
 from listwatch.errors import InformerStoppedError, ResourceVersionError, UsageError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.informer import Informer
 from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.reflector import Reflector
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.server import APIServer
+
+CONFIG = ClientConfig(host="http://127.0.0.1:1")
+CLIENT: Any = ClientSet(CONFIG)
+CONFIGMAPS: Any = CLIENT.core_v1.configmaps("default")
 
 
 class Handler:
-    def on_add(self, item: ConfigMap) -> None: ...
+    def on_add(self, item: Object) -> None: ...
 
 
 async def is_wanted(_: object) -> bool:
@@ -31,20 +37,112 @@ class Wanted:
         return False
 
 
-def a_source() -> ListWatch[Any]:
-    async def watch() -> Any:
-        return
-        yield
+@pytest.mark.parametrize("source", [None, 5, CONFIG, CLIENT, CLIENT.core_v1.configmaps, [CONFIGMAPS]])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda source: SharedIndexInformer(source, ConfigMap),
+        lambda source: SharedIndexInformer({"default": source}, ConfigMap),
+        lambda source: Informer(source, ConfigMap, Handler()),
+        lambda source: Reflector(source, ConfigMap, None),  # type: ignore[arg-type]  # it does not come to it
+    ],
+)
+def test_what_cannot_be_listed_and_watched_is_no_source(make: Callable[[Any], object], source: Any):
+    with pytest.raises(UsageError, match="is no source of objects: give a client's resource"):
+        make(source)
 
-    return ListWatch(list=lambda: [], watch=watch)
+
+def test_no_sources_are_none():
+    with pytest.raises(UsageError, match="give at least one"):
+        SharedIndexInformer({}, ConfigMap)
 
 
-@pytest.fixture
-def client() -> ClientSet:
-    return ClientSet(APIServer().config) if False else ClientSet(_config())
+@pytest.mark.parametrize("kind", [None, 5, dict, "ConfigMap"])
+def test_what_is_no_class_of_objects_is_no_kind(kind: Any):
+    with pytest.raises(UsageError, match="is no kind of objects: give a class"):
+        SharedIndexInformer(CONFIGMAPS, kind)
 
 
-def _config() -> Any:
-    from listwatch.client.config import ClientConfig
+def test_a_source_of_one_kind_is_not_read_as_another_which_would_keep_nothing():
+    with pytest.raises(UsageError, match="is a source of ConfigMap, not of Pod"):
+        SharedIndexInformer(CONFIGMAPS, Pod)
+    with pytest.raises(UsageError, match="is a source of Unstructured, not of Pod"):
+        SharedIndexInformer(CLIENT.dynamic.resource("v1", "Pod"), Pod)
+    SharedIndexInformer(CLIENT.dynamic.resource("v1", "Pod"), Unstructured)
 
-    return ClientConfig(host="http://127.0.0.1:1")
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({}, "has nothing to call"),
+        ({"on_add": 5}, "has 5, which cannot be called"),
+        ({"handler": 5}, "int has nothing to call"),
+        ({"handler": Handler(), "on_update": print}, "not both: on_update"),
+        ({"on_add": print, "filter": 5}, "5 is no filter"),
+        ({"on_add": print, "filter": is_wanted}, "is async, and its answer is not waited for"),
+        ({"on_add": print, "filter": Wanted()}, "is async, and its answer is not waited for"),
+        ({"on_add": print, "overflow": "drop"}, "can coalesce or report, not 'drop'"),
+    ],
+)
+def test_a_handler_that_would_not_do_what_it_looks_like_is_refused(options: dict[str, Any], why: str):
+    with pytest.raises(UsageError, match=why):
+        SharedIndexInformer(CONFIGMAPS, ConfigMap).add_handler(**options)
+
+
+@pytest.mark.parametrize("client", [None, CONFIG, CLIENT.rest, CONFIGMAPS])
+def test_a_factory_is_made_of_a_client(client: Any):
+    with pytest.raises(UsageError, match="a factory needs a ClientSet"):
+        SharedInformerFactory(client)
+
+
+def test_a_list_watch_is_made_of_functions_or_of_a_rest_client():
+    with pytest.raises(UsageError, match="made of two functions"):
+        ListWatch(list=CONFIGMAPS, watch=CONFIGMAPS.watch)
+    with pytest.raises(UsageError, match=r"is no REST client: give one, as client\.rest"):
+        ListWatch.from_client(CLIENT, "configmaps")
+
+
+async def test_an_informer_that_has_stopped_does_not_pretend_to_start_again():
+    informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
+    async with informer:
+        assert not informer.is_stopped
+    with pytest.raises(InformerStoppedError, match="runs once"):
+        informer.start()
+    with pytest.raises(InformerStoppedError, match="runs once"):
+        await informer.run()
+
+
+async def test_an_informer_that_was_stopped_before_it_began_does_not_begin():
+    informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
+    await informer.stop()
+    with pytest.raises(InformerStoppedError, match="runs once"):
+        informer.start()
+
+
+async def test_a_factory_that_was_stopped_does_not_pretend_to_start_again():
+    factory = SharedInformerFactory(CLIENT)
+    factory.informer(ConfigMap)
+    await factory.stop()
+    with pytest.raises(InformerStoppedError, match="runs once"):
+        factory.start()
+
+
+@pytest.mark.parametrize("version", [None, 3, "", "abc"])
+async def test_a_version_to_wait_for_is_text_of_digits(version: Any):
+    informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
+    with pytest.raises(ResourceVersionError, match="expected text of digits only"):
+        await informer.wait_until(version, timeout=1)
+
+
+async def test_a_timeout_is_a_number():
+    with pytest.raises(UsageError, match="a timeout is a number of seconds"):
+        await SharedIndexInformer(CONFIGMAPS, ConfigMap).wait_for_sync(timeout="30")  # type: ignore[arg-type]  # so it is
+
+
+def test_what_a_program_holds_says_what_it_is():
+    factory = SharedInformerFactory(CLIENT)
+    handle = factory.informer(ConfigMap)
+    registration = handle.informer.add_handler(on_add=print)
+    assert repr(factory) == "<SharedInformerFactory over <ClientSet of http://127.0.0.1:1>, not running: 1 informers>"
+    assert repr(handle) == "<InformerHandle, held, on <SharedIndexInformer of configmaps, not in step: 0 @>>"
+    assert repr(registration) == "<HandlerRegistration of print, not in step>"

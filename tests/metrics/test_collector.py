@@ -16,8 +16,10 @@ from tests.leaderelection.memory_lock import MemoryLock, Shelf
 
 import listwatch as lw
 from listwatch import blocking
+from listwatch.controller.metrics_text import metrics_text
 from listwatch.errors import ConfigError, NotFoundError, UsageError
 from listwatch.metrics import Collector
+from listwatch.metrics.samples import samples_of
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
@@ -25,12 +27,12 @@ from listwatch.testing.api_server_thread import APIServerThread
 
 
 class Scraped:
-    """What a registry with one collector says: values by name and labels, and the type of each family."""
+    """What a registry with one collector says, or a text: values by name and labels, and the type of each family."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: Collector, *, text: str = "") -> None:
         registry = CollectorRegistry()
         registry.register(collector)
-        families = [*text_string_to_metric_families(generate_latest(registry).decode())]
+        families = [*text_string_to_metric_families(text or generate_latest(registry).decode())]
         self.types = {family.name: family.type for family in families}
         self._values = {
             (sample.name, tuple(sorted(sample.labels.items()))): sample.value
@@ -178,6 +180,20 @@ async def test_a_manager_is_told_of_with_all_that_it_runs(client: lw.ClientSet):
     }
     assert results["success"]
     assert (results["requeue_after"], results["error"]) == (0, 0)
+
+
+async def test_the_text_of_a_manager_says_what_a_collector_does(client: lw.ClientSet):
+    manager = lw.Manager(client, leader_election='a "quoted\\" name', namespace="default")
+    manager.add(lw.Controller(lambda key: None, for_=ConfigMap, name="settings"))
+    manager.add(lw.Controller(lambda key: None, for_=lw.Watch(ConfigMap, label_selector="a=b"), name="labelled"))
+    collector = collector_of(manager, client)
+    text = metrics_text(
+        [*samples_of(manager.statistics()), *samples_of(client.rest.statistics(), host=client.rest.config.base_url)]
+    )
+    asked, written = Scraped(collector), Scraped(collector, text=text)
+    assert written.types == asked.types
+    assert written.names == asked.names
+    assert written.value("leader_election_master_status", name='default/a "quoted\\" name') == 0
 
 
 async def test_an_event_recorder_tells_what_became_of_events(client: lw.ClientSet):

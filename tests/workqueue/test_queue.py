@@ -566,10 +566,20 @@ async def test_an_error_in_the_equality_of_items_is_not_taken_for_another(clock:
         queue.add(Odd())
 
 
-@pytest.mark.parametrize("delay", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("delay", [math.nan, math.inf, -math.inf, "5", None])
 async def test_a_delay_that_never_ends_is_refused(queue: WorkQueue[str], delay: float):
     with pytest.raises(UsageError, match="'one' cannot be added to a work queue after"):
         queue.add_after("one", delay)
+
+
+async def test_a_priority_that_cannot_be_compared_is_refused_before_it_stands_among_others(queue: WorkQueue[str]):
+    queue.add("one")
+    with pytest.raises(UsageError, match="'two' cannot be put into a work queue with priority='high'"):
+        queue.add("two", priority="high")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(UsageError, match="'two' cannot be put into a work queue with priority=None"):
+        queue.add_after("two", 5, priority=None)  # type: ignore[arg-type]  # on purpose
+    async with queue.take() as item:
+        assert item == "one"
 
 
 def test_it_is_a_public_name():

@@ -25,6 +25,7 @@ from .clients import (
 )
 from .controllers import Controller, Manager
 from .electors import LeaderElector
+from .finalizers import add_finalizer, finalize, remove_finalizer
 from .informers import HandlerRegistration, InformerHandle, SharedIndexInformer, SharedInformerFactory
 from .queues import WorkQueue
 from .recorders import EventRecorder
@@ -57,7 +58,10 @@ __all__ = [
     "SubresourceClient",
     "WatchStream",
     "WorkQueue",
+    "add_finalizer",
     "apply_files",
+    "finalize",
+    "remove_finalizer",
     "retry_on_conflict",
     "until",
     "until_with_sync",

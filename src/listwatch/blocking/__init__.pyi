@@ -31,9 +31,8 @@ from listwatch.client.rate_limiter import RateLimiter
 from listwatch.client.result import Result
 from listwatch.client.sender import ClientStatistics, Transport
 from listwatch.clock import Clock
-from listwatch.controller.manager import ManagerStatistics
 from listwatch.controller.reconciler import Reconcile
-from listwatch.controller.reports import ControllerStatistics, Failure
+from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
 from listwatch.controller.triggers import KeyLike
 from listwatch.events.occurrence import EventType
 from listwatch.events.recorder import EventRecorderStatistics
@@ -125,7 +124,10 @@ __all__ = [
     "SubresourceClient",
     "WatchStream",
     "WorkQueue",
+    "add_finalizer",
     "apply_files",
+    "finalize",
+    "remove_finalizer",
     "retry_on_conflict",
     "until",
     "until_with_sync",
@@ -930,9 +932,6 @@ class Controller:
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
-    @property
-    def has_left_some(self) -> bool:
-        """Whether, when all is over, a reconcile runs on that could not be cancelled."""
 
 class Manager:
     """Runs controllers over shared informers, until it is told to end, or one of them cannot go on.
@@ -1852,6 +1851,9 @@ class InformerGroups:
     storagemigration_v1beta1: StoragemigrationV1beta1Informers
     lifecycle_v1alpha1: LifecycleV1alpha1Informers
 
+def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T:
+    """The object with this finalizer; ConflictError if it was changed since it was read."""
+
 def apply_files(
     client: ClientSet | DynamicClient,
     *paths: str | PathLike[str],
@@ -1867,6 +1869,17 @@ def apply_files(
     What names no namespace goes to `namespace`, or else to that of the configuration. `server_side=False` creates what
     is not there and merges the rest into what is. The first error ends it, and a note says which object it was about.
     """
+
+def finalize(
+    client: ResourceClient[T], item: T, finalizer: str, *, apply: Callable[[T], Any], cleanup: Callable[[T], Any]
+) -> Any:
+    """Call `apply` with an object that has the finalizer, or `cleanup` with one that is to go; what `apply` returns.
+
+    An object that is to go and has no finalizer of ours is left alone: others hold it.
+    """
+
+def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None:
+    """Let the object go; ConflictError if it was changed since it was read. One that is gone already is fine."""
 
 def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None) -> R:
     """What `change` returns in the end; the last ConflictError if it never comes through."""

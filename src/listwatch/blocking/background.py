@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 import sys
 import threading
@@ -22,6 +23,12 @@ from listwatch.errors import UsageError
 __all__ = ["BackgroundLoop", "Lease", "LoopThread", "check_not_in_a_loop"]
 
 R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+
+# A signal may reach another thread of the process, and then wakes nobody: its handler, Ctrl-C included, is called when
+# the main thread next does something.
+_NAP = 0.25
 
 # A handler that never returns must not keep a program from ending.
 _LAST_WAIT = 2.0
@@ -37,7 +44,12 @@ class LoopThread(threading.Thread):
 
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._serve())
+            while not self._ending.is_set():
+                try:
+                    runner.run(self._serve())
+                except (SystemExit, KeyboardInterrupt) as error:
+                    # Whoever waits for the call that raised it has it as well; everybody else still needs the loop.
+                    _log.warning("a function called in the event loop of blocking clients raised %r", error)
 
     async def _serve(self) -> None:
         await self._ending.wait()
@@ -138,7 +150,7 @@ class Lease:
         self._check(doing)
         waiting = _BACKGROUND.submit(_awaited(make))
         try:
-            return waiting.result()
+            return _result(waiting)
         except CancelledError:
             raise UsageError(f"{doing} was cancelled: {self._owner} was closed meanwhile") from None
         except BaseException:
@@ -175,6 +187,15 @@ def check_not_in_a_loop(doing: str) -> None:
             f"blocking.{doing} would hold up the event loop that runs in this thread; "
             f"use listwatch.{doing.partition('.')[0]} here, with `await`"
         )
+
+
+def _result(waiting: Future[R]) -> R:
+    while True:
+        try:
+            return waiting.result(timeout=_NAP)
+        except TimeoutError:
+            if waiting.done():  # then the error may be its own
+                return waiting.result()
 
 
 async def _awaited(make: Callable[[], Awaitable[R]]) -> R:

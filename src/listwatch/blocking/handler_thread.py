@@ -92,7 +92,16 @@ class ThreadListener(Listener[T]):
                     asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop).result()
             except Exception as error:  # noqa: BLE001  # it is the user's function, and others' changes are to come
                 self._report(change, error)
+            except (SystemExit, KeyboardInterrupt) as error:
+                self._report(change, _in_vain(error))
         return len(batch)
+
+
+def _in_vain(error: BaseException) -> Exception:
+    """What to report of a handler that wanted to end the program: only the main thread can."""
+    report = RuntimeError(f"the handler raised {error!r}, which ends nothing here; tell the main thread instead")
+    report.__cause__ = error
+    return report
 
 
 async def _awaited(awaitable: Awaitable[Any]) -> Any:

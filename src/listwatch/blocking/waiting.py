@@ -24,7 +24,7 @@ from listwatch.objects.object import Object
 
 from .face import Opened, leased, spoken, waiting_function
 
-__all__ = ["RetryWatcher", "retry_on_conflict", "until", "until_with_sync", "wait_for"]
+__all__ = ["RetryWatcher", "finished", "retry_on_conflict", "until", "until_with_sync", "wait_for"]
 
 R = TypeVar("R")
 T = TypeVar("T", bound=Object)
@@ -84,7 +84,7 @@ def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RET
     async def attempt() -> R:
         return change()
 
-    return _finished(conflicts.retry_on_conflict(attempt, backoff=backoff, clock=_HoldingClock(clock or SystemClock())))
+    return finished(conflicts.retry_on_conflict(attempt, backoff=backoff, clock=_HoldingClock(clock or SystemClock())))
 
 
 retry_on_conflict.__doc__ = spoken(retry_on_conflict.__doc__)
@@ -107,7 +107,7 @@ class _HoldingClock:
             lease.wait(lambda: self._clock.sleep(delay), doing="retry_on_conflict")
 
 
-def _finished(coroutine: Coroutine[Any, Any, R]) -> R:
+def finished(coroutine: Coroutine[Any, Any, R]) -> R:
     """What a coroutine returns that waits for nothing but what holds up its thread anyway."""
     try:
         coroutine.send(None)

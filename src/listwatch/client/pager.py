@@ -42,7 +42,7 @@ class Pager(Generic[T]):
         read_ahead: int = _READ_AHEAD,
         full_list_if_expired: bool = True,
     ) -> None:
-        if not (isinstance(page_size, int) and page_size >= 1 and read_ahead >= 0):
+        if not _is_count(page_size) or read_ahead < 0:
             raise UsageError(
                 f"a pager needs pages of 1 or more, not {page_size!r}, and cannot read {read_ahead} pages ahead"
             )
@@ -130,3 +130,7 @@ def _extend(whole: ObjectList[T], page: ObjectList[T]) -> None:
     whole.items += page.items
     whole.broken += page.broken
     whole.metadata = ListMeta(resource_version=whole.resource_version)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value >= 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from listwatch.clock import Clock, time_limit
@@ -14,7 +14,7 @@ from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import ObjectKey
 
-__all__ = ["Caches", "as_watch"]
+__all__ = ["Caches", "as_watch", "several"]
 
 
 class Caches:
@@ -38,8 +38,8 @@ class Caches:
         self._main = None if main is None else self._source(main, main.keys or own_key)
         self.sources = [
             *([] if self._main is None else [self._main]),
-            *(self._owned(as_watch(each)) for each in owns),
-            *(self._watched(as_watch(each)) for each in watches if not isinstance(each, Every)),
+            *(self._owned(as_watch(each)) for each in several(owns, "owns")),
+            *(self._watched(as_watch(each)) for each in several(watches, "watches") if not isinstance(each, Every)),
         ]
         self._is_open = False
         self._open_or_over = asyncio.Event()
@@ -138,3 +138,10 @@ class Caches:
 def as_watch(given: Any) -> Watch:
     """What a program said, with nothing more to say where it said no more."""
     return given if isinstance(given, Watch) else Watch(given)
+
+
+def several(given: Any, option: str) -> list[Any]:
+    """What a program gave as a list, which is easily forgotten around one."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f"{option}={given!r}: expected a list of what to watch, as {option}=[...]")
+    return [*given]

@@ -21,7 +21,7 @@ from typing import Any, Self
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock
-from listwatch.controller.caches import Caches, as_watch
+from listwatch.controller.caches import Caches, as_watch, several
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.reconciler import Reconcile
 from listwatch.controller.reports import ControllerStatistics, Counts, Failure, Reporter, log_end
@@ -88,7 +88,7 @@ class Controller:
         self._counts = Counts()
         self._report = Reporter(self.name, on_failure)
         self._queue: WorkQueue[ObjectKey] = WorkQueue(name=self.name, limiter=limiter, clock=self._clock)
-        self._timers = [each for each in watches if isinstance(each, Every)]
+        self._timers = [each for each in several(watches, "watches") if isinstance(each, Every)]
         self._caches = Caches(
             main, owns, watches, name=self.name, enqueue=self._put, report=self._trigger_failed, clock=self._clock
         )
@@ -276,9 +276,9 @@ class Controller:
             await self._clock.sleep(timer.interval)
             try:
                 self._put(keys_from(timer.keys() if timer.keys else self._caches.keys()), LOW_PRIORITY)
-            except Exception as error:  # noqa: BLE001  # it is the user's function
+            except BaseException as error:  # noqa: BLE001  # it is the user's function, and plain: nobody cancels it
                 self._trigger_failed(error, f"the timer of {timer.interval} s failed")
 
-    def _trigger_failed(self, error: Exception, doing: str) -> None:
+    def _trigger_failed(self, error: BaseException, doing: str) -> None:
         self._counts.trigger_failures += 1
         self._report(doing, error)

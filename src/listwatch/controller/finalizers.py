@@ -3,7 +3,7 @@
     await finalize(widgets, widget, "example.com/bucket", apply=make_bucket, cleanup=remove_bucket)
 
 The finalizer is there before `apply` does anything, and goes only after `cleanup` has succeeded; between the two, the
-object cannot vanish. `add_finalizer` and `remove_finalizer` are the two steps by themselves.
+object cannot vanish. Both may be async or plain. `add_finalizer` and `remove_finalizer` are the two steps alone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ async def finalize(
 ) -> Any:
     """Call `apply` with an object that has the finalizer, or `cleanup` with one that is to go; what `apply` returns.
 
-    Both may be async. An object that is to go and has no finalizer of ours is left alone: others hold it.
+    An object that is to go and has no finalizer of ours is left alone: others hold it.
     """
     if not is_being_deleted(item):
         return await _called(apply, await add_finalizer(client, item, finalizer))

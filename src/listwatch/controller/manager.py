@@ -16,7 +16,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, nullcontext
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Self, TypeVar
 
@@ -27,31 +26,19 @@ from listwatch.controller.controller import Controller
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.metrics_text import metrics_text
 from listwatch.controller.probes import Answer, ProbeServer
-from listwatch.controller.reports import ControllerStatistics, log_end
+from listwatch.controller.reports import ManagerStatistics, log_end
+from listwatch.controller.samples import samples_of
 from listwatch.controller.signals import on_ending_signals
 from listwatch.controller.together import run_together
 from listwatch.errors import UsageError
 from listwatch.informer.factory import SharedInformerFactory
-from listwatch.informer.shared_informer import InformerStatistics
-from listwatch.leaderelection.elector import ElectorStatistics, LeaderElector
+from listwatch.leaderelection.elector import LeaderElector
 
 __all__ = ["Manager", "ManagerStatistics"]
 
 C = TypeVar("C", bound=Controller)
 
 _log = logging.getLogger("listwatch.controller")
-
-
-@dataclass(frozen=True, slots=True)
-class ManagerStatistics:
-    """What a manager and all that it runs are doing."""
-
-    is_leading: bool
-    is_ready: bool
-    is_stopping: bool
-    controllers: tuple[ControllerStatistics, ...]
-    informers: tuple[InformerStatistics, ...]
-    elector: ElectorStatistics | None
 
 
 class Manager:
@@ -81,6 +68,7 @@ class Manager:
     ) -> None:
         if leader_election and leader_elector is not None:
             raise UsageError("give leader_election, the name of a lease, or a leader_elector; not both")
+        self._client = client
         self._clock = clock or SystemClock()
         if leader_election:
             leader_elector = LeaderElector(client, name=leader_election, clock=self._clock)
@@ -294,7 +282,9 @@ class Manager:
             raise UsageError("the manager is ending")
 
     def _metrics(self) -> Answer:
-        text = metrics_text(self.statistics().controllers, is_leading=self._is_leading)
+        rest = self._client.rest
+        requests = samples_of(rest.statistics(), host=rest.config.base_url)
+        text = metrics_text([*samples_of(self.statistics()), *requests])
         return Answer(text, content_type="text/plain; version=0.0.4; charset=utf-8")
 
 

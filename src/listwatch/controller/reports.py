@@ -9,11 +9,21 @@ from dataclasses import dataclass, field
 
 from listwatch.controller.reconciler import Outcome
 from listwatch.errors import ListWatchError, ReconcileTimeoutError
+from listwatch.informer.shared_informer import InformerStatistics
+from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.meta import ObjectKey
 from listwatch.workqueue.durations import Durations, DurationSummary
 from listwatch.workqueue.queue import WorkQueueStatistics
 
-__all__ = ["ControllerStatistics", "Counts", "Failure", "Reporter", "log_end", "log_failure"]
+__all__ = [
+    "ControllerStatistics",
+    "Counts",
+    "Failure",
+    "ManagerStatistics",
+    "Reporter",
+    "log_end",
+    "log_failure",
+]
 
 _log = logging.getLogger("listwatch.controller")
 
@@ -95,6 +105,18 @@ class ControllerStatistics:
     """How often a predicate, a function for keys or a timer failed."""
     durations: DurationSummary
     last_failure: Failure | None
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerStatistics:
+    """What a manager and all that it runs are doing."""
+
+    is_leading: bool
+    is_ready: bool
+    is_stopping: bool
+    controllers: tuple[ControllerStatistics, ...]
+    informers: tuple[InformerStatistics, ...]
+    elector: ElectorStatistics | None
 
 
 @dataclass(slots=True)

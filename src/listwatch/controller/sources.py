@@ -24,7 +24,7 @@ from listwatch.workqueue.queue import LOW_PRIORITY
 __all__ = ["Enqueue", "Report", "Source"]
 
 Enqueue = Callable[[Iterable[ObjectKey], int], None]
-Report = Callable[[Exception, str], None]
+Report = Callable[[BaseException, str], None]
 
 
 class Source:
@@ -124,18 +124,18 @@ class Source:
             return True
         try:
             return bool(self.watch.when(old, new))
-        except Exception as error:  # noqa: BLE001  # it is the user's function
+        except BaseException as error:  # noqa: BLE001  # it is the user's function; SystemExit would end the event loop
             self._failed(error, "predicate", new or old)
             return True  # once too often is better than never
 
     def _keys_of(self, item: Object) -> list[ObjectKey]:
         try:
             return keys_from(self._keys(item))
-        except Exception as error:  # noqa: BLE001  # it is the user's function
+        except BaseException as error:  # noqa: BLE001  # so is this
             self._failed(error, "function for keys", item)
             return []
 
-    def _failed(self, error: Exception, what: str, item: Object | None) -> None:
+    def _failed(self, error: BaseException, what: str, item: Object | None) -> None:
         function = self.watch.when if what == "predicate" else self._keys
         name = getattr(function, "__qualname__", repr(function))
         self._report(error, f"the {what} {name} failed on {'nothing' if item is None else item.describe()}")

@@ -38,8 +38,9 @@ class Workers:
         report: Reporter,
         clock: Clock,
     ) -> None:
-        if concurrency < 1:
-            raise UsageError(f"a controller needs a worker, and concurrency={concurrency} is none")
+        given: object = concurrency
+        if not isinstance(given, int) or given < 1:
+            raise UsageError(f"a controller needs a number of workers, and concurrency={concurrency!r} is none")
         name = getattr(reconcile, "__qualname__", type(reconcile).__name__)
         self._queue = queue
         self._concurrency = concurrency

@@ -88,7 +88,7 @@ class HandlerFunctions(Generic[T]):
         self.name = name or _name_of(functions)
 
     @classmethod
-    def of(cls, handler: Handler[T] | None, **functions: Callable[..., Any] | None) -> HandlerFunctions[T]:
+    def of(cls, handler: Handler[T] | None, **functions: Any) -> HandlerFunctions[T]:
         """The methods of an object; those that it does not have are not called. Without one, these functions."""
         if handler is None:
             return cls(**functions)

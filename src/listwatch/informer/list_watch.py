@@ -63,7 +63,7 @@ class ListerWatcher(Protocol[T]):
         """What happens after that version."""
 
 
-def check_kind(kind: type[Object]) -> None:
+def check_kind(kind: object) -> None:
     """Refuse what objects cannot be read as."""
     if not (isinstance(kind, type) and issubclass(kind, Object)):
         raise UsageError(f"{kind!r} is no kind of objects: give a class, as Pod or Unstructured")
@@ -83,14 +83,16 @@ def check_source(source: ListerWatcher[T], kind: type[T]) -> None:
 
 def by_namespace(
     source: ListerWatcher[T] | Mapping[str, ListerWatcher[T]], kind: type[T]
-) -> Mapping[str | None, ListerWatcher[T]]:
-    """Each source under its namespace, after a look at it; a single one under None."""
-    sources = dict(source) if isinstance(source, Mapping) else {None: source}
-    if not sources:
+) -> Iterable[tuple[str | None, ListerWatcher[T]]]:
+    """Each source with its namespace, after a look at it; a single one with None."""
+    if not isinstance(source, Mapping):
+        check_source(source, kind)
+        return [(None, source)]
+    if not source:
         raise UsageError("there is no source among no namespaces: give at least one")
-    for each in sources.values():
+    for each in source.values():
         check_source(each, kind)
-    return sources
+    return source.items()
 
 
 class ListWatch(Generic[T]):
@@ -107,7 +109,7 @@ class ListWatch(Generic[T]):
         watch: Callable[..., Any],
         chunking: bool = True,
     ) -> None:
-        if not (callable(list) and callable(watch)):
+        if not all(map(callable, (list, watch))):
             raise UsageError(f"a ListWatch is made of two functions, not of {list!r} and {watch!r}")
         self._list = _Tolerant(list)
         self._watch = _Tolerant(watch)

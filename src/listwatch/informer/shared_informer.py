@@ -126,7 +126,7 @@ class SharedIndexInformer(Generic[T]):
                 clock=self._clock,
                 random=random,
             )
-            for scope, each in sources.items()
+            for scope, each in sources
         ]
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._report)
         self._audience: Audience[T] = Audience(self.indexer.list, self._clock)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from listwatch.errors import ResourceVersionError
-from listwatch.meta import is_newer
+from listwatch.meta import compare_resource_versions, is_newer
 
 __all__ = ["VersionWaits", "oldest"]
 
@@ -20,6 +20,7 @@ class VersionWaits:
 
     async def wait(self, resource_version: str, present: Callable[[], str]) -> None:
         """Return when `present()` is that version or a newer one, as of the last `check`."""
+        compare_resource_versions(resource_version, resource_version)  # raises for what never could be compared
         if _is_as_new(present(), resource_version):
             return
         if self._error is not None:

@@ -14,9 +14,10 @@ from weakref import ref
 
 from listwatch.client.connected import Connected
 from listwatch.client.rest_client import RESTClient
+from listwatch.controller.samples import Sample
 from listwatch.errors import ConfigError, UsageError
 
-from .samples import Sample, samples_of
+from .samples import samples_of
 
 if TYPE_CHECKING:
     from .prometheus import Metric

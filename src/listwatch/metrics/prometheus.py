@@ -7,28 +7,27 @@ from collections.abc import Iterable
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, SummaryMetricFamily
 from prometheus_client.metrics_core import Metric
 
+from listwatch.controller.samples import Sample, Total, by_name, is_counter
 from listwatch.workqueue.durations import BOUNDS, DurationSummary
-
-from .samples import Sample, Total
 
 __all__ = ["Metric", "families"]
 
 
 def families(samples: Iterable[Sample]) -> list[Metric]:
-    """One for each name. Of two samples with the same labels the first one counts: Prometheus takes no others."""
-    found: dict[str, Metric] = {}
-    seen: set[tuple[str, object]] = set()
+    """One for each name."""
+    return [_family(name, each) for name, each in by_name(samples).items()]
+
+
+def _family(name: str, samples: list[Sample]) -> Metric:
+    labels = [label for label, _ in samples[0].labels]
+    family = _kind(samples[0])(name, samples[0].about, labels=labels)
     for sample in samples:
-        if (sample.name, sample.labels) not in seen:
-            seen.add((sample.name, sample.labels))
-            _add(found, sample)
-    return [*found.values()]
+        _add(family, sample)
+    return family
 
 
-def _add(found: dict[str, Metric], sample: Sample) -> None:
-    names, values = [name for name, _ in sample.labels], [value for _, value in sample.labels]
-    kind = _kind(sample)
-    family = found.setdefault(sample.name, kind(sample.name, sample.about, labels=names))
+def _add(family: Metric, sample: Sample) -> None:
+    values = [value for _, value in sample.labels]
     match family, sample.value:
         case HistogramMetricFamily(), DurationSummary(count, total, _, buckets):
             bounds = [(f"{bound:g}", float(each)) for bound, each in zip(BOUNDS, buckets, strict=True)]
@@ -48,4 +47,4 @@ def _kind(
         case Total():
             return SummaryMetricFamily
         case _:
-            return CounterMetricFamily if sample.name.endswith("_total") else GaugeMetricFamily
+            return CounterMetricFamily if is_counter(sample.name) else GaugeMetricFamily

@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Generic, TypeVar
 
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.errors import QueueShutDownError, WaitTimeoutError
+from listwatch.errors import QueueShutDownError, UsageError, WaitTimeoutError
 from listwatch.workqueue.queue_state import LOW_PRIORITY, QueueState, WorkQueueStatistics, check_hashable
 from listwatch.workqueue.rate_limiters import ItemLimiter, default_limiter
 
@@ -39,7 +39,7 @@ class WorkQueue(Generic[ItemT]):
     ) -> None:
         self.name = name
         self._clock = clock or SystemClock()
-        self._limiter: ItemLimiter[Any] = default_limiter() if limiter is None else limiter
+        self._limiter: ItemLimiter[Any] = default_limiter() if limiter is None else _checked(limiter)
         self._state: QueueState[ItemT] = QueueState()
         self._takers: deque[asyncio.Future[None]] = deque()
         self._timekeeper: asyncio.Future[None] | None = None
@@ -208,6 +208,15 @@ class _Taken(Generic[ItemT]):
 
     async def __aexit__(self, *_: object) -> None:
         self._queue.done(self._item)
+
+
+def _checked(limiter: ItemLimiter[ItemT]) -> ItemLimiter[ItemT]:
+    if not all(callable(getattr(limiter, each, None)) for each in ("next_delay", "forget", "requeues")):
+        raise UsageError(
+            f"{limiter!r} cannot say how long an item waits: give a limiter of listwatch.workqueue.rate_limiters, "
+            "or an object with next_delay, forget and requeues"
+        )
+    return limiter
 
 
 def _wake(taker: asyncio.Future[None]) -> bool:

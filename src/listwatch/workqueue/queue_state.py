@@ -105,6 +105,8 @@ class QueueState(Generic[ItemT]):
         if self.is_shut_down:
             self._refused += 1
             return
+        if priority.__class__ is not int:
+            _check_priority(item, priority)
         if self._ready_times:
             self.catch_up(now)
         try:
@@ -115,8 +117,10 @@ class QueueState(Generic[ItemT]):
 
     def add_after(self, item: ItemT, delay: float, *, priority: int, now: float) -> None:
         """Add it when `delay` seconds have passed; if that is arranged already, the earlier time holds."""
-        if not -math.inf < delay < math.inf:
+        given: object = delay
+        if not isinstance(given, int | float) or not math.isfinite(given):
             raise UsageError(f"{item!r} cannot be added to a work queue after {delay} seconds: give a finite number")
+        _check_priority(item, priority)
         self.catch_up(now)
         if delay <= 0 or self.is_shut_down:
             self.add(item, priority=priority, now=now)
@@ -267,6 +271,12 @@ class QueueState(Generic[ItemT]):
             work_duration=self._work_durations.summary(),
             is_shut_down=self.is_shut_down,
         )
+
+
+def _check_priority(item: object, priority: int) -> None:
+    """Refuse what cannot be compared with the priorities of others, before it stands among them."""
+    if not isinstance(priority, int):
+        raise UsageError(f"{item!r} cannot be put into a work queue with priority={priority!r}: give a whole number")
 
 
 def check_hashable(item: object) -> None:
