@@ -65,7 +65,7 @@ def _chart(file: str, title: str, rows: Rows, panels: dict[str, tuple[str, float
     figure, axes = pyplot.subplots(lines, columns, figsize=(5.6 * columns, 0.6 + (0.5 + 0.28 * len(rows)) * lines))
     for axis, (name, (label, factor)) in zip(axes.flat, panels.items(), strict=True):
         measured = {contender: row[name] * factor for contender, row in rows.items() if name in row}
-        _bars(axis, label, measured)
+        _bars(axis, label, measured, least_first=name == "kept")
     figure.suptitle(title, fontsize=11)
     figure.tight_layout()
     figure.savefig(FOLDER / file, dpi=110)
@@ -73,9 +73,10 @@ def _chart(file: str, title: str, rows: Rows, panels: dict[str, tuple[str, float
     return file
 
 
-def _bars(axis: Any, label: str, measured: dict[str, float]) -> None:
-    names = list(measured)
-    bars = axis.barh(names, list(measured.values()), color=_colours(names))
+def _bars(axis: Any, label: str, measured: dict[str, float], *, least_first: bool) -> None:
+    """The best one on top."""
+    names = sorted(measured, key=lambda name: measured[name], reverse=not least_first)
+    bars = axis.barh(names, [measured[name] for name in names], color=_colours(names))
     axis.bar_label(bars, fmt=lambda value: f" {value:,.0f}" if value >= 100 else f" {value:,.1f}", fontsize=8)
     axis.set_title(label, fontsize=9)
     axis.invert_yaxis()
@@ -91,10 +92,10 @@ def _latencies(file: str, rows: Rows) -> list[str]:
     measured = {name: row for name, row in rows.items() if "latency_10_p50" in row}
     if not measured:
         return []
-    figure, axes = pyplot.subplots(1, 3, figsize=(11, 0.9 + 0.32 * len(measured)), sharey=True)
+    figure, axes = pyplot.subplots(1, 3, figsize=(11, 0.9 + 0.32 * len(measured)))
     for axis, rate in zip(axes, ("10", "1000", "10000"), strict=True):
         p99 = {name: row[f"latency_{rate}_p99"] * 1e3 for name, row in measured.items()}
-        _bars(axis, f"p99 at {int(rate):,} events/s, ms", p99)
+        _bars(axis, f"p99 at {int(rate):,} events/s, ms", p99, least_first=True)
     figure.suptitle("from the server to a handler", fontsize=11)
     figure.tight_layout()
     figure.savefig(FOLDER / file, dpi=110)
