@@ -9,6 +9,7 @@ import contextlib
 import functools
 import inspect
 import os
+import signal
 import socket
 import stat
 import threading
@@ -16,6 +17,10 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts its background jobs so, and every program that a test interrupts would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HANGS_AFTER = 120.0
 """Seconds after which an async test is taken to hang."""
