@@ -27,9 +27,12 @@ def threads() -> Iterator[tuple[APIServerThread, APIServerThread]]:
 
 
 @pytest.fixture
-def servers(threads: tuple[APIServerThread, APIServerThread]) -> tuple[Server, Server]:
+def servers(threads: tuple[APIServerThread, APIServerThread]) -> Iterator[tuple[Server, Server]]:
     one, other = threads
-    return Server("one", one.url, one.token), Server("other", other.url, other.token)
+    yield Server("one", one.url, one.token), Server("other", other.url, other.token)
+    for thread in threads:
+        while thread.statistics().connections:
+            pass  # to ask lets the server have a turn, in which it sees that its clients have gone
 
 
 def answer(body: str, status: int = 200) -> Answer:
