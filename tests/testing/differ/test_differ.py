@@ -89,6 +89,12 @@ def test_a_status_is_compared_part_by_part():
     assert [each.what for each in found(left, right)] == ["reason", "message", "causes"]
 
 
+def test_managers_are_compared_whatever_the_second_they_wrote_in():
+    body = '{"metadata":{"managedFields":[{"manager":"%s"},{"manager":"%s"}]}}'
+    assert found(body % ("a", "b"), body % ("b", "a")) == []
+    assert found(body % ("a", "b"), body % ("c", "a")) != []
+
+
 def test_only_the_statuses_are_told_where_they_differ():
     (difference,) = differences(answer('{"message":"gone"}', 404), answer("{}"), (Normal(), Normal()), watched=False)
     assert (difference.what, difference.left, difference.right) == ("status", "404 gone", "200")
@@ -134,9 +140,9 @@ def test_a_line_that_is_no_play_is_named(tmp_path: Path):
 
 
 def test_two_servers_of_a_kind_do_not_differ(servers: tuple[Server, Server]):
-    report = compare_servers(generate(150, number=2), servers)
-    assert report.found == {}
-    assert report.requests >= 150
+    report = compare_servers(generate(60, number=2), servers)
+    assert report.found == {}, report.text()
+    assert report.requests >= 60
     assert {200, 201, 404, 422} <= report.statuses.keys()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -54,7 +54,8 @@ class Normal:
                 is_list = "items" in tree and isinstance(tree.get("metadata"), dict)
                 return {name: self._member(name, value, of_a_list=is_list) for name, value in tree.items()}
             case list():
-                return [self.tree(item, key=key) for item in (sorted(tree, key=_rank) if key == "items" else tree)]
+                order = _ORDERS.get(key)
+                return [self.tree(item, key=key) for item in (sorted(tree, key=order) if order else tree)]
             case str():
                 return self._text(tree)
             case int() if key in _NUMBERED and tree:
@@ -95,6 +96,15 @@ def _rank(item: Tree) -> tuple[str, int]:
     metadata = item.get("metadata", {}) if isinstance(item, dict) else {}
     version = metadata.get("resourceVersion", "")
     return _MADE_UP.sub(r"\1", metadata.get("name", "")), int(version) if version.isdigit() else 0
+
+
+def _manager(entry: Tree) -> str:
+    """Managers are ordered by time, in whole seconds: two writes may fall into one on the one server alone."""
+    names = ("manager", "operation", "apiVersion", "subresource")
+    return str([entry.get(name, "") for name in names]) if isinstance(entry, dict) else str(entry)
+
+
+_ORDERS: dict[str, Callable[[Tree], Any]] = {"items": _rank, "managedFields": _manager}
 
 
 def differences(left: Answer, right: Answer, normal: tuple[Normal, Normal], *, watched: bool) -> Iterator[Difference]:
