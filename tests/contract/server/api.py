@@ -20,6 +20,7 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
+_TRIES = 20_000
 _PATIENCE = 15.0
 """How many seconds a watch waits for an event that a test expects."""
 
@@ -98,11 +99,18 @@ class API:
         headers: Mapping[str, str] | None = None,
         **query: object,
     ) -> Answer:
-        """A body of bytes is sent as it is, all else as JSON; a header of None is left out."""
+        """A body of bytes is sent as it is, all else as JSON; a header of None is left out.
+
+        Asks again while a server prepares itself for a definition that has changed, as it asks everybody to.
+        """
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        self._connection.request(method, _target(path, query), data, self._headers(data, headers))
-        answer = self._connection.getresponse()
-        return Answer(answer.status, answer.headers, answer.read())
+        for _ in range(_TRIES):
+            self._connection.request(method, _target(path, query), data, self._headers(data, headers))
+            answer = self._connection.getresponse()
+            said = answer.read()
+            if answer.status != 429 or b"storage is (re)initializing" not in said:
+                break
+        return Answer(answer.status, answer.headers, said)
 
     def get(self, path: str, **options: Any) -> Answer:
         return self.ask("GET", path, **options)
