@@ -1,5 +1,6 @@
 """Chunks: wherever they are cut, the same body comes of them."""
 
+import asyncio
 from itertools import pairwise
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listwatch.client.chunked_body import ChunkedBody
+from listwatch.client.connections import _new_connection
 from listwatch.errors import ProtocolError
 
 # Chunks that look like the beginning of others, and one with an extension.
@@ -37,3 +39,8 @@ def test_it_is_not_complete_before_the_empty_chunk() -> None:
 def test_what_is_no_chunk_is_refused(stream: bytes) -> None:
     with pytest.raises(ProtocolError):
         ChunkedBody().feed(stream)
+
+
+async def test_a_server_that_hangs_up_before_it_was_asked_is_no_error():
+    connection = _new_connection(asyncio.get_running_loop(), streams=True)
+    connection.eof_received()

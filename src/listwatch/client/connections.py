@@ -109,9 +109,13 @@ class _Connection(ResponseHandler):
 class _StreamConnection(_Connection):
     """Reads chunked bodies itself; the HTTP library reads everything else."""
 
-    def set_response_params(self, **options: Any) -> None:
-        self._head: bytes | None = b""  # what came of it; None once it is complete
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._head: bytes | None = None  # what came of the answer's, while one is awaited and it is incomplete
         self._chunks: ChunkedBody | None = None
+
+    def set_response_params(self, **options: Any) -> None:
+        self._head, self._chunks = b"", None
         super().set_response_params(**options)
 
     def data_received(self, data: bytes) -> None:
