@@ -80,13 +80,13 @@ class Failed(WatchEvent[Unstructured], frozen=True):
 
 _WITH_OBJECT: dict[str, Any] = {each.type: each for each in (Added, Modified, Deleted, Bookmark)}
 
-# By the first letter of the type, which is where servers put it: how such a frame begins, how much of that is not the
-# object's, and what it becomes. Cutting by these saves a pass over each object and a copy of it.
-_FRAMES = {
-    each.type[:1].encode(): (start := b'{"type":"%s","object":{' % each.type.encode(), len(start) - 1, each)
-    for each in (Added, Modified, Deleted, Bookmark)
-}
-_LETTER = len(b'{"type":"')
+# How a frame of each type begins, how much of that is not the object's, and what it becomes. Cutting by these saves a
+# pass over each object and a copy of it.
+_FRAMES: list[tuple[bytes, int, Any]] = [
+    (start := b'{"type":"%s","object":{' % each.type.encode(), len(start) - 1, each)
+    for each in (Modified, Added, Deleted, Bookmark)
+]
+_NO_FRAME = (b"\n", 0, None)
 
 
 class EventReader(Generic[T]):
@@ -101,20 +101,20 @@ class EventReader(Generic[T]):
 
     def feed(self, piece: bytes) -> Iterator[WatchEvent[T] | Failed]:
         """The events that end in this piece; DecodeError for one that cannot be read, after those before it."""
-        start = piece.find(b"\n") + 1
-        if not start:
+        stop = piece.rfind(b"\n") + 1
+        if not stop:
             self._pending.append(piece)
             return
+        start = 0
         if self._pending:
-            line = b"".join([*self._pending, piece[:start]])
+            start = piece.find(b"\n") + 1
+            line = b"".join([*self._pending, piece[:start]]).strip()
             self._pending.clear()
-            yield from self._complete(line, 0, len(line))
-        else:
-            start = 0
-        end = piece.rfind(b"\n") + 1
-        if end < len(piece):
-            self._pending.append(piece[end:])
-        yield from self._complete(piece, start, end)
+            if line:
+                yield read_event(line, self._kind)
+        if stop < len(piece):
+            self._pending.append(piece[stop:])
+        yield from self._complete(piece, start, stop)
 
     def finish(self) -> bytes:
         """What came after the last line feed: a stream may end without one, or in the middle of an event."""
@@ -123,18 +123,20 @@ class EventReader(Generic[T]):
         return line.strip()
 
     def _complete(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[T] | Failed]:
-        kind = self._kind
+        kind, find, starts = self._kind, piece.find, piece.startswith
+        read, (beginning, skipped, event) = kind.from_wire, _FRAMES[0]
         while start < stop:
-            end = piece.find(b"\n", start)
-            frame = _FRAMES.get(piece[start + _LETTER : start + _LETTER + 1])
-            if frame and piece.startswith(frame[0], start) and piece.endswith(b"}}", start, end):
-                event: WatchEvent[T] | Failed
+            end = find(b"\n", start)
+            if not starts(beginning, start):
+                # Events of a type mostly come in a row, so that each is tried first as what the last one was.
+                beginning, skipped, event = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
+            if event and piece[end - 2 : end] == b"}}":
                 try:
-                    event = frame[2](kind.from_wire(piece[start + frame[1] : end - 1]))
+                    found: WatchEvent[T] | Failed = event(read(piece[start + skipped : end - 1]))
                 except DecodeError:
                     # Something follows the object in its frame, or it is broken: reading the whole line tells.
-                    event = read_event(piece[start:end], kind)
-                yield event
+                    found = read_event(piece[start:end], kind)
+                yield found
             elif line := piece[start:end].strip():
                 yield read_event(line, kind)
             start = end + 1

@@ -16,45 +16,37 @@ T_co = TypeVar("T_co", covariant=True)
 _ALONE = (Replaced, Sync, Bookmark)
 
 
-class InOrder(Generic[T]):
+class InOrder(deque[Delta[T]], Generic[T]):
     """Deltas as they came: none is lost, none overtakes another; a list and a resync are one delta each."""
 
-    def __init__(self) -> None:
-        self._deltas: deque[Delta[T]] = deque()
-
-    def put(self, delta: ObjectDelta[T]) -> None:
-        self._deltas.append(delta)
+    put = deque.append
 
     def replace(self, objects: Mapping[str, T], resource_version: str) -> None:
-        self._deltas.append(Replaced(objects, resource_version))
+        self.append(Replaced(objects, resource_version))
 
     def resync(self) -> None:
-        self._deltas.append(Sync())
+        self.append(Sync())
 
     def bookmark(self, resource_version: str) -> None:
-        self._deltas.append(Bookmark(resource_version))
+        self.append(Bookmark(resource_version))
 
-    def pop(self, limit: int) -> Sequence[Delta[T]]:
+    def take(self, limit: int) -> Sequence[Delta[T]]:
         """The deltas to be carried out together: up to so many, of different objects; or one that is of all objects."""
-        waiting = self._deltas
         batch: list[Delta[T]] = []
         keys: set[str] = set()
-        while waiting and len(batch) < limit:
-            delta = waiting[0]
+        while self and len(batch) < limit:
+            delta = self[0]
             if isinstance(delta, _ALONE):
-                return batch or [waiting.popleft()]
+                return batch or [self.popleft()]
             if delta.key in keys:
                 break
             keys.add(delta.key)
-            batch.append(waiting.popleft())
+            batch.append(self.popleft())
         return batch
 
     def size_of(self, batch: Sequence[Delta[T]]) -> int:
         """What the batch counted for in the length of the queue."""
         return len(batch)
-
-    def __len__(self) -> int:
-        return len(self._deltas)
 
 
 class Known(Protocol[T_co]):
@@ -94,7 +86,7 @@ class ByKey(Generic[T]):
     def bookmark(self, resource_version: str) -> None:
         """Nothing: deltas that are gathered by key are not in the order of versions."""
 
-    def pop(self, limit: int) -> Sequence[Delta[T]]:
+    def take(self, limit: int) -> Sequence[Delta[T]]:
         """All that happened to the object that waits longest, however much it is."""
         return self._deltas.pop(self._keys.popleft()) if self._keys else []
 

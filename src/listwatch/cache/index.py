@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from listwatch.errors import IndexFunctionError
 
-__all__ = ["Index", "IndexFailure", "IndexFunction"]
+__all__ = ["Index", "IndexFailure", "IndexFunction", "NamespaceIndex", "namespace_of"]
 
 T = TypeVar("T")
 
@@ -16,6 +16,11 @@ IndexFunction = Callable[[T], Iterable[str]]
 
 IndexFailure = Callable[[str, str, Exception], None]
 """Told of an index function that failed: the index, the object's key, and what is wrong."""
+
+
+def namespace_of(item: Any) -> list[str]:
+    """The index function of the index by namespace."""
+    return [item.namespace]
 
 
 class Index(Generic[T]):
@@ -89,6 +94,30 @@ class Index(Generic[T]):
             raise failure
         self._on_failure(self.name, key, failure)
         return ()
+
+
+class NamespaceIndex(Index[T]):
+    """The index by namespace, which nearly every cache has: a key says where its object is, so this keeps less."""
+
+    __slots__ = ()
+
+    def empty_twin(self) -> NamespaceIndex[T]:
+        return NamespaceIndex(self.name, self.function, self._on_failure)
+
+    def values_of(self, key: str, item: Any) -> tuple[str, ...]:
+        return (item.namespace,)
+
+    def put(self, key: str, item: T, values: tuple[str, ...]) -> None:
+        [namespace] = values
+        bucket = self.buckets.get(namespace)
+        if bucket is None:
+            self.buckets[namespace] = {key: item}
+        else:
+            bucket[key] = item
+
+    def remove(self, key: str) -> None:
+        namespace, _, _ = key.rpartition("/")
+        self._leave(key, (namespace,))
 
 
 def _texts(found: Iterable[str]) -> tuple[str, ...]:

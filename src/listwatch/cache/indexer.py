@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from listwatch.cache.contents import Cached, Contents, key_of
 from listwatch.cache.deltas import Added, Deleted, ObjectDelta, Updated
-from listwatch.cache.index import Index, IndexFailure, IndexFunction
+from listwatch.cache.index import Index, IndexFailure, IndexFunction, NamespaceIndex, namespace_of
 from listwatch.cache.replacement import Change, Replacement
 from listwatch.errors import IndexConflictError, IndexNotFoundError, ListWatchError
 from listwatch.meta import ObjectKey
@@ -28,11 +28,6 @@ NAMESPACE = "namespace"
 """The index by namespace, which listers use."""
 
 T = TypeVar("T", bound=Cached)
-
-
-def namespace_of(item: Cached) -> list[str]:
-    """The index function of the index by namespace."""
-    return [item.namespace]
 
 
 class Applied(NamedTuple, Generic[T]):
@@ -134,13 +129,24 @@ class Indexer(Generic[T]):
 
         A deletion that brings no object gets the one that was stored.
         """
-        applied: Applied[T] = Applied([], [])
+        changes: list[Change[T]] = []
+        failures: list[tuple[ObjectDelta[T], ListWatchError]] = []
+        put = self._contents.put
+        newest: T | None = None
         for delta in deltas:
             try:
-                applied.changes.append(self._apply(delta))
+                if isinstance(delta, Deleted):
+                    changes.append(self._remove(delta))
+                    newest = delta.object if delta.final_state_known else newest
+                else:
+                    changes.append((delta, put(delta.key, delta.object)))
+                    # What a list or a resync says of one object tells nothing about the age of the others.
+                    newest = delta.object if isinstance(delta, (Updated, Added)) else newest
             except ListWatchError as error:
-                applied.failures.append((delta, error))
-        return applied
+                failures.append((delta, error))
+        if newest is not None:
+            self._is_as_new_as(newest)
+        return Applied(changes, failures)
 
     def replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> None:
         """Hold exactly these from now on; readers see either all of it or nothing of it."""
@@ -163,23 +169,17 @@ class Indexer(Generic[T]):
         taken = self._contents.indexes.keys() & indexers.keys()
         if taken:
             raise IndexConflictError(f"there is an index {', '.join(sorted(taken))} already; choose another name")
-        self._contents.add_indexes(Index(name, function, self._on_failure) for name, function in indexers.items())
+        self._contents.add_indexes(
+            (NamespaceIndex if function is namespace_of else Index)(name, function, self._on_failure)
+            for name, function in indexers.items()
+        )
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _apply(self, delta: ObjectDelta[T]) -> Change[T]:
-        held = self._contents
-        if isinstance(delta, Deleted):
-            old = held.take(delta.key)
-            if delta.object is None:
-                return Deleted(old, delta.final_state_known, key=delta.key), old
-            if delta.final_state_known:
-                self._is_as_new_as(delta.object)
-        else:
-            old = held.put(delta.key, delta.object)
-            # What a list or a resync says of one object tells nothing about the age of the others.
-            if isinstance(delta, (Added, Updated)):
-                self._is_as_new_as(delta.object)
+    def _remove(self, delta: Deleted[T]) -> Change[T]:
+        old = self._contents.take(delta.key)
+        if delta.object is None:
+            return Deleted(old, delta.final_state_known, key=delta.key), old
         return delta, old
 
     def _is_as_new_as(self, item: T) -> None:

@@ -110,7 +110,7 @@ class Backlog(Generic[T]):
 
 
 def _initial(changes: Iterable[Change[T]]) -> int:
-    return sum(isinstance(each, Added) and each.is_initial for each in changes)
+    return len([each for each in changes if type(each) is Added and each.is_initial])
 
 
 def _folded_by_object(changes: Iterable[Change[T]]) -> list[Change[T]]:

@@ -99,16 +99,19 @@ class HandlerFunctions(Generic[T]):
 
     def __call__(self, change: Change[T]) -> Awaitable[Any] | None:
         """Call the function for this change; what it returns is to be awaited if it can be."""
-        called = self._call(change)
+        if type(change) is Updated and self._on_update is not None:
+            called = self._on_update(change.old, change.object)
+        else:
+            called = self._call(change)
         # Most functions return nothing, and to ask what can be awaited takes longer than all the rest.
         return None if called is None or not inspect.isawaitable(called) else called
 
     def _call(self, change: Change[T]) -> Any:
-        if isinstance(change, Updated):
-            return self._on_update(change.old, change.object) if self._on_update is not None else None
         if isinstance(change, Added):
             return self._call_on_add(change) if self._on_add is not None else None
-        return self._call_on_delete(change) if self._on_delete is not None else None
+        if isinstance(change, Deleted):
+            return self._call_on_delete(change) if self._on_delete is not None else None
+        return None
 
     def _call_on_add(self, change: Added[T]) -> Any:
         assert self._on_add is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -124,6 +125,7 @@ class Listener(Generic[T]):
     async def run(self) -> None:
         """Handle changes until closed or cancelled."""
         turns, limit = Turns(), 1 if self._pending.is_bounded else _SLICE
+        handler = self._handler
         while some := await self.wait_some(limit):
             # Without a coroutine for each, which would take longer than most handlers do.
             self._in_hand = len(some)
@@ -132,14 +134,16 @@ class Listener(Generic[T]):
                     return
                 self._in_hand -= 1
                 try:
-                    if (awaitable := self._handler(change)) is not None:
+                    if (awaitable := handler(change)) is not None:
                         await awaitable
                 except Exception as error:  # noqa: BLE001  # it is the user's function, and others' are still to come
                     self._report(change, error)
                 except asyncio.CancelledError as error:
                     self._report(change, waited_in_vain(error))
-                self.was_handled(change)
-                if turns.is_over:
+                self._handled += 1
+                if self._initial_in_work:
+                    self._was_perhaps_initial(change)
+                if time.monotonic() > turns.end:
                     await turns.share()
 
     async def changes(self) -> AsyncGenerator[Change[T], None]:
@@ -175,7 +179,11 @@ class Listener(Generic[T]):
 
     def was_handled(self, change: Change[T]) -> None:
         self._handled += 1
-        if self._initial_in_work and _is_initial(change):
+        if self._initial_in_work:
+            self._was_perhaps_initial(change)
+
+    def _was_perhaps_initial(self, change: Change[T]) -> None:
+        if _is_initial(change):
             self._initial_in_work -= 1
             self._check_caught_up()
 

@@ -51,8 +51,7 @@ class Processor(Generic[T]):
             case _:
                 # Everything that is about one object; the rest always comes alone.
                 objects_only: Any = batch
-                changes = self._indexer.apply(objects_only).changes
-                yield [_news(change, is_initial=False) for change in changes if not _is_of_a_stranger(*change)]
+                yield _news(self._indexer.apply(objects_only).changes, is_initial=False)
         self.resource_version = self._indexer.resource_version
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
@@ -61,7 +60,7 @@ class Processor(Generic[T]):
             yield from self._fill(objects, version)
             return
         for changes in self._exchange(objects, version):
-            yield [_news(change, is_initial=is_initial) for change in changes]
+            yield _news(changes, is_initial=is_initial)
 
     def _fill(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         """Put the first objects of a namespace beside those of others, which may be many times as many."""
@@ -87,23 +86,22 @@ class Processor(Generic[T]):
                 yield from self._indexer.by_index(NAMESPACE, namespace)
 
 
-def _news(change: CacheChange[T], *, is_initial: bool) -> Change[T]:
-    delta, old = change
-    if isinstance(delta, deltas.Deleted):
-        last: Any = delta.object
-        return Deleted(last, delta.final_state_known)
-    return Added(delta.object, is_initial) if old is None else Updated(delta.object, old)
+def _news(changes: Iterable[CacheChange[T]], *, is_initial: bool) -> list[Change[T]]:
+    news: list[Change[T]] = []
+    for delta, old in changes:
+        if not isinstance(delta, deltas.Deleted):
+            news.append(Added(delta.object, is_initial) if old is None else Updated(delta.object, old))
+        elif old is not None:
+            last: Any = delta.object
+            news.append(Deleted(last, delta.final_state_known))
+        # Else it is the end of an object that was not there, as when a server says it twice: nobody knew it.
+    return news
 
 
 def _took_its_own_place(change: CacheChange[T]) -> bool:
     """True for an object of another namespace, which was not listed and did not change."""
     delta, old = change
     return not isinstance(delta, deltas.Deleted) and delta.object is old
-
-
-def _is_of_a_stranger(delta: deltas.ObjectDelta[T], old: T | None) -> bool:
-    """True for the end of an object that was not there, as when a server says it twice: nobody knew it."""
-    return old is None and isinstance(delta, deltas.Deleted)
 
 
 def _sliced(whole: Iterable[U]) -> Iterator[list[U]]:

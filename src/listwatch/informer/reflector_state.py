@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
-from listwatch.api.watch_events import Added, Bookmark, Deleted, Failed, Modified, WatchEvent
+from listwatch.api.watch_events import Bookmark, Deleted, Failed, Modified, WatchEvent
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -133,6 +133,7 @@ class ReflectorState(Generic[T]):
     ) -> None:
         self._store = store
         self._kind = kind
+        self._is_of_one_kind = kind.gvk is not None
         self._page_size = page_size
         self._can_stream = streaming
         self._internal_errors = _Window(internal_error_window)
@@ -228,25 +229,26 @@ class ReflectorState(Generic[T]):
                 raise event.error
             if isinstance(event, Bookmark):
                 self._saw_bookmark(event)
-            elif not self._is_expected(event.object):
+            elif not self._is_expected(item := event.object):
                 continue
             elif self._initial is not None:
                 self._saw_initial(event)
-            else:
-                self._saw_change(event)
-
-    def _saw_change(self, event: WatchEvent[T]) -> None:
-        item = event.object
-        match event:
-            case Added():
-                self._store.add(item)
-                if not self._adopts_added:
-                    # What is there already comes in no order, so its versions say nothing.
-                    return
-            case Modified():
+            elif isinstance(event, Modified):
                 self._store.update(item)
-            case Deleted():
-                self._store.delete(item)
+                self._adopts_added = True
+                self.version = item.resource_version
+            else:
+                self._saw_come_or_go(event)
+
+    def _saw_come_or_go(self, event: WatchEvent[T]) -> None:
+        item = event.object
+        if isinstance(event, Deleted):
+            self._store.delete(item)
+        else:
+            self._store.add(item)
+            if not self._adopts_added:
+                # What is there already comes in no order, so its versions say nothing.
+                return
         self._adopts_added = True
         self.version = item.resource_version
 
@@ -270,7 +272,7 @@ class ReflectorState(Generic[T]):
 
     def _is_expected(self, item: T) -> bool:
         # Only what can be of any kind can be a table, and to ask such an object what it is takes a pass over it.
-        if isinstance(item, self._kind) and item.name and (self._kind.gvk is not None or item.kind != "Table"):
+        if isinstance(item, self._kind) and item.name and (self._is_of_one_kind or item.kind != "Table"):
             return True
         found = f"{item.api_version} {item.kind}" if item.name else "something without a name"
         self._skipped(DecodeError(f"expected {self._kind.__name__}, got {found}", object_name=item.describe()))

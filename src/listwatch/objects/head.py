@@ -12,10 +12,15 @@ from listwatch.errors import DecodeError
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
 
-__all__ = ["Head", "headed", "parts_decoder", "salvage"]
+__all__ = ["Head", "parts_decoder", "read_head", "salvage"]
 
 
 _NONE = msgspec.Raw(b"null")
+
+# Servers end the metadata of most kinds with the managed fields: all that belongs to the head comes before.
+_BEHIND_HEAD = b',"managedFields":['
+_WORTH_CUTTING = 1024
+_SEARCHED = 4096
 
 
 class Head(msgspec.Struct, rename="camel", gc=False):
@@ -36,11 +41,27 @@ class _Headed(msgspec.Struct, gc=False):
     metadata: Head
 
 
-headed = msgspec.json.Decoder(_Headed)
-"""Reads the head of an object as servers send it, and makes sure that the rest is JSON."""
+_headed = msgspec.json.Decoder(_Headed)
 
 parts_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 """Finds the top-level parts of an object."""
+
+
+def read_head(raw: bytes) -> Head:
+    """The head of an object as servers send it; raises one of UNREADABLE for anything else.
+
+    What lies behind the head is not always looked at: if that is no JSON, it is told when it is touched.
+    """
+    if len(raw) > _WORTH_CUTTING and (end := raw.find(_BEHIND_HEAD, 0, _SEARCHED)) > 0:
+        try:
+            head = _headed.decode(raw[:end] + b"}}").metadata
+        except UNREADABLE:
+            return _headed.decode(raw).metadata  # that was not in the metadata
+        if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
+            # It is whole, so nothing of it can follow. What it was cut from must not stay alive for the labels.
+            head.raw_labels = _own(bytes(head.raw_labels))
+            return head
+    return _headed.decode(raw).metadata
 
 
 def salvage(raw: bytes, kind: str) -> Head:
@@ -61,6 +82,11 @@ def salvage(raw: bytes, kind: str) -> Head:
         resource_version=texts.get("resourceVersion", ""),
         raw_labels=msgspec.Raw(msgspec.json.encode(fields.get("labels"))),
     )
+
+
+@lru_cache(maxsize=2**14)
+def _own(raw: bytes) -> msgspec.Raw:
+    return msgspec.Raw(raw)
 
 
 # Many objects have the same labels, as all pods of a deployment do: one mapping for all of them takes a tenth of the

@@ -16,7 +16,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.fields import LazyField, MetadataField, lazy
-from listwatch.objects.head import Head, headed, parts_decoder, salvage
+from listwatch.objects.head import Head, parts_decoder, read_head, salvage
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
@@ -90,7 +90,7 @@ class Object(_Kept):
         self._raw = raw
         self._parts = None
         try:
-            self._head = headed.decode(raw).metadata
+            self._head = read_head(raw)
         except UNREADABLE:
             self._head = salvage(raw, cls.__name__)
         untrack(self)
