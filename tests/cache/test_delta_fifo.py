@@ -407,7 +407,7 @@ def test_a_list_with_an_object_that_the_transform_fails_on_fails_as_a_whole():
 @pytest.mark.parametrize(
     ("transform", "complaint"),
     [
-        (lambda item: None, "the transform failed on default/a: 'NoneType' object has no attribute 'name'"),
+        (lambda item: None, "the transform made nothing of default/a; it has to return an object"),
         (lambda item: pod("b"), "the transform made default/b of default/a; an object has to keep its name"),
         (lambda item: pod(""), "the transform failed on default/a: <Pod without a name @1> has no name"),
     ],

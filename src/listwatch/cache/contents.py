@@ -19,6 +19,8 @@ class Cached(Protocol):
     @property
     def namespace(self) -> str: ...
     @property
+    def cache_key(self) -> str: ...
+    @property
     def resource_version(self) -> str: ...
 
 
@@ -27,11 +29,9 @@ T = TypeVar("T", bound=Cached)
 
 def key_of(item: Cached) -> str:
     """`namespace/name`, or `name` alone; BadKeyError for an object without a name, which no cache can keep."""
-    name = item.name
-    if not name:
-        raise BadKeyError(f"{item!r} has no name, so there is no key to keep it under")
-    namespace = item.namespace
-    return f"{namespace}/{name}" if namespace else name
+    if key := item.cache_key:
+        return key
+    raise BadKeyError(f"{item!r} has no name, so there is no key to keep it under")
 
 
 class Contents(Generic[T]):

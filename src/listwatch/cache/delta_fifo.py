@@ -176,8 +176,9 @@ class DeltaFIFO(Generic[T]):
             return Deleted(None, final_state_known=False, key=key)
 
     def _put(self, delta: ObjectDelta[T]) -> None:
-        was_empty = not self._queue
-        self._queue.put(delta)
+        queue = self._queue
+        was_empty = not queue
+        queue.put(delta)
         if was_empty:
             self._wake()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from listwatch.cache.deltas import Bookmark, Deleted, Delta, ObjectDelta, Relisted, Replaced, Resynced, Sync
 
@@ -13,7 +13,8 @@ __all__ = ["ByKey", "InOrder", "Known"]
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-_ALONE = (Replaced, Sync, Bookmark)
+# To ask for the very type is much faster than `isinstance`, which for these classes goes a long way to say no.
+_ALONE = frozenset({Replaced, Sync, Bookmark})
 
 
 class InOrder(deque[Delta[T]], Generic[T]):
@@ -35,8 +36,8 @@ class InOrder(deque[Delta[T]], Generic[T]):
         batch: list[Delta[T]] = []
         keys: set[str] = set()
         while self and len(batch) < limit:
-            delta = self[0]
-            if isinstance(delta, _ALONE):
+            delta: Any = self[0]
+            if type(delta) in _ALONE:
                 return batch or [self.popleft()]
             if delta.key in keys:
                 break

@@ -32,10 +32,12 @@ class Entrance(Generic[T]):
         if self._transform is None:
             return item
         try:
-            kept = self._transform(item)
-            kept_key = key_of(kept)
+            kept: T | None = self._transform(item)
+            kept_key = "" if kept is None else key_of(kept)
         except Exception as error:
             raise TransformError(f"the transform failed on {key}: {error}") from error
+        if kept is None:
+            raise TransformError(f"the transform made nothing of {key}; it has to return an object")
         if kept_key != key:
             raise TransformError(f"the transform made {kept_key} of {key}; an object has to keep its name")
         return kept

@@ -78,7 +78,7 @@ class Audience(Generic[T]):
         news = [
             each
             for each in changes
-            if not isinstance(each, Updated) or each.old.resource_version != each.object.resource_version
+            if type(each) is not Updated or each.old.resource_version != each.object.resource_version
         ]
         for listener in tuple(self._listeners):
             listener.tell(news)

@@ -220,7 +220,7 @@ def waited_in_vain(error: asyncio.CancelledError) -> Exception:
 
 
 def _is_initial(change: Change[Any]) -> bool:
-    return isinstance(change, Added) and change.is_initial
+    return type(change) is Added and change.is_initial
 
 
 def _log_failure(name: str, change: Change[T], error: Exception) -> None:

@@ -88,8 +88,9 @@ class Processor(Generic[T]):
 
 def _news(changes: Iterable[CacheChange[T]], *, is_initial: bool) -> list[Change[T]]:
     news: list[Change[T]] = []
+    delta: Any
     for delta, old in changes:
-        if not isinstance(delta, deltas.Deleted):
+        if type(delta) is not deltas.Deleted:
             news.append(Added(delta.object, is_initial) if old is None else Updated(delta.object, old))
         elif old is not None:
             last: Any = delta.object

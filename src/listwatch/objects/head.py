@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
@@ -34,7 +35,13 @@ class Head(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def labels(self) -> Mapping[str, str]:
-        return _labels(bytes(self.raw_labels))
+        found: Any = self.raw_labels
+        if type(found) is msgspec.Raw:
+            # Who looks at the labels of an object once does so again.
+            found = _labels(bytes(found))
+            self.raw_labels = found
+        labels: Mapping[str, str] = found
+        return labels
 
 
 class _Headed(msgspec.Struct, gc=False):

@@ -146,13 +146,20 @@ class Object(_Kept):
     @property
     def labels(self) -> Mapping[str, str]:
         """The labels, to read; `metadata.labels` is where they are changed."""
-        labels = self._head.labels
-        return MappingProxyType(labels) if isinstance(labels, dict) else labels
+        head = self._head
+        return head.labels if type(head) is Head else MappingProxyType(head.labels)
 
     @property
     def key(self) -> ObjectKey:
         meta = self._head
         return ObjectKey(meta.namespace, meta.name)
+
+    @property
+    def cache_key(self) -> str:
+        """`namespace/name`, or `name` alone: what caches keep it under; empty where it has no name."""
+        head = self._head
+        name, namespace = head.name, head.namespace
+        return f"{namespace}/{name}" if namespace and name else name
 
     @property
     def api_version(self) -> str:
