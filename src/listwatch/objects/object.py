@@ -147,7 +147,10 @@ class Object(_Kept):
     def labels(self) -> Mapping[str, str]:
         """The labels, to read; `metadata.labels` is where they are changed."""
         head = self._head
-        return head.labels if type(head) is Head else MappingProxyType(head.labels)
+        if type(head) is not Head:
+            return MappingProxyType(head.labels)
+        known: Any = head.raw_labels  # if they were looked at before
+        return known if type(known) is MappingProxyType else head.labels
 
     @property
     def key(self) -> ObjectKey:

@@ -1,0 +1,74 @@
+"""The head of an object, which is often read without reading the rest."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from listwatch.errors import DecodeError
+from listwatch.models.core_v1 import Pod
+
+LONG = "x" * 1100
+METADATA = {
+    "name": "web",
+    "namespace": "team-1",
+    "uid": "3f0c",
+    "resourceVersion": "42",
+    "labels": {"app": "web"},
+    "annotations": {"note": ',"managedFields":[', "long": LONG},
+    "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}],
+}
+
+
+def head_of(raw: bytes) -> tuple[object, ...]:
+    pod = Pod.from_wire(raw)
+    return pod.name, pod.namespace, pod.uid, pod.resource_version, dict(pod.labels), pod.cache_key
+
+
+def written(tree: dict[str, object]) -> bytes:
+    return json.dumps(tree, separators=(",", ":")).encode()
+
+
+@settings(max_examples=500)
+@given(
+    keys=st.permutations(list(METADATA)),
+    left_out=st.sets(st.sampled_from([key for key in METADATA if key != "name"]), max_size=1),
+    parts=st.permutations(["kind", "metadata", "spec", "data"]),
+)
+def test_it_is_the_same_in_whatever_order_a_server_writes(keys, left_out, parts):
+    metadata = {key: METADATA[key] for key in keys if key not in left_out}
+    whole = {
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"a": LONG, "managedFields": [{"labels": {"no": "label"}}]},
+        "data": {"labels": {}, "managedFields": []},
+    }
+
+    found = head_of(written({part: whole[part] for part in parts}))
+
+    namespace = metadata.get("namespace", "")
+    assert found == (
+        "web",
+        namespace,
+        metadata.get("uid", ""),
+        metadata.get("resourceVersion", ""),
+        metadata.get("labels", {}),
+        f"{namespace}/web" if namespace else "web",
+    )
+
+
+def test_it_survives_a_rest_that_is_no_json_and_the_rest_tells_when_it_is_touched():
+    pod = Pod.from_wire(written({"metadata": METADATA, "spec": {}})[:-2] + b"?}")
+
+    assert (pod.name, pod.labels) == ("web", {"app": "web"})
+    with pytest.raises(DecodeError, match="Pod team-1/web"):
+        _ = pod.spec
+
+
+def test_labels_that_are_the_same_are_kept_once():
+    pods = [Pod.from_wire(written({"metadata": METADATA | {"name": name}})) for name in ("a", "b")]
+
+    assert pods[0].labels is pods[1].labels
