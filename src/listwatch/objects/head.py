@@ -18,8 +18,10 @@ __all__ = ["Head", "parts_decoder", "read_head", "salvage"]
 
 _NONE = msgspec.Raw(b"null")
 
-# Servers end the metadata of most kinds with the managed fields: all that belongs to the head comes before.
+# Servers end the metadata of built-in kinds with the managed fields: all that belongs to the head comes before. Those of
+# custom kinds are sorted, as is what stands around them: they begin with the apiVersion.
 _BEHIND_HEAD = b',"managedFields":['
+_SORTED = ord("a")
 _WORTH_CUTTING = 1024
 _SEARCHED = 4096
 
@@ -59,7 +61,7 @@ def read_head(raw: bytes) -> Head:
 
     What lies behind the head is not always looked at: if that is no JSON, it is told when it is touched.
     """
-    if len(raw) > _WORTH_CUTTING and (end := raw.find(_BEHIND_HEAD, 0, _SEARCHED)) > 0:
+    if len(raw) > _WORTH_CUTTING and raw[2] != _SORTED and (end := raw.find(_BEHIND_HEAD, 0, _SEARCHED)) > 0:
         try:
             head = _headed.decode(raw[:end] + b"}}").metadata
         except UNREADABLE:
