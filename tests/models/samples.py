@@ -55,7 +55,7 @@ def draw_value(draw: Draw, info: inspect.Type, level: int) -> Any:
             return draw_value(draw, inner, level)
         case inspect.UnionType(types=types):
             return draw_value(draw, draw(st.sampled_from(types)), level)
-        case inspect.ListType(item_type=item):
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
             return [draw_value(draw, item, level) for _ in range(draw_size(draw, level))]
         case inspect.DictType(value_type=value):
             keys = draw(st.sets(st.text(max_size=5), max_size=draw_size(draw, level)))
@@ -86,7 +86,7 @@ def filled(info: inspect.Type, above: frozenset[type] = frozenset()) -> Any:
             real = [each for each in types if not isinstance(each, inspect.NoneType)]
             fresh = [each for each in real if getattr(each, "cls", None) not in above]
             return filled(fresh[0], above) if fresh else None
-        case inspect.ListType(item_type=item):
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
             return [] if getattr(item, "cls", None) in above else [filled(item, above)]
         case inspect.DictType(value_type=value):
             return {} if getattr(value, "cls", None) in above else {"key": filled(value, above)}

@@ -232,6 +232,8 @@ def alternatives(info: inspect.Type) -> list[inspect.Type]:
     """What a value may be, apart from None."""
     if isinstance(info, inspect.Metadata):
         return alternatives(info.type)
+    if isinstance(info, inspect.VarTupleType):  # what structs keep their lists as
+        return [inspect.ListType(info.item_type)]
     if isinstance(info, inspect.UnionType):
         return [each for one in info.types if not isinstance(one, inspect.NoneType) for each in alternatives(one)]
     return [info]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -143,7 +142,7 @@ class Listener(Generic[T]):
                 self._handled += 1
                 if self._initial_in_work:
                     self._was_perhaps_initial(change)
-                if time.monotonic() > turns.end:
+                if turns.now() > turns.end:
                     await turns.share()
 
     async def changes(self) -> AsyncGenerator[Change[T], None]:

@@ -16,7 +16,7 @@ from listwatch.objects.head import Head
 from listwatch.objects.merge import merge, same
 from listwatch.objects.reading import Tree, convert, decoder_for, read_nested
 from listwatch.objects.reasons import UNREADABLE, reason_and_place
-from listwatch.objects.writing import encode, finish, plain
+from listwatch.objects.writing import encode, finish, plain, unchanged
 
 if TYPE_CHECKING:
     from listwatch.objects.object import Object
@@ -61,15 +61,17 @@ class LazyField:
 
     def write(self, value: Any, part: msgspec.Raw | None, holder: Object) -> Any:
         """What to send for the value now: the very bytes that came if it is what they say, None for nothing."""
-        now = plain(value, what=holder.describe(), field=self.wire)
         try:
-            seen = plain(self.read(part, holder), what=holder.describe(), field=self.wire)
+            seen = self.read(part, holder)
         except DecodeError:
             part, seen = None, None  # somebody set it anew, which mends it
-        if same(now, seen):
+        if unchanged(value, seen):
+            return part
+        now, before = (plain(each, what=holder.describe(), field=self.wire) for each in (value, seen))
+        if same(now, before):
             return part
         self._check(now, holder)
-        return write_change(part, seen, now, type_=self.type, what=holder.describe(), field=self.wire)
+        return write_change(part, before, now, type_=self.type, what=holder.describe(), field=self.wire)
 
     def opener(self, kind: type[Object]) -> msgspec.json.Decoder[Any]:
         """Decodes this part of an object and finds the other lazy ones, in a single pass over it."""

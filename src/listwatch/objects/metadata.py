@@ -14,6 +14,8 @@ from listwatch.objects.reasons import UNREADABLE, reason_of
 
 __all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "ShardInfo"]
 
+_NOTHING = msgspec.Raw()
+
 
 class OwnerReference(Model, kw_only=True):
     """The object that this one belongs to, and goes with."""
@@ -34,7 +36,7 @@ class ManagedFieldsEntry(Model, kw_only=True):
     api_version: str | None = None
     time: datetime | None = None
     fields_type: str | None = None
-    fields_v1: msgspec.Raw = msgspec.Raw()
+    fields_v1: msgspec.Raw = _NOTHING
     """The set of owned fields as the JSON that came: often a third of an object, and hardly ever looked at."""
     subresource: str | None = None
 
@@ -42,7 +44,7 @@ class ManagedFieldsEntry(Model, kw_only=True):
     def fields(self) -> dict[str, Any]:
         """The set of owned fields, decoded anew at each call."""
         try:
-            owned: dict[str, Any] = msgspec.json.decode(self.fields_v1) if bytes(self.fields_v1) else {}
+            owned: dict[str, Any] = {} if self.fields_v1 == _NOTHING else msgspec.json.decode(self.fields_v1)
         except UNREADABLE as error:
             what = f"managed fields of {self.manager or 'nobody'}"
             raise DecodeError(reason_of(error), object_name=what, field="fieldsV1") from None

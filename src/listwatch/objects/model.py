@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import msgspec
 
+from listwatch.objects.lists import StructWithLists, equal, optional_lists, required_list
 from listwatch.objects.reading import Tree, convert
 from listwatch.objects.writing import clone, to_tree
 
@@ -22,7 +24,9 @@ MicroTime = Annotated[datetime, msgspec.Meta(extra={"wire": "microtime"})]
 """A time that the API insists on reading with six digits after the second."""
 
 
-class Model(msgspec.Struct, omit_defaults=True, repr_omit_defaults=True, rename="camel", gc=False):
+class Model(
+    msgspec.Struct, metaclass=StructWithLists, omit_defaults=True, repr_omit_defaults=True, rename="camel", gc=False
+):
     """A nested API type: attributes are snake_case, the wire has the API's own names, what is unset is not sent."""
 
     # gc=False: these hold data that cannot refer back to its holder, and collector passes over
@@ -44,10 +48,18 @@ class Model(msgspec.Struct, omit_defaults=True, repr_omit_defaults=True, rename=
         twin: Self = clone(self, type(self))
         return twin
 
+    if not TYPE_CHECKING:  # type checkers know what a struct has of these
+        __eq__ = equal
+        __hash__ = msgspec.Struct.__hash__
 
-def required_list() -> list[Any]:
-    """The default of a list the API always writes, even when it is empty."""
-    return []
+    @recursive_repr("...")
+    def __repr__(self) -> str:
+        shown = (f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        shown = [(name, getattr(self, name)) for name, _ in super().__rich_repr__()]
+        return [(name, value) for name, value in shown if value != [] or name not in optional_lists(type(self))]
 
 
 def required_dict() -> dict[str, Any]:

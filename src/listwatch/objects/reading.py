@@ -91,7 +91,7 @@ def _forgive(tree: Tree, info: inspect.Type) -> Tree:
             return _forgive(tree, _fitting(types, tree))
         case inspect.StructType(cls=struct) if isinstance(tree, dict):
             return _forgive_struct(tree, fields_of(struct))
-        case inspect.ListType(item_type=item) if isinstance(tree, list):
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item) if isinstance(tree, list):
             return [_forgive(each, item) for each in tree]
         case inspect.DictType(value_type=value) if isinstance(tree, dict):
             return {name: _forgive(each, value) for name, each in tree.items()}
@@ -126,7 +126,7 @@ def _empty(info: inspect.Type) -> Tree:
             return _empty(inner)
         case inspect.UnionType(types=types):
             return None if any(isinstance(each, inspect.NoneType) for each in types) else _empty(types[0])
-        case inspect.ListType():
+        case inspect.ListType() | inspect.VarTupleType():
             return []
         case inspect.StructType() | inspect.DictType() | inspect.CustomType():
             return {}

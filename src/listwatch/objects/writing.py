@@ -15,9 +15,10 @@ import msgspec
 from msgspec import inspect
 
 from listwatch.errors import EncodeError, FieldError
+from listwatch.objects.lists import leave_out_empty
 from listwatch.objects.reading import Tree, fields_of, read_nested, type_info
 
-__all__ = ["clone", "encode", "finish", "plain", "to_json", "to_tree"]
+__all__ = ["clone", "encode", "finish", "plain", "to_json", "to_tree", "unchanged"]
 
 _encoder = msgspec.json.Encoder()
 
@@ -45,12 +46,27 @@ def to_json(tree: Tree, *, what: str) -> bytes:
 
 def plain(value: Any, *, what: str, field: str = "") -> Tree:
     """The value in dicts and lists of its own, under wire names; times and raw JSON in it are still what they were."""
+    whole = [_builtins(value, what, field)]
+    if _make_lists(whole):
+        leave_out_empty(value, whole[0])
+    return whole[0]
+
+
+def _builtins(value: Any, what: str, field: str) -> Tree:
     try:
         return msgspec.to_builtins(value, builtin_types=(datetime, msgspec.Raw), enc_hook=_write_nested, str_keys=True)
     except RecursionError:
         raise EncodeError("it is nested too deeply, or holds itself", object_name=what, field=field) from None
     except (TypeError, ValueError, OverflowError, FieldError) as error:
         raise EncodeError(str(error), object_name=what, field=field) from None
+
+
+def unchanged(value: Any, seen: Any) -> bool:
+    """True if the value is surely sent as what was seen would be. Where it is not sure, `plain` of both tells."""
+    try:
+        return bool(value == seen) and _encoder.encode(value) == _encoder.encode(seen)
+    except (TypeError, ValueError, OverflowError, RecursionError, FieldError):
+        return False
 
 
 def finish(tree: Tree, type_: Any, *, what: str, field: str = "") -> Tree:
@@ -79,7 +95,7 @@ def encode(tree: Tree, *, what: str, field: str = "") -> bytes:
 def clone(value: Any, type_: Any) -> Any:
     """A copy that shares nothing with the value."""
     try:
-        return msgspec.convert(plain(value, what=""), type_, dec_hook=read_nested)
+        return msgspec.convert(_builtins(value, "", ""), type_, dec_hook=read_nested)
     except (FieldError, msgspec.ValidationError, RecursionError):
         # Somebody put in what has no place there. To say so is for those who send it.
         return copy.deepcopy(value)
@@ -107,6 +123,21 @@ def _is_finished(tree: Tree) -> bool:
     return True
 
 
+def _make_lists(tree: Tree) -> bool:
+    """Put lists in the place of tuples. True if there is a list with nothing in it."""
+    left, empty = [tree], False
+    while left:
+        inside = left.pop()
+        for name, each in inside.items() if type(inside) is dict else enumerate(inside):
+            if type(each) is tuple:
+                each = inside[name] = list(each)
+            if each and (type(each) is dict or type(each) is list):
+                left.append(each)
+            elif type(each) is list:
+                empty = True
+    return empty
+
+
 def _finish(tree: Tree, info: inspect.Type | None, place: str) -> Tree:
     match tree:
         case dict():
@@ -129,7 +160,11 @@ def _below(info: inspect.Type | None, name: str) -> inspect.Type | None:
     match info:
         case inspect.StructType(cls=struct) if name in fields_of(struct):
             return fields_of(struct)[name].type
-        case inspect.DictType(value_type=inner) | inspect.ListType(item_type=inner):
+        case (
+            inspect.DictType(value_type=inner)
+            | inspect.ListType(item_type=inner)
+            | inspect.VarTupleType(item_type=inner)
+        ):
             return inner
         case inspect.UnionType(types=types):
             return next((found for each in types if (found := _below(each, name))), None)

@@ -1,0 +1,257 @@
+"""The lists inside objects: kept as tuples until somebody reads them, which nobody notices."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import inspect
+import json
+import pickle
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import field
+from tests.objects.widgets import Part, Port, Rule, Widget, WidgetSpec, at_once, widget
+
+from listwatch.errors import DecodeError, EncodeError
+from listwatch.models.core_v1 import Pod, PodSpec
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.model import Model, required_list
+
+SPEC = {"parts": [{"name": "a", "ports": [{"containerPort": 80}]}], "rules": [{"verbs": ["get"]}], "renewals": []}
+
+
+def read_all(value: Any) -> Any:
+    """Read every field of every struct, as a debugger would."""
+    if isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            read_all(getattr(value, name))
+    for each in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
+        read_all(each)
+    return value
+
+
+# --- reading and changing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", [WidgetSpec(), WidgetSpec.from_dict({}), WidgetSpec.from_dict(SPEC)])
+def test_every_read_of_a_list_gives_the_same_list(spec: WidgetSpec):
+    for name in ("parts", "rules", "renewals", "claims"):
+        assert type(getattr(spec, name)) is list
+        assert getattr(spec, name) is getattr(spec, name)
+
+
+def test_what_is_put_into_a_list_is_there_and_is_sent():
+    obj = Widget.from_wire(widget(spec=SPEC))
+    obj.spec.rules.append(Rule(verbs=["put"]))
+    obj.spec.claims += []
+    obj.spec.parts[0].ports.insert(0, Port(number=79))
+    obj.metadata.finalizers.append("example.com/f")
+    sent = obj.to_dict()
+    assert [rule["verbs"] for rule in sent["spec"]["rules"]] == [["get"], ["put"]]
+    assert [port["containerPort"] for port in sent["spec"]["parts"][0]["ports"]] == [79, 80]
+    assert sent["metadata"]["finalizers"] == ["example.com/f"]
+
+
+def test_a_list_stays_that_of_its_holder_when_the_object_was_sent_in_between():
+    obj = Widget.from_wire(widget(spec={"replicas": 1}))
+    rules = obj.spec.rules
+    obj.spec.replicas = 2
+    assert obj.to_dict()["spec"] == {"replicas": 2}
+    rules.append(Rule(verbs=["get"]))
+    assert obj.to_dict()["spec"] == {"replicas": 2, "rules": [{"verbs": ["get"]}]}
+    rules.clear()
+    assert obj.to_dict()["spec"] == {"replicas": 2}
+
+
+def test_a_list_that_was_set_is_the_very_one():
+    ports = [Port(number=80)]
+    part = Part(ports=ports)
+    assert part.ports is ports
+    part.ports = replaced = []
+    assert part.ports is replaced
+    part.ports = (Port(number=81),)  # type: ignore[assignment]  # as some do
+    assert part.ports == [Port(number=81)]
+
+
+def test_a_deleted_list_is_gone():
+    part = Part()
+    del part.ports
+    with pytest.raises(AttributeError):
+        _ = part.ports
+
+
+def test_what_is_set_in_place_of_a_list_is_sent_as_it_is_or_refused():
+    obj = Widget.from_wire(widget(spec=SPEC))
+    obj.spec.rules = None  # type: ignore[assignment]  # as some do
+    assert obj.spec.rules is None
+    assert obj.to_dict()["spec"] == SPEC | {"rules": None}
+    obj.spec.rules = 5  # type: ignore[assignment]  # that is a mistake
+    with pytest.raises(EncodeError, match=r"Widget default/web: spec\.rules: expected array, got int"):
+        obj.to_json()
+
+
+def test_an_element_that_does_not_fit_is_told_with_its_place():
+    with pytest.raises(DecodeError, match=r"Widget default/web: spec\.rules\[1\]\.verbs\[0\]: expected str, got int"):
+        _ = Widget.from_wire(widget(spec={"rules": [{}, {"verbs": [5]}]})).spec
+    with pytest.raises(DecodeError, match=r"Widget default/web: spec\.rules: expected array, got object"):
+        _ = Widget.from_wire(widget(spec={"rules": {}})).spec
+
+
+def test_lists_are_matched_as_lists():
+    match WidgetSpec.from_dict(SPEC):
+        case WidgetSpec(parts=[Part(name=name, ports=[Port(number=number)])], rules=[_], claims=[]):
+            assert (name, number) == ("a", 80)
+        case other:
+            pytest.fail(f"no match: {other}")
+
+
+# --- what nobody notices ---------------------------------------------------------------------------------------------
+
+
+def test_reading_sends_nothing():
+    for raw in (widget(spec=SPEC), widget(spec={"main": {}, "replicas": 1}), widget()):
+        obj = Widget.from_wire(raw)
+        read_all(obj.spec), read_all(obj.metadata)
+        assert obj.to_json() == raw
+        obj.spec.replicas = 5
+        assert obj.to_dict()["spec"] == {
+            **json.loads(raw).get("spec", {"parts": [], "main": {"name": ""}}),
+            "replicas": 5,
+        }
+
+
+def test_what_the_api_insists_on_is_sent_empty_whether_it_was_read_or_not():
+    assert Rule().to_dict() == read_all(Rule()).to_dict() == {"verbs": []}
+    assert Rule.from_dict({"verbs": [], "resources": []}).to_dict() == {"verbs": []}
+
+
+def test_lists_that_are_empty_elsewhere_stay():
+    tree = {"verbs": [[], {"resources": []}], "resources": []}
+    spec = WidgetSpec(anything={"rule": read_all(Rule()), "tree": tree, "tuple": ({}, ())})
+    assert spec.to_dict()["anything"] == {"rule": {"verbs": []}, "tree": tree, "tuple": [{}, []]}
+
+
+def test_models_are_equal_by_what_they_say_and_not_by_what_was_read():
+    one, other = WidgetSpec.from_dict(SPEC), WidgetSpec.from_dict(SPEC)
+    read_all(one)
+    assert one == other
+    assert (one != other) is False
+    assert WidgetSpec() == read_all(WidgetSpec())
+    assert [read_all(WidgetSpec())] == [WidgetSpec()]
+    read_all(other).parts[0].ports.append(Port())
+    assert one != other
+    assert WidgetSpec(rules=[Rule()]) != WidgetSpec()
+    assert Part() != Port()
+
+
+@given(st.lists(st.tuples(st.sampled_from(["parts", "rules", "claims"]), st.booleans())))
+def test_neither_order_nor_number_of_reads_matters(reads: list[tuple[str, bool]]):
+    pair = WidgetSpec.from_dict(SPEC), WidgetSpec.from_dict(SPEC)
+    for name, second in reads:
+        getattr(pair[second], name)
+        assert pair[0] == pair[1]
+    assert pair[0].to_dict() == pair[1].to_dict() == WidgetSpec.from_dict(SPEC).to_dict()
+
+
+@pytest.mark.parametrize("read", [read_all, lambda value: value])
+def test_a_copy_has_lists_of_its_own(read: Any):
+    spec = read(WidgetSpec.from_dict(SPEC))
+    for twin in (spec.copy(), copy.deepcopy(spec), pickle.loads(pickle.dumps(spec))):
+        assert twin == spec
+        twin.parts[0].ports.append(Port())
+        twin.claims.append(None)
+        assert (len(spec.parts[0].ports), spec.claims) == (1, [])
+    assert copy.copy(spec) == spec
+    assert msgspec.structs.replace(spec, replicas=1).rules == spec.rules
+
+
+def test_a_model_prints_its_lists_unless_they_are_empty():
+    assert repr(read_all(Part.from_dict({"name": "a"}))) == repr(Part(name="a")) == "Part(name='a')"
+    assert repr(Rule.from_dict({"resources": ["pods"]})) == "Rule(verbs=[], resources=['pods'])"
+    part = Part()
+    part.ports.append(part)  # type: ignore[arg-type]  # it holds itself
+    assert repr(part) == "Part(name='', ports=[...])"
+
+
+def test_msgspec_itself_reads_and_writes_them():
+    raw = b'{"verbs":["get"],"resources":["pods"]}'
+    rule = msgspec.json.decode(raw, type=Rule)
+    assert msgspec.json.encode(rule) == msgspec.json.encode(read_all(rule)) == raw
+    assert msgspec.json.encode(msgspec.json.decode(b'{"resources":[]}', type=Rule)) == b'{"verbs":[]}'
+    assert msgspec.convert({"resources": ["pods"]}, Rule).resources == ["pods"]
+
+
+def test_help_shows_lists():
+    assert str(inspect.signature(Rule)) == "(*, verbs: list[str] = [], resources: list[str] = [])"
+    assert "either: list[str] | dict[str, list[int]] = <factory>" in str(inspect.signature(Ours))
+    assert "groups: list[list[str]] = [], " in str(inspect.signature(Theirs))
+
+
+# --- one's own types -------------------------------------------------------------------------------------------------
+
+
+class Ours(Model):
+    names: list[str]
+    groups: list[list[str]] = field(default_factory=list)
+    either: list[str] | dict[str, list[int]] = field(default_factory=list)
+    maybe: list[str] | None = None
+    short: list[int] = []  # noqa: RUF012  # msgspec makes one for each
+    needed: list[dict[str, int]] = field(default_factory=required_list, name="NEEDED")
+
+
+class Theirs(Ours, frozen=True, kw_only=True):
+    groups: list[list[str]] = field(default_factory=required_list)
+    more: list[str] = field(default_factory=list)
+
+
+def test_ones_own_types_have_lists_of_every_sort():
+    ours = Ours(["a"], [["b"]])
+    assert (ours.names, ours.groups, ours.either, ours.maybe, ours.short, ours.needed) == (
+        ["a"],
+        [["b"]],
+        [],
+        None,
+        [],
+        [],
+    )
+    ours.either.append("x"), ours.needed.append({"y": 1})  # type: ignore[arg-type]
+    wire = {"names": ["a"], "groups": [["b"]], "either": ["x"], "NEEDED": [{"y": 1}]}
+    assert ours.to_dict() == wire
+    assert Ours.from_dict(wire) == ours
+    assert read_all(Ours([])).to_dict() == {"names": [], "NEEDED": []}
+
+
+def test_a_type_that_builds_on_another_may_say_its_lists_anew_and_be_frozen():
+    theirs = Theirs(["a"], more=["m"])
+    assert read_all(theirs).to_dict() == {"names": ["a"], "groups": [], "NEEDED": [], "more": ["m"]}
+    assert Theirs.from_dict({"names": ["a"], "groups": [["g"]]}).groups == [["g"]]
+    with pytest.raises(AttributeError):
+        theirs.more = []  # type: ignore[misc]
+
+
+# --- the collector and threads ---------------------------------------------------------------------------------------
+
+
+def test_the_collector_sees_nothing_of_an_object_that_was_touched_everywhere():
+    body = {"containers": [{"name": "a", "env": [{"name": "b"}]}], "volumes": [{"name": "v", "emptyDir": {}}]}
+    metadata = {"name": "p", "ownerReferences": [{"name": "o"}], "managedFields": [{"manager": "m"}]}
+    pods = [Pod.from_wire(json.dumps({"metadata": metadata, "spec": body}).encode()) for _ in range(20)]
+    read_all(PodSpec()), pods[0].spec, pods[0].metadata, pods[0].status  # what is made once
+    gc.collect()
+    before = len(gc.get_objects())
+    for pod in pods:
+        read_all(pod.spec), read_all(pod.metadata), read_all(pod.status)
+    gc.collect()
+    assert len(gc.get_objects()) - before < len(pods)
+
+
+def test_threads_that_read_a_list_at_once_get_the_same():
+    for _ in range(300):
+        meta = ObjectMeta.from_dict({"finalizers": ["a"]})
+        found: list[tuple[list[Any], ...]] = []
+        at_once([lambda: found.append((meta.finalizers, meta.owner_references))] * 4)  # noqa: B023  # done in this round
+        assert all(each[0] is meta.finalizers and each[1] is meta.owner_references for each in found)
