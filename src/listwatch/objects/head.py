@@ -18,8 +18,8 @@ __all__ = ["Head", "parts_decoder", "read_head", "salvage"]
 
 _NONE = msgspec.Raw(b"null")
 
-# Servers end the metadata of built-in kinds with the managed fields: all that belongs to the head comes before. Those of
-# custom kinds are sorted, as is what stands around them: they begin with the apiVersion.
+# Servers end the metadata of built-in kinds with the managed fields: all that belongs to the head comes before. What
+# they write of custom kinds is sorted throughout, and so begins with the apiVersion.
 _BEHIND_HEAD = b',"managedFields":['
 _SORTED = ord("a")
 _WORTH_CUTTING = 1024
