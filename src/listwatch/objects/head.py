@@ -13,7 +13,7 @@ from listwatch.errors import DecodeError
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
 
-__all__ = ["Head", "parts_decoder", "read_head", "salvage"]
+__all__ = ["Head", "Labels", "parts_decoder", "read_head", "salvage"]
 
 
 _NONE = msgspec.Raw(b"null")
@@ -24,6 +24,27 @@ _BEHIND_HEAD = b',"managedFields":['
 _SORTED = ord("a")
 _WORTH_CUTTING = 1024
 _SEARCHED = 4096
+
+
+class Labels(msgspec.Struct, gc=False):
+    """What labels say, which many objects share; decoded when somebody looks at them."""
+
+    raw: bytes
+    known: Mapping[str, str] | None = None
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Those that are no texts are passed over, and raise when the metadata is touched."""
+        if self.known is None:
+            found = tree_of(msgspec.Raw(self.raw))
+            pairs = found.items() if isinstance(found, dict) else ()
+            self.known = MappingProxyType({name: value for name, value in pairs if isinstance(value, str)})
+        return self.known
+
+
+# Many objects have the same labels, as all pods of a deployment do: to keep them once takes a tenth of the room, and to
+# find them is faster than to decode them again. The bound is for those that all differ.
+_shared = lru_cache(maxsize=2**14)(Labels)
 
 
 class Head(msgspec.Struct, rename="camel", gc=False):
@@ -40,9 +61,9 @@ class Head(msgspec.Struct, rename="camel", gc=False):
         found: Any = self.raw_labels
         if type(found) is msgspec.Raw:
             # Who looks at the labels of an object once does so again.
-            found = _labels(bytes(found))
+            found = _shared(bytes(found))
             self.raw_labels = found
-        labels: Mapping[str, str] = found
+        labels: Mapping[str, str] = found.texts
         return labels
 
 
@@ -68,7 +89,8 @@ def read_head(raw: bytes) -> Head:
             return _headed.decode(raw).metadata  # that was not in the metadata
         if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
             # It is whole, so nothing of it can follow. What it was cut from must not stay alive for the labels.
-            head.raw_labels = _own(bytes(head.raw_labels))
+            labels: Any = _shared(bytes(head.raw_labels))
+            head.raw_labels = labels
             return head
     return _headed.decode(raw).metadata
 
@@ -91,18 +113,3 @@ def salvage(raw: bytes, kind: str) -> Head:
         resource_version=texts.get("resourceVersion", ""),
         raw_labels=msgspec.Raw(msgspec.json.encode(fields.get("labels"))),
     )
-
-
-@lru_cache(maxsize=2**14)
-def _own(raw: bytes) -> msgspec.Raw:
-    return msgspec.Raw(raw)
-
-
-# Many objects have the same labels, as all pods of a deployment do: one mapping for all of them takes a tenth of the
-# room, and to find it is faster than to decode another one. The bound is for those that all differ.
-@lru_cache(maxsize=2**14)
-def _labels(raw: bytes) -> Mapping[str, str]:
-    """What labels say; those that are no texts are passed over, and raise when the metadata is touched."""
-    found = tree_of(msgspec.Raw(raw))
-    texts = {name: value for name, value in found.items() if isinstance(value, str)} if isinstance(found, dict) else {}
-    return MappingProxyType(texts)

@@ -16,7 +16,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.fields import LazyField, MetadataField, lazy
-from listwatch.objects.head import Head, parts_decoder, read_head, salvage
+from listwatch.objects.head import Head, Labels, parts_decoder, read_head, salvage
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
@@ -149,8 +149,8 @@ class Object(_Kept):
         head = self._head
         if type(head) is not Head:
             return MappingProxyType(head.labels)
-        known: Any = head.raw_labels  # if they were looked at before
-        return known if type(known) is MappingProxyType else head.labels
+        shared: Any = head.raw_labels
+        return shared.texts if type(shared) is Labels else head.labels
 
     @property
     def key(self) -> ObjectKey:
