@@ -121,23 +121,28 @@ class Pieces:
     def __init__(self, pieces: list[bytes]) -> None:
         self.status, self.headers, self.warnings = 200, {}, ()
         self.is_closed = False
+        self.expected: list[tuple[float, bool]] = []
         self._pieces = iter(pieces)
 
     async def read(self) -> bytes:
         return next(self._pieces, b"")
 
-    def expect_within(self, patience: float) -> None:
-        pass
+    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
+        self.expected.append((patience, in_bulk))
 
     def close(self) -> None:
         self.is_closed = True
 
 
 def watching(pieces: list[bytes]) -> WatchStream[ConfigMap]:
-    async def opened() -> Pieces:
-        return Pieces(pieces)
+    return watching_stream(Pieces(pieces))
 
-    return WatchStream(ByteStream(opened), ConfigMap, patience=60)
+
+def watching_stream(stream: Pieces, *, patience: float = 60, initial: bool = False) -> WatchStream[ConfigMap]:
+    async def opened() -> Pieces:
+        return stream
+
+    return WatchStream(ByteStream(opened), ConfigMap, patience=patience, initial=initial)
 
 
 @settings(deadline=None)
@@ -147,6 +152,47 @@ async def test_events_are_the_same_wherever_they_are_cut(names: list[str], data:
     cuts = sorted(data.draw(st.sets(st.integers(1, max(len(whole) - 1, 1)), max_size=10)))
     pieces = [whole[a:b] for a, b in pairwise([0, *cuts, len(whole)]) if a < b]
     assert await all_of(watching(pieces)) == [("ADDED", name) for name in names]
+
+
+@pytest.mark.parametrize("patience", [60, 330])
+async def test_the_initial_events_come_in_bulk_and_those_after_the_bookmark_do_not(patience: float):
+    stream = Pieces([event("ADDED", "x"), event("ADDED", "y"), BOOKMARK, event("ADDED", "z"), BOOKMARK])
+    batches = watching_stream(stream, patience=patience, initial=True).batches()
+    assert len(await anext(batches)) == len(await anext(batches)) == 1
+    assert stream.expected == [(patience, True)]
+    assert len([batch async for batch in batches]) == 3
+    assert stream.expected == [(patience, True), (min(patience, 180), False)]
+
+
+class Given:
+    """A transport that has this one stream."""
+
+    def __init__(self, stream: Pieces) -> None:
+        self._stream = stream
+
+    async def open_stream(self, _request: Any, *, timeout: float | None) -> Pieces:
+        return self._stream
+
+    async def aclose(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("asked", "in_bulk"), [({}, False), ({"sendInitialEvents": True}, True)])
+async def test_a_watch_is_in_bulk_if_initial_events_are_asked_for(asked: dict[str, Any], in_bulk: bool):
+    stream = Pieces([])
+    stream.headers = {"Content-Type": "application/json"}
+    async with RESTClient(ClientConfig(host="http://unused"), transport=Given(stream)) as rest:
+        assert await all_of(watch(rest, timeoutSeconds=30, **asked)) == []
+    assert stream.expected == [(60, in_bulk)]
+
+
+async def test_much_that_comes_at_first_and_what_comes_after_it_is_read_whole():
+    much = [chunk(event("ADDED", str(number)) * 100) for number in range(60)]
+    script = [stream_head(), *much, chunk(BOOKMARK), chunk(event("MODIFIED", "last")), LAST_CHUNK]
+    async with ScriptedServer(script) as server, client(server) as rest:
+        found = [(each.type, each.object.name) async for each in watch(rest, sendInitialEvents=True)]
+    initial = [("ADDED", str(number)) for number in range(60) for _ in range(100)]
+    assert found == [*initial, ("BOOKMARK", ""), ("MODIFIED", "last")]
 
 
 async def test_a_batch_is_what_came_at_once():

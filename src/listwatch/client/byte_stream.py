@@ -46,7 +46,8 @@ class ByteStream:
 
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
-        await self.open()
+        if self._loop is None:
+            await self.open()
         if self._stream is None or self._is_closed:
             return b""
         try:
@@ -71,10 +72,10 @@ class ByteStream:
         if last := splitter.finish():
             yield last
 
-    def expect_within(self, patience: float) -> None:
-        """From now on, take the server for dead after so many seconds of silence."""
+    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
+        """From now on, take the server for dead after so many seconds of silence; what comes in bulk may gather."""
         if self._stream and not self._is_closed:
-            self._stream.expect_within(patience)
+            self._stream.expect_within(patience, in_bulk=in_bulk)
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""

@@ -27,26 +27,23 @@ class ChunkedBody:
         self.is_complete = False
         """True after the last chunk, which is an empty one."""
 
-    def feed(self, piece: bytes) -> bytes:
-        """What this piece holds; ProtocolError if it is not chunked."""
-        data = self._pending + piece if self._pending else piece
-        found: list[bytes] = []
-        start = 0
-        while not self.is_complete:
-            if self._left:
-                part = data[start : start + self._left]
-                found.append(part)
-                start += len(part)
-                self._left -= len(part)
-                if self._left:
-                    break
-            between = _BETWEEN.match(data, start)
-            if between is None:
-                break
+    def feed(self, piece: bytes | memoryview) -> bytes:
+        """What this piece holds, as a copy; ProtocolError if it is not chunked."""
+        if self.is_complete:
+            return b""
+        data = memoryview(self._pending + piece if self._pending else piece)
+        found = []
+        start, end, size = 0, self._left, len(data)
+        while end < size and (between := _BETWEEN.match(data, end)):
+            found.append(data[start:end])
             start = between.end()
-            self._left = int(between[1], 16)
-            self.is_complete = not self._left
-        self._pending = data[start:]
-        if self._pending and not (self.is_complete or _UNFINISHED.fullmatch(self._pending)):
+            end = start + int(between[1], 16)
+            if start == end:
+                self.is_complete = True
+                break
+        found.append(data[start:end])
+        self._left = max(end - size, 0)
+        self._pending = b"" if self.is_complete else bytes(data[end:])
+        if self._pending and not _UNFINISHED.fullmatch(self._pending):
             raise ProtocolError("what came back is not proper HTTP (a chunk is not as long as it says)")
-        return found[0] if len(found) == 1 else b"".join(found)
+        return b"".join(found)

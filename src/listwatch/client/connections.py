@@ -30,12 +30,13 @@ from .chunked_body import ChunkedBody
 from .network_errors import error_of_system
 from .sockets import SocksProxy, open_socket
 
-__all__ = ["Pool", "Pools", "about"]
+__all__ = ["Pool", "Pools", "about", "explained"]
 
 _CONNECT_TIMEOUT = 30.0  # for name, connection, proxy and TLS together
 _KEPT_IDLE = 30.0  # less than servers and load balancers keep a connection that nobody uses
 _MOST_CONNECTIONS = 100
 _READ_SIZE = 2**19
+_MOST_AT_ONCE = 2**18  # as much as event loops read at once
 _LONGEST_HEADER = 2**16
 _LONGEST_HEAD = 2**20
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
@@ -52,13 +53,18 @@ def about(doing: str, host: str) -> Iterator[None]:
     try:
         yield
         return
-    except _FOREIGN as error:
-        ours = _our_error(error)
-    except TransportError as error:
-        ours = error
-    ours.doing, ours.host = doing, host
+    except (*_FOREIGN, TransportError) as error:
+        ours = explained(error, doing, host)
     # Raised out here, because the library's errors hold the request, and so its credentials.
     raise ours
+
+
+def explained(error: Exception, doing: str, host: str) -> Exception:
+    """Our error for one of the library's; it says what was being done. Any other error is left as it is."""
+    ours = _our_error(error) if isinstance(error, _FOREIGN) else error
+    if isinstance(ours, TransportError):
+        ours.doing, ours.host = doing, host
+    return ours
 
 
 async def _with_our_errors(
@@ -99,8 +105,22 @@ def _our_error(error: Exception) -> TransportError:
 # --- Pools ------------------------------------------------------------------------------------------------------------
 
 
-class _Connection(ResponseHandler):
-    """Closes at once, without the farewell of TLS, for which a dead peer would be waited for."""
+class _Connection(ResponseHandler, asyncio.BufferedProtocol):
+    """Closes at once, without the farewell of TLS, for which a dead peer would be waited for.
+
+    It reads into room that many share. To ask the system for as much as may come at once, and to give most of it back,
+    would take longer than to read. An event loop that has its own way calls `data_received` instead.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, room: memoryview) -> None:
+        super().__init__(loop)
+        self._room = room
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(bytes(self._room[:nbytes]))
 
     def close(self) -> None:
         self.abort()
@@ -109,14 +129,20 @@ class _Connection(ResponseHandler):
 class _StreamConnection(_Connection):
     """Reads chunked bodies itself; the HTTP library reads everything else."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(loop)
+    def __init__(self, loop: asyncio.AbstractEventLoop, room: memoryview) -> None:
+        super().__init__(loop, room)
         self._head: bytes | None = None  # what came of the answer's, while one is awaited and it is incomplete
         self._chunks: ChunkedBody | None = None
 
     def set_response_params(self, **options: Any) -> None:
         self._head, self._chunks = b"", None
         super().set_response_params(**options)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._chunks is not None:
+            self._feed(self._chunks, self._room[:nbytes])
+        else:
+            super().buffer_updated(nbytes)
 
     def data_received(self, data: bytes) -> None:
         if self._chunks is not None:
@@ -138,7 +164,7 @@ class _StreamConnection(_Connection):
         elif body:
             super().data_received(body)
 
-    def _feed(self, chunks: ChunkedBody, data: bytes) -> None:
+    def _feed(self, chunks: ChunkedBody, data: bytes | memoryview) -> None:
         payload = self._payload
         if payload is None or payload.is_eof() or not data:
             return
@@ -158,8 +184,8 @@ class _StreamConnection(_Connection):
         super().eof_received()
 
 
-def _new_connection(loop: asyncio.AbstractEventLoop, *, streams: bool) -> ResponseHandler:
-    return _StreamConnection(loop) if streams else _Connection(loop)
+def _new_connection(loop: asyncio.AbstractEventLoop, room: memoryview, *, streams: bool) -> ResponseHandler:
+    return _StreamConnection(loop, room) if streams else _Connection(loop, room)
 
 
 class _Connector(aiohttp.TCPConnector):
@@ -167,7 +193,8 @@ class _Connector(aiohttp.TCPConnector):
 
     def __init__(self, *, clock: Clock, socks: SocksProxy | None, limit: int, streams: bool) -> None:
         super().__init__(limit=limit, keepalive_timeout=_KEPT_IDLE, socket_factory=open_socket)
-        self._factory = functools.partial(_new_connection, loop=self._loop, streams=streams)
+        room = memoryview(bytearray(_MOST_AT_ONCE))
+        self._factory = functools.partial(_new_connection, loop=self._loop, room=room, streams=streams)
         self._clock = clock
         self._socks = socks
 

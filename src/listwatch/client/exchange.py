@@ -15,7 +15,8 @@ from listwatch.api.responses import HTTPResponse
 from listwatch.clock import Clock
 from listwatch.errors import ProtocolError, StreamIdleError, UsageError
 
-from .connections import Pool, about
+from .connections import Pool, explained
+from .gathering import Gathering
 from .gzip_stream import GzipDecoder
 
 __all__ = ["AiohttpStream", "Exchange"]
@@ -80,11 +81,13 @@ class AiohttpStream:
         self._waiting_since: float | None = None
         self._patience = 0.0
         self._watchdog: asyncio.Task[None] | None = None
+        self._gathering: Gathering | None = None
         self._is_dead = False
         self.is_closed = False
 
-    def expect_within(self, patience: float) -> None:
-        """From now on, take the peer for dead after so many seconds of silence."""
+    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
+        """From now on, take the peer for dead after so many seconds of silence; what comes in bulk may gather."""
+        self._gather(in_bulk=in_bulk)
         if self._watchdog:
             self._watchdog.cancel()
         self._patience = patience
@@ -92,20 +95,27 @@ class AiohttpStream:
 
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
-        while not self.is_closed:
-            with about(self._doing, self._host):
+        try:
+            while not self.is_closed:
                 piece = await self._next_piece()
                 if not piece:
                     self._end()
                 elif read := self._decoded(piece):
+                    if self._gathering:
+                        self._gathering.saw(len(piece))
                     return read
-        return b""
+        except Exception as error:  # noqa: BLE001  # it is raised below, as `about` does, which takes longer than to read
+            problem = explained(error, self._doing, self._host)
+        else:
+            return b""
+        raise problem
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""
         if self.is_closed:
             return
         self.is_closed = True
+        self._gather(in_bulk=False)
         if self._watchdog:
             self._watchdog.cancel()
         self._exchange.close()
@@ -145,6 +155,13 @@ class AiohttpStream:
         self.close()
         if self._decoder:
             self._decoder.finish()
+
+    def _gather(self, *, in_bulk: bool) -> None:
+        if self._gathering:
+            self._gathering.stop()
+        connection = self._exchange.response.connection  # None if the whole answer is there already
+        transport = connection.transport if connection else None
+        self._gathering = Gathering(transport) if in_bulk and transport else None
 
     async def _watch_silence(self) -> None:
         while (left := self._time_left()) > 0:

@@ -205,7 +205,8 @@ class Request:
         if "watch" not in dict(self._parameters):
             self.param("watch", True)
         patience = self._patience() if idle_timeout is None else idle_timeout
-        return WatchStream(ByteStream(self.open_watch), kind, patience=patience, doing=self.describe())
+        initial = dict(self._parameters).get("sendInitialEvents") == "true"
+        return WatchStream(ByteStream(self.open_watch), kind, patience=patience, initial=initial, doing=self.describe())
 
     async def open_watch(self) -> Stream | None:
         """What `watch` reads, for those who make a WatchStream before they know what to ask for."""

@@ -169,7 +169,11 @@ class ResourceReader(Generic[T]):
             return await request.params(parameters).open_watch()
 
         return WatchStream(
-            ByteStream(opened), self._kind, patience=patience_for(timeout_seconds), doing=f"watch {self._called}"
+            ByteStream(opened),
+            self._kind,
+            patience=patience_for(timeout_seconds),
+            initial=bool(send_initial_events),
+            doing=f"watch {self._called}",
         )
 
     # --- inside ------------------------------------------------------------------------------------------------------

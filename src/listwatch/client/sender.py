@@ -45,8 +45,11 @@ class Stream(Protocol):
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
 
-    def expect_within(self, patience: float) -> None:
-        """From now on, take the peer for dead after so many seconds of silence."""
+    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
+        """From now on, take the peer for dead after so many seconds of silence.
+
+        What comes in bulk is wanted as a whole: it may gather for some milliseconds.
+        """
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""

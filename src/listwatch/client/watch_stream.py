@@ -50,10 +50,14 @@ class WatchStream(Generic[T]):
     A loop over it raises what a server says in an ERROR event; `batches` gives such an event as it is.
     """
 
-    def __init__(self, body: ByteStream, kind: type[T], *, patience: float, doing: str = "watch") -> None:
+    def __init__(
+        self, body: ByteStream, kind: type[T], *, patience: float, initial: bool = False, doing: str = "watch"
+    ) -> None:
         self._body = body
         self._kind = kind
         self._patience = patience
+        self._initial = initial
+        self._awaits_bookmark = initial or patience > _SILENCE_BETWEEN_BOOKMARKS
         self._doing = doing
         self._reader = EventReader(kind)
         self._pending: deque[WatchEvent[T] | Failed] = deque()
@@ -68,11 +72,11 @@ class WatchStream(Generic[T]):
         await self._body.open()
         if not self._is_started:
             self._is_started = True
-            self._body.expect_within(self._patience)
+            self._body.expect_within(self._patience, in_bulk=self._initial)
 
     async def batches(self) -> AsyncIterator[list[WatchEvent[T] | Failed]]:
         """The events, as many at a time as came at a time."""
-        while batch := self._take_pending() or await self._next_batch():
+        while batch := self._take_pending() if self._pending else await self._next_batch():
             yield batch
 
     def close(self) -> None:
@@ -111,7 +115,8 @@ class WatchStream(Generic[T]):
 
     async def _next_batch(self) -> list[WatchEvent[T] | Failed]:
         """What the next network read completes; nothing at the end."""
-        await self.open()
+        if not self._is_started:
+            await self.open()
         while piece := await self._body.read():
             if events := self._events(piece):
                 return events
@@ -125,9 +130,9 @@ class WatchStream(Generic[T]):
             # To go on would be to miss an event. Nobody could tell.
             events.append(_unreadable(error))
             self._body.close()
-        if self._patience > _SILENCE_BETWEEN_BOOKMARKS and any(type(event) is Bookmark for event in events):
-            self._patience = _SILENCE_BETWEEN_BOOKMARKS
-            self._body.expect_within(self._patience)
+        if self._awaits_bookmark and any(type(event) is Bookmark for event in events):
+            self._awaits_bookmark = False
+            self._body.expect_within(min(self._patience, _SILENCE_BETWEEN_BOOKMARKS))
         return events
 
     def _last_event(self) -> list[WatchEvent[T] | Failed]:

@@ -259,12 +259,12 @@ async def _as_context(opened: Any) -> AsyncIterator[Any]:
         yield opened
 
 
-async def batches_of(stream: Any) -> AsyncIterator[Iterable[Event[Any]]]:
+def batches_of(stream: Any) -> AsyncIterator[Iterable[Event[Any]]]:
     """The events of an open watch as they come in: all of one network read at once, where the source can tell."""
     batches: Callable[[], AsyncIterator[Iterable[Event[Any]]]] | None = getattr(stream, "batches", None)
-    if batches is not None:
-        async for batch in batches():
-            yield batch
-    else:
-        async for event in stream:
-            yield (event,)
+    return _each_alone(stream) if batches is None else batches()
+
+
+async def _each_alone(stream: Any) -> AsyncIterator[Iterable[Event[Any]]]:
+    async for event in stream:
+        yield (event,)
