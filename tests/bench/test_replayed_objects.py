@@ -1,0 +1,65 @@
+"""The objects that are replayed: like those of a real cluster, and the same in every run."""
+
+import json
+import random
+
+import pytest
+from bench.kinds import KINDS
+from bench.managed_fields import entry, fields_of
+from bench.pods import pods
+
+
+def size_of(value: object) -> int:
+    return len(json.dumps(value, separators=(",", ":")))
+
+
+def test_pods_have_about_four_kilobytes_and_up_to_sixty():
+    sizes = [size_of(each) for each in pods(2_000)]
+    assert 4_000 < sum(sizes) / len(sizes) < 4_700
+    assert min(sizes) < 3_000
+    assert 30_000 < max(sizes) < 62_000
+
+
+@pytest.mark.parametrize("resource", ["configmaps", "secrets", "widgets"])
+def test_other_objects_have_half_a_kilobyte_to_sixty(resource):
+    dice = random.Random(1)
+    sizes = [size_of(KINDS[resource].make(index, dice)) for index in range(2_000)]
+    assert 500 < min(sizes) < 1_100
+    assert 45_000 < max(sizes) < 65_000
+
+
+@pytest.mark.parametrize("resource", KINDS)
+def test_objects_are_the_same_in_every_run_and_all_different(resource):
+    first, again = ([KINDS[resource].make(index, dice) for index in range(50)] for dice in map(random.Random, (1, 1)))
+    assert first == again
+    assert len({json.dumps(each) for each in first}) == 50
+
+
+def test_every_field_that_a_controller_writes_is_managed_by_it():
+    pod = next(each for each in pods(50) if each["status"]["phase"] == "Running")
+    controller, kubelet = pod["metadata"]["managedFields"]
+    (owner,), (container, *_) = pod["metadata"]["ownerReferences"], pod["spec"]["containers"]
+    written = controller["fieldsV1"]
+    assert f'k:{{"uid":"{owner["uid"]}"}}' in written["f:metadata"]["f:ownerReferences"]
+    assert "f:image" in written["f:spec"]["f:containers"][f'k:{{"name":"{container["name"]}"}}']
+    assert "f:nodeName" not in written["f:spec"]
+    assert kubelet["subresource"] == "status"
+    assert f'k:{{"ip":"{pod["status"]["podIP"]}"}}' in kubelet["fieldsV1"]["f:status"]["f:podIPs"]
+
+
+def test_items_of_a_list_with_keys_are_managed_one_by_one_and_others_together():
+    written = {"conditions": [{"type": "Ready", "status": "True"}], "hostIPs": [{"ip": "10.0.0.1"}]}
+    condition = {".": {}, "f:status": {}, "f:type": {}}
+    assert fields_of(written, "status") == {
+        "f:conditions": {'k:{"type":"Ready"}': condition},
+        "f:hostIPs": {},
+    }
+
+
+def test_what_may_be_absent_has_a_manager_itself():
+    assert fields_of({"labels": {"app": "web"}}, "metadata") == {"f:labels": {".": {}, "f:app": {}}}
+
+
+def test_an_entry_names_its_subresource_only_if_there_is_one():
+    assert "subresource" not in entry("helm", {})
+    assert entry("kubelet", {}, subresource="status")["subresource"] == "status"
