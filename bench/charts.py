@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from bench.results import FOLDER
@@ -11,96 +13,120 @@ from bench.results import FOLDER
 __all__ = ["draw"]
 
 _OURS, _GO, _OTHERS = "#2f6fde", "#00a29c", "#b9bec7"
-_PANELS = {
-    "sync": ("objects/s to synced", 1.0),
-    "events": ("events/s to a handler that reads metadata", 1.0),
-    "fields": ("events/s to a handler that reads every part", 1.0),
-    "kept": ("KB resident for each object (less is better)", 1e-3),
-}
-_CLIENT_PANELS = {
-    "list": ("list: pods/s", 1.0),
-    "watch": ("watch: events/s", 1.0),
-    "gets": ("GETs/s, 32 in flight", 1.0),
-}
-
-Rows = dict[str, dict[str, float]]
 
 
-def draw() -> list[str]:
+@dataclass(frozen=True)
+class Panel:
+    """One figure of everybody, as bars; the best is on top."""
+
+    figure: str
+    title: str
+    factor: float = 1.0
+    is_less_better: bool = False
+
+
+_INFORMERS = (
+    Panel("sync", "objects/s to synced"),
+    Panel("events", "events/s to a handler that reads metadata"),
+    Panel("fields", "events/s to a handler that reads every part"),
+    Panel("kept", "KB resident for each object (less is better)", 1e-3, is_less_better=True),
+)
+_CLIENTS = (
+    Panel("list", "list: pods/s"),
+    Panel("watch", "watch: events/s"),
+    Panel("gets", "GETs/s, 32 in flight"),
+)
+_LATENCIES = tuple(
+    Panel(f"latency_{rate}_p99", f"p99 at {rate:,} events/s, ms", 1e3, is_less_better=True)
+    for rate in (10, 1_000, 10_000)
+)
+_COUNTS = (1_000, 10_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Race:
+    """What is kept of a race: medians, and between what they lie."""
+
+    rows: Mapping[str, Mapping[str, float]]
+    spread: Mapping[str, Mapping[str, Sequence[float]]]
+
+
+def draw(folder: Path = FOLDER) -> list[str]:
     """The charts of all that was measured; their names, or none where there is nothing to draw with."""
     try:
         import matplotlib
     except ImportError:
         return []
     matplotlib.use("agg")
-    drawn = []
-    for name, count, panels in _wanted():
-        if rows := _rows(name, count):
-            title = f"{name}{f', {int(count):,} pods' if count else ''}"
-            drawn.append(_chart(f"{name}{f'-{count}' if count else ''}.png", title, rows, panels))
-    if latencies := _rows("informers", "10000"):
-        drawn += _latencies("latency.png", latencies)
-    return drawn
+    informers, clients, kinds = (_races(folder, name) for name in ("informers", "clients", "kinds"))
+    charts = {
+        **{f"informers-{n}.png": (f"informers, {n:,} pods", informers.get(f"{n}"), _INFORMERS) for n in _COUNTS},
+        **{f"kinds-{name}.png": (f"informers, {_said(name)}", race, _INFORMERS) for name, race in kinds.items()},
+        "latency.png": ("from the server to a handler, 10,000 pods", informers.get("10000"), _LATENCIES),
+        "clients.png": ("clients", clients.get(""), _CLIENTS),
+    }
+    return [
+        file for file, (title, race, panels) in charts.items() if race and _chart(folder / file, title, race, panels)
+    ]
 
 
-def _wanted() -> list[tuple[str, str, dict[str, tuple[str, float]]]]:
-    return [("informers", count, _PANELS) for count in ("10000", "100000")] + [("clients", "", _CLIENT_PANELS)]
-
-
-def _rows(name: str, count: str) -> Rows:
-    file = FOLDER / f"{name}.json"
+def _races(folder: Path, name: str) -> dict[str, Race]:
+    file = folder / f"{name}.json"
     races: dict[str, Any] = json.loads(file.read_text())["races"] if file.exists() else {}
-    rows: Rows = races.get(count, {}).get("rows", {})
-    for row in rows.values():
-        if "settled" in row:
-            row["kept"] = (row["settled"] - row["baseline"]) / int(count)
-    return rows
+    return {name: Race(race["rows"], race.get("spread", {})) for name, race in races.items()}
 
 
-def _chart(file: str, title: str, rows: Rows, panels: dict[str, tuple[str, float]]) -> str:
+def _said(name: str) -> str:
+    resource, _, count = name.rpartition("-")
+    return f"{int(count):,} {'custom resources' if resource == 'widgets' else resource}"
+
+
+def _chart(file: Path, title: str, race: Race, panels: Sequence[Panel]) -> bool:
+    """Whether there was something to draw."""
     from matplotlib import pyplot
 
-    columns = 2 if len(panels) > 3 else 1
-    lines = -(-len(panels) // columns)
-    figure, axes = pyplot.subplots(lines, columns, figsize=(5.6 * columns, 0.6 + (0.5 + 0.28 * len(rows)) * lines))
-    for axis, (name, (label, factor)) in zip(axes.flat, panels.items(), strict=True):
-        measured = {contender: row[name] * factor for contender, row in rows.items() if name in row}
-        _bars(axis, label, measured, least_first=name == "kept")
+    wanted = [panel for panel in panels if any(panel.figure in row for row in race.rows.values())]
+    if not wanted:
+        return False
+    columns = 2 if len(wanted) == 4 else len(wanted)
+    lines = -(-len(wanted) // columns)
+    bars = max(sum(panel.figure in row for row in race.rows.values()) for panel in wanted)
+    figure, axes = pyplot.subplots(
+        lines,
+        columns,
+        figsize=((5.6 if columns < 3 else 4.2) * columns, 0.5 + (0.6 + 0.28 * bars) * lines),
+        squeeze=False,
+    )
+    for axis, panel in zip(axes.flat, wanted, strict=False):
+        _bars(axis, panel, race)
+    for axis in axes.flat[len(wanted) :]:
+        axis.set_visible(False)
     figure.suptitle(title, fontsize=11)
     figure.tight_layout()
-    figure.savefig(FOLDER / file, dpi=110)
+    figure.savefig(file, dpi=110)
     pyplot.close(figure)
-    return file
+    return True
 
 
-def _bars(axis: Any, label: str, measured: dict[str, float], *, least_first: bool) -> None:
-    """The best one on top."""
-    names = sorted(measured, key=lambda name: measured[name], reverse=not least_first)
-    bars = axis.barh(names, [measured[name] for name in names], color=_colours(names))
-    axis.bar_label(bars, fmt=lambda value: f" {value:,.0f}" if value >= 100 else f" {value:,.1f}", fontsize=8)
-    axis.set_title(label, fontsize=9)
+def _bars(axis: Any, panel: Panel, race: Race) -> None:
+    found = {name: row[panel.figure] * panel.factor for name, row in race.rows.items() if panel.figure in row}
+    names = sorted(found, key=lambda name: found[name], reverse=not panel.is_less_better)
+    ends = {name: race.spread.get(name, {}).get(panel.figure) or [race.rows[name][panel.figure]] * 2 for name in names}
+    below = [found[name] - ends[name][0] * panel.factor for name in names]
+    above = [ends[name][1] * panel.factor - found[name] for name in names]
+    style = {"elinewidth": 1.2, "ecolor": "#444444"}
+    bars = axis.barh(names, [found[name] for name in names], color=_colours(names), xerr=[below, above], error_kw=style)
+    axis.bar_label(bars, fmt=_shown, fontsize=8, padding=3)
+    axis.set_title(panel.title, fontsize=9)
     axis.invert_yaxis()
     axis.tick_params(labelsize=8)
     axis.set_xticks([])
-    axis.margins(x=0.18)
+    axis.set_xlim(0, max(each[1] for each in ends.values()) * panel.factor * 1.3)
     axis.spines[["top", "right", "bottom"]].set_visible(False)
 
 
-def _latencies(file: str, rows: Rows) -> list[str]:
-    from matplotlib import pyplot
-
-    measured = {name: row for name, row in rows.items() if "latency_10_p50" in row}
-    if not measured:
-        return []
-    figure, axes = pyplot.subplots(1, 3, figsize=(11, 0.9 + 0.32 * len(measured)))
-    for axis, rate in zip(axes, ("10", "1000", "10000"), strict=True):
-        p99 = {name: row[f"latency_{rate}_p99"] * 1e3 for name, row in measured.items()}
-        _bars(axis, f"p99 at {int(rate):,} events/s, ms", p99, least_first=True)
-    figure.suptitle("from the server to a handler", fontsize=11)
-    figure.tight_layout()
-    figure.savefig(FOLDER / file, dpi=110)
-    pyplot.close(figure)
-    return [file]
+def _shown(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 else f"{value:.2f}"
 
 
 def _colours(names: Sequence[str]) -> list[str]:

@@ -11,18 +11,20 @@ import importlib
 import json
 import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, nullcontext
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
 from bench.contender import Cache, Reading
-from bench.process import Stalls, memory
+from bench.process import memory, stalls
 from bench.replay_paths import SENT
 
 Figures = dict[str, float]
 
-_SLICE = 20  # reads between looks at the clock
+_SELDOM = 0.005  # seconds between looks for stalls where most of the time is spent waiting, and looks would be the cost
+_SLICE = 20  # reads by key between looks at the clock, which take about as long as one of them
 
 
 class Handler:
@@ -79,60 +81,58 @@ class Run:
         self._reading = reading
         self._handler = Handler(reading)
         self._source = Source(plan["url"])
-        self._stalls = Stalls()
         self.figures: Figures = {}
 
     async def measure(self, module: Any) -> None:
-        plan, options = self._plan, {"token": self._plan["token"]} if self._plan.get("token") else {}
+        plan = self._plan
+        options = {name: plan[name] for name in ("resource", "token") if plan.get(name)}
         self.figures["baseline"] = memory("VmRSS")
-        async with self._stalls.watching() if plan["events"] else nullcontext():
+        informer = module.informer(plan["url"], self._handler.see, **options)
+        async with AsyncExitStack() as stack:
+            cache: Cache = await self._sync(stack.enter_async_context(informer))
+            if (held := len(cache.keys())) != plan["count"]:
+                raise SystemExit(f"{held:,} objects came, not {plan['count']:,}")
+            gc.collect()
+            self.figures["settled"] = memory("VmRSS")
+            await self._follow(cache)
+
+    async def _sync(self, syncing: Awaitable[Cache]) -> Cache:
+        with stalls() if self._plan["events"] else nullcontext() as stalled:
             started, cpu = time.perf_counter(), time.process_time()
-            async with module.informer(plan["url"], self._handler.see, **options) as cache:
-                self.figures["sync"] = plan["count"] / (time.perf_counter() - started)
-                self.figures["sync_cpu"] = time.process_time() - cpu
-                self.figures["peak"] = memory("VmHWM")
-                if plan["events"]:
-                    self.figures["sync_stall"] = self._stalls.longest()
-                self._check(cache)
-                self._settle()
-                await self._follow(cache)
+            cache = await syncing
+            self.figures["sync"] = self._plan["count"] / (time.perf_counter() - started)
+            self.figures["sync_cpu"] = time.process_time() - cpu
+            self.figures["peak"] = memory("VmHWM")
+            if stalled:
+                self.figures |= stalled.longest("sync")
+        return cache
 
     async def _follow(self, cache: Cache) -> None:
         plan = self._plan
         if plan["relist"]:  # first, while nothing has changed
             await self._relist()
         if plan["events"]:
-            await self._burst("events", self._reading.glance)
-            await self._burst("fields", self._reading.touch)
-        for rate in plan["rates"]:
-            await self._latency(rate)
+            await self._burst("events", self._reading.glance, plan["events"])
+            await self._burst("fields", self._reading.touch, plan["fields"])
+        for rate, count in plan["rates"]:
+            await self._latency(rate, count)
         if plan["reads"]:
             await self._read(cache)
 
-    def _check(self, cache: Cache) -> None:
-        if (held := len(cache.keys())) != self._plan["count"]:
-            raise SystemExit(f"{held:,} objects came, not {self._plan['count']:,}")
-
-    def _settle(self) -> None:
-        gc.collect()
-        self.figures["settled"] = memory("VmRSS")
-        self._stalls.longest()  # the collector's is not the informer's
-
-    async def _burst(self, name: str, call: Any) -> None:
+    async def _burst(self, name: str, call: Any, count: int) -> None:
         """Events as fast as they can be taken."""
-        count = self._plan["events"]
         done = self._handler.expect(count, call)
         await self._source.tell(f"burst?events={count}")
-        self._stalls.longest()
-        started, cpu = time.perf_counter(), time.process_time()
-        await done.wait()
-        self.figures[name] = count / (time.perf_counter() - started)
-        self.figures[f"{name}_cpu"] = (time.process_time() - cpu) / count
-        self.figures[f"{name}_stall"] = self._stalls.longest()
+        with stalls() as stalled:
+            started, cpu = time.perf_counter(), time.process_time()
+            await done.wait()
+            self.figures[name] = count / (time.perf_counter() - started)
+            self.figures[f"{name}_cpu"] = (time.process_time() - cpu) / count
+            self.figures |= stalled.longest(name)
 
-    async def _latency(self, rate: float) -> None:
+    async def _latency(self, rate: float, count: int) -> None:
         """How long an event takes from the source to the handler."""
-        count, took = max(int(rate * self._plan["seconds"]), 20), []
+        took: list[int] = []
         annotations = self._reading.annotations
 
         def call(item: Any) -> None:
@@ -140,7 +140,9 @@ class Run:
 
         done = self._handler.expect(count, call)
         await self._source.tell(f"pace?rate={rate:g}&events={count}")
+        cpu = time.process_time()
         await done.wait()
+        self.figures[f"latency_{rate:g}_cpu"] = (time.process_time() - cpu) / count
         self.figures |= percentiles(f"latency_{rate:g}", took)
 
     async def _relist(self) -> None:
@@ -153,45 +155,45 @@ class Run:
                 took.get_loop().call_soon_threadsafe(took.set_result, time.monotonic_ns() - sent)
 
         self._handler.expect(0, call)
-        cpu = time.process_time()
         await self._source.tell("expire")
-        self._stalls.longest()
-        self.figures["relist"] = await took / 1e9
-        self.figures["relist_cpu"] = time.process_time() - cpu
-        self.figures["relist_stall"] = self._stalls.longest()
+        with stalls(_SELDOM) as stalled:
+            cpu = time.process_time()
+            self.figures["relist"] = await took / 1e9
+            self.figures["relist_cpu"] = time.process_time() - cpu
+            self.figures |= stalled.longest("relist")
 
     async def _read(self, cache: Cache) -> None:
         """A lister while writes go on."""
         keys = cache.keys()
-        ways = {
-            "key": cache.by_key and (lambda turn: cache.by_key(*keys[turn % len(keys)])),
-            "index": cache.by_index and (lambda turn: cache.by_index(keys[turn % len(keys)][0])),
-            "selector": cache.by_label and (lambda _turn: cache.by_label("app", "app-7")),
-        }
-        for name, read in ways.items():
-            if read:
-                self.figures[f"reads_{name}"] = await self._read_while_writing(read)
+        if (by_key := cache.by_key) is not None:
+            await self._read_while_writing("reads_key", lambda turn: by_key(*keys[turn % len(keys)]), at_a_time=_SLICE)
+        if (by_index := cache.by_index) is not None:
+            await self._read_while_writing("reads_index", lambda turn: by_index(keys[turn % len(keys)][0]))
+        if (by_label := cache.by_label) is not None:
+            await self._read_while_writing("reads_selector", lambda _turn: by_label("app", "app-7"))
 
-    async def _read_while_writing(self, read: Any) -> float:
-        count = int(1000 * self._plan["seconds"])
+    async def _read_while_writing(self, name: str, read: Callable[[int], Any], *, at_a_time: int = 1) -> None:
+        count = int(1000 * self._plan["reads"])
         done = self._handler.expect(count, self._reading.glance)
         await self._source.tell(f"pace?rate=1000&events={count}")
-        turn, started = 0, time.perf_counter()
+        turn, started, cpu = 0, time.perf_counter(), time.process_time()
         while not done.is_set():
             until = time.perf_counter() + 0.001
             while time.perf_counter() < until:
-                for each in range(turn, turn + _SLICE):
+                for each in range(turn, turn + at_a_time):
                     read(each)
-                turn += _SLICE
+                turn += at_a_time
             await asyncio.sleep(0)
-        return turn / (time.perf_counter() - started)
+        self.figures[name] = turn / (time.perf_counter() - started)
+        self.figures[f"{name}_cpu"] = (time.process_time() - cpu) / turn
 
 
 async def main(contender: str, plan: dict[str, Any]) -> None:
     started = time.perf_counter()
     module = importlib.import_module(f"bench.contenders.{contender}")
     imported = time.perf_counter() - started
-    run = Run(plan, module.READING)
+    resource = plan.get("resource", "pods")
+    run = Run(plan, module.READING if resource == "pods" else module.OTHERS[resource])
     run.figures["import"] = imported
     await run.measure(module)
     print(json.dumps(run.figures), flush=True)

@@ -9,25 +9,42 @@ from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
-from bench.replay_paths import NAME, NAMESPACE, PODS
+from bench.kinds import KINDS
+from bench.replay_paths import NAME, NAMESPACE
 from bench.runner import Figures
 
-__all__ = ["bare_sockets"]
+__all__ = ["bare_gets", "bare_sockets"]
 
 _POD = f"/api/v1/namespaces/{NAMESPACE}/pods/{NAME}"
 
 
-def bare_sockets(url: str, *, count: int, events: int, requests: int = 8000, in_flight: int = 32) -> Figures:
-    """Objects of a list and of a stream, events and single answers a second."""
+def bare_sockets(url: str, *, count: int, events: int, resource: str = "pods") -> Figures:
+    """Objects of a list and of a stream, and events, a second."""
+    path = KINDS[resource].path
     return {
-        "list": count / _drain(url, PODS, b'"}}]}'),
-        "stream": count / _drain(url, f"{PODS}?watch=true&sendInitialEvents=true", b'"true"}}}}\n\r\n'),
-        "watch": events / _burst(url, events),
-        "gets": requests / asyncio.run(_ask_often(url, requests, in_flight)),
+        "list": count / _list(url, path),
+        "stream": count / _stream(url, f"{path}?watch=true&sendInitialEvents=true", b'"true"}}}}\n\r\n'),
+        "watch": events / _burst(url, path, events),
     }
 
 
-def _drain(url: str, target: str, end: bytes) -> float:
+def bare_gets(url: str, *, requests: int, in_flight: int) -> float:
+    """Single answers a second."""
+    return requests / asyncio.run(_ask_often(url, requests, in_flight))
+
+
+def _list(url: str, path: str) -> float:
+    """Seconds until an answer was read that says how long it is."""
+    with _asked(url, path) as connection:
+        room = bytearray(1 << 20)
+        started = time.perf_counter()
+        missing = _whole_length(bytes(room[: connection.recv_into(room)]))
+        while missing > 0:
+            missing -= connection.recv_into(room)
+        return time.perf_counter() - started
+
+
+def _stream(url: str, target: str, end: bytes) -> float:
     """Seconds until an answer was read, which ends so and has these bytes nowhere else."""
     with _asked(url, target) as connection:
         room, last = bytearray(1 << 20), b""
@@ -38,8 +55,8 @@ def _drain(url: str, target: str, end: bytes) -> float:
         return time.perf_counter() - started
 
 
-def _burst(url: str, events: int) -> float:
-    with _asked(url, f"{PODS}?watch=true") as connection:
+def _burst(url: str, path: str, events: int) -> float:
+    with _asked(url, f"{path}?watch=true") as connection:
         missing = int(_ask(url, f"/bench/burst?events={events}"))
         room = bytearray(1 << 20)
         started = time.perf_counter()
@@ -97,13 +114,10 @@ class _Reader(asyncio.Protocol):
 
 
 async def _ask_often(url: str, requests: int, in_flight: int) -> float:
-    address = urlsplit(url)
+    host, _, port = urlsplit(url).netloc.partition(":")
     turns = iter(range(requests))
     loop = asyncio.get_running_loop()
     started = time.perf_counter()
-    readers = [
-        (await loop.create_connection(lambda: _Reader(turns), address.hostname, address.port))[1]
-        for _ in range(in_flight)
-    ]
+    readers = [(await loop.create_connection(lambda: _Reader(turns), host, int(port)))[1] for _ in range(in_flight)]
     await asyncio.gather(*(reader.done for reader in readers))
     return time.perf_counter() - started

@@ -1,6 +1,6 @@
-"""From bytes to objects: a list page of 20,000 pods, by each way there is in Python.
+"""From bytes to objects: a list page of pods, by each way there is in Python.
 
-Run as `python -m bench.objects CONTENDER FILE`, it measures one of them and prints its figures as JSON.
+Run as `python -m bench.objects CONTENDER FILE COUNT`, it measures one of them and prints its figures as JSON.
 """
 
 from __future__ import annotations
@@ -11,48 +11,50 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bench.pods import pod_list
-from bench.runner import Figures, measure, print_table
+from bench.results import Report
+from bench.runner import Effort, Figures, race_here
+from bench.tables import Promise, number, spread
 
-COUNT = 20_000
 SPLITTING = ("listwatch", "orjson dicts", "json dicts", "lightkube")
 TOUCHING = ("listwatch, every field touched", "lightkube, every field touched")
+TRACED = 500  # objects whose memory is counted, which takes long
 
 
-def report() -> bool:
-    """Measure all, print the table, and say whether the promises hold."""
+def report(effort: Effort) -> Report:
+    """Measure all, and say what was promised."""
+    count = min(20_000 if effort.full else 5_000, effort.most_objects)
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "pods.json")
-        page.write_bytes(pod_list(COUNT))
-        size = page.stat().st_size / COUNT
-        print(f"objects: a page of {COUNT:,} pods, {size:,.0f} bytes each")
-        rows = measure("bench.objects", [*SPLITTING, *TOUCHING], rounds=3, arguments=[str(page)])
-    print_table(
-        "way",
-        {
-            "objects/s": lambda row: f"{row['rate']:,.0f}",
-            "kept per object, beyond its bytes": lambda row: f"{row['kept'] - size:,.0f} bytes",
-        },
-        rows,
-    )
-    return _promises(rows, size)
+        page.write_bytes(pod_list(count))
+        size = page.stat().st_size / count
+        result = race_here(
+            "bench.objects",
+            [*SPLITTING, *TOUCHING],
+            effort,
+            rounds=effort.rounds(2, 5),
+            arguments=[str(page), str(count)],
+        )
+    made = Report("objects", f"a page of {count:,} pods, {size:,.0f} bytes each, into objects", races={"": result})
+    columns = [spread("objects/s", "rate"), number("bytes kept per object, beyond its own", "beside")]
+    made.table("way", columns, result.rows)
+    made.promises = _promises(result.rows)
+    return made
 
 
-def _promises(rows: dict[str, Figures], size: float) -> bool:
+def _promises(rows: Mapping[str, Figures]) -> list[Promise]:
+    if not {*SPLITTING, *TOUCHING} <= rows.keys():
+        return []
     ours, touched = rows["listwatch"], rows[TOUCHING[0]]
-    promises = {
-        "list page into objects, against orjson dicts": (ours["rate"] / rows["orjson dicts"]["rate"], 8.0),
-        "room beside the bytes: 1,200 over what an untouched object keeps": (1200 / (ours["kept"] - size), 1.0),
-        "every field touched, against lightkube": (touched["rate"] / rows[TOUCHING[1]]["rate"], 1.0),
-    }
-    print()
-    for promise, (ratio, least) in promises.items():
-        print(f"  {promise}: {ratio:.1f} × (promised: {least:g})")
-    return all(ratio >= least for ratio, least in promises.values())
+    return [
+        Promise("list page into objects, against orjson dicts", ours["rate"] / rows["orjson dicts"]["rate"], 8.0),
+        Promise("bytes that an untouched object keeps beside its own, against 1,200", ours["beside"] / 1200, most=1.0),
+        Promise("every field touched, against lightkube", touched["rate"] / rows[TOUCHING[1]]["rate"], 1.0),
+    ]
 
 
 # --- one contender ------------------------------------------------------------------------------------------------
@@ -105,8 +107,9 @@ _CONTENDERS = {
 }
 
 
-def _measure_one(read: Callable[[bytes], Any], page: bytes) -> Figures:
-    read(page[:0] or pod_list(10))  # imports, decoders and caches are there before the clock runs
+def _measure_one(read: Callable[[bytes], Any], page: bytes, count: int) -> Figures:
+    few = pod_list(TRACED)
+    read(few)  # imports, decoders and caches are there before the clock runs
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
@@ -115,13 +118,13 @@ def _measure_one(read: Callable[[bytes], Any], page: bytes) -> Figures:
         del kept
         gc.collect()
     tracemalloc.start()
-    kept = read(page)
+    kept = read(few)
     gc.collect()
     held, _peak = tracemalloc.get_traced_memory()
     del kept
-    return {"rate": COUNT / best, "kept": held / COUNT}
+    return {"rate": count / best, "beside": (held - len(few)) / TRACED}
 
 
 if __name__ == "__main__":
-    contender, file = sys.argv[1:]
-    print(json.dumps(_measure_one(_CONTENDERS[contender](), Path(file).read_bytes())))
+    contender, file, count = sys.argv[1:]
+    print(json.dumps(_measure_one(_CONTENDERS[contender](), Path(file).read_bytes(), int(count))))

@@ -5,11 +5,47 @@ from __future__ import annotations
 import json
 import random
 import uuid
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from bench.managed_fields import entry, fields_of
 
 __all__ = ["pod", "pod_list", "pods"]
 
 _CREATED = "2026-01-02T03:04:05Z"
+_UNSCHEDULABLE = {
+    "status": "False",
+    "reason": "Unschedulable",
+    "message": "0/300 nodes are available: 300 Insufficient cpu. preemption: 0/300 nodes are available: "
+    "300 No preemption victims found for incoming pod.",
+}
+_TOKEN = "kube-api-access"
+_ADMITTED = {
+    "nodeName",
+    "preemptionPolicy",
+    "priority",
+    "serviceAccount",
+    "serviceAccountName",
+    "tolerations",
+    "volumes",
+}
+"""What is written into each pod when it comes to the server; nobody is noted for it."""
+
+
+@dataclass(frozen=True)
+class _Traits:
+    """What makes pods differ: most run, some wait for a node; some are bare, some have much to configure."""
+
+    app: str
+    is_running: bool
+    is_bare: bool
+    has_token: bool
+    has_proxy: bool
+    options: int
+
+
+_PROXY = _Traits("proxy", is_running=True, is_bare=False, has_token=False, has_proxy=False, options=0)
 
 
 def pods(count: int, *, seed: int = 1) -> list[dict[str, Any]]:
@@ -30,36 +66,27 @@ def pod_list(count: int) -> bytes:
 
 
 def pod(index: int, dice: random.Random) -> dict[str, Any]:
-    """One running pod of a deployment."""
-    app = f"app-{index % 40}"
-    made = {
-        "metadata": _metadata(index, app, _uid(dice), dice),
-        "spec": _spec(index, app),
-        "status": _status(index),
-    }
-    _vary(made, dice)
-    return made
-
-
-def _vary(made: dict[str, Any], dice: random.Random) -> None:
-    """Few pods are average: some are started by hand, some have much to configure, some a sidecar, some an essay."""
-    metadata, (main, *_) = made["metadata"], made["spec"]["containers"]
-    if dice.random() < 0.40:
-        del metadata["managedFields"][1], main["livenessProbe"], main["volumeMounts"], made["spec"]["volumes"]
-    if dice.random() < 0.30:
-        main["env"] += [
-            {"name": f"OPTION_{number}", "value": f"{dice.getrandbits(64):x}"}
-            for number in range(dice.randrange(3, 15))
-        ]
-    if dice.random() < 0.10:
-        made["spec"]["containers"].append(main | {"name": "proxy", "image": "registry.example.com/mesh/proxy:1.22.3"})
-        made["status"]["containerStatuses"] *= 2
-    if dice.random() < 0.005:
+    """One pod of a deployment."""
+    traits = _Traits(
+        app=f"app-{index % 40}",
+        is_running=dice.random() < 0.75,
+        is_bare=dice.random() < 0.7,
+        has_token=dice.random() < 0.3,
+        has_proxy=dice.random() < 0.05,
+        options=dice.randrange(3, 15) if dice.random() < 0.15 else 0,
+    )
+    metadata, status = _metadata(index, traits.app, dice), _status(index, traits)
+    metadata["managedFields"] = _managed_fields(metadata, traits, status)
+    if dice.random() < 0.005:  # an essay
         size = dice.randrange(5_000, 55_000)
         metadata["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = '{"a":"b"}' * (size // 13)
+    return {"metadata": metadata, "spec": _spec(index, traits, dice), "status": status}
 
 
-def _metadata(index: int, app: str, owner: str, dice: random.Random) -> dict[str, Any]:
+# --- Metadata ---------------------------------------------------------------------------------------------------------
+
+
+def _metadata(index: int, app: str, dice: random.Random) -> dict[str, Any]:
     template = f"{index % 400:08x}"
     return {
         "name": f"{app}-{template}-{index:05x}",
@@ -69,165 +96,188 @@ def _metadata(index: int, app: str, owner: str, dice: random.Random) -> dict[str
         "resourceVersion": str(1_000_000 + index),
         "generation": 1,
         "creationTimestamp": _CREATED,
-        "labels": {"app": app, "tier": "front", "pod-template-hash": template, "team": f"team-{index % 50}"},
-        "annotations": {"prometheus.io/scrape": "true", "checksum/config": f"{dice.getrandbits(128):032x}"},
+        "labels": {"app": app, "pod-template-hash": template, "team": f"team-{index % 50}"},
+        "annotations": {"checksum/config": f"{dice.getrandbits(128):032x}"},
         "ownerReferences": [
             {
                 "apiVersion": "apps/v1",
                 "kind": "ReplicaSet",
                 "name": f"{app}-{template}",
-                "uid": owner,
+                "uid": _uid(dice),
                 "controller": True,
                 "blockOwnerDeletion": True,
             }
         ],
-        "managedFields": [
-            _managed("kube-controller-manager", _FIELDS_OF_CONTROLLER | {f'k:{{"uid":"{owner}"}}': {}}),
-            _managed("kubelet", _FIELDS_OF_KUBELET) | {"subresource": "status"},
-        ],
     }
 
 
-def _spec(index: int, app: str) -> dict[str, Any]:
-    return {
-        "volumes": [
-            {
-                "name": "kube-api-access",
-                "projected": {
-                    "sources": [
-                        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
-                        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
-                    ],
-                    "defaultMode": 420,
-                },
-            }
-        ],
-        "containers": [
-            {
-                "name": app,
-                "image": f"registry.example.com/team/{app}:v1.{index % 9}",
-                "ports": [{"containerPort": 8080, "protocol": "TCP", "name": "http"}],
-                "env": [
-                    {"name": "LOG_LEVEL", "value": "info"},
-                    {"name": "POD", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}},
-                ],
-                "resources": {
-                    "limits": {"cpu": "500m", "memory": "1Gi"},
-                    "requests": {"cpu": "100m", "memory": "128Mi"},
-                },
-                "volumeMounts": [
-                    {
-                        "name": "kube-api-access",
-                        "readOnly": True,
-                        "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
-                    }
-                ],
-                "livenessProbe": {
-                    "httpGet": {"path": "/healthz", "port": "http", "scheme": "HTTP"},
-                    "timeoutSeconds": 1,
-                    "periodSeconds": 10,
-                    "successThreshold": 1,
-                    "failureThreshold": 3,
-                },
-                "terminationMessagePath": "/dev/termination-log",
-                "terminationMessagePolicy": "File",
-                "imagePullPolicy": "IfNotPresent",
-            }
-        ],
-        "restartPolicy": "Always",
-        "terminationGracePeriodSeconds": 30,
-        "dnsPolicy": "ClusterFirst",
-        "serviceAccountName": "default",
-        "serviceAccount": "default",
-        "nodeName": f"node-{index % 300}",
-        "securityContext": {},
-        "schedulerName": "default-scheduler",
-        "tolerations": [
-            {
-                "key": "node.kubernetes.io/not-ready",
-                "operator": "Exists",
-                "effect": "NoExecute",
-                "tolerationSeconds": 300,
-            }
-        ],
-        "priority": 0,
-        "enableServiceLinks": True,
-        "preemptionPolicy": "PreemptLowerPriority",
-    }
+def _managed_fields(metadata: dict[str, Any], traits: _Traits, status: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of the controller that has made the pod, and of the node that runs it or the scheduler that finds none."""
+    owner = fields_of(metadata["ownerReferences"], "ownerReferences")
+    made = {"f:metadata": {**_managed_metadata(), "f:ownerReferences": owner}, "f:spec": _managed_spec(traits)}
+    seen = _managed_status(traits.is_running)
+    if traits.is_running:
+        seen = {**seen, "f:podIPs": fields_of(status["podIPs"], "podIPs")}
+    return [
+        entry("kube-controller-manager", made),
+        entry("kubelet" if traits.is_running else "kube-scheduler", {"f:status": seen}, subresource="status"),
+    ]
 
 
-def _status(index: int) -> dict[str, Any]:
-    address = f"10.{index >> 16 & 255}.{index >> 8 & 255}.{index & 255}"
-    return {
-        "phase": "Running",
-        "conditions": [
-            {"type": kind, "status": "True", "lastProbeTime": None, "lastTransitionTime": _CREATED}
-            for kind in ("Initialized", "Ready", "ContainersReady", "PodScheduled")
-        ],
-        "hostIP": f"192.168.0.{index % 250}",
-        "podIP": address,
-        "podIPs": [{"ip": address}],
-        "startTime": _CREATED,
-        "containerStatuses": [
-            {
-                "name": f"app-{index % 40}",
-                "state": {"running": {"startedAt": _CREATED}},
-                "lastState": {},
-                "ready": True,
-                "restartCount": 0,
-                "image": f"registry.example.com/team/app:v1.{index % 9}",
-                "imageID": f"registry.example.com/team/app@sha256:{index:064x}",
-                "containerID": f"containerd://{index:064x}",
-                "started": True,
-            }
-        ],
-        "qosClass": "Burstable",
-    }
+# Most of this is the same in all pods, or in those of one shape; and there are a hundred thousand of them to be made.
 
 
-def _managed(manager: str, fields: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "manager": manager,
-        "operation": "Update",
-        "apiVersion": "v1",
-        "time": _CREATED,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": fields,
-    }
+@cache
+def _managed_metadata() -> dict[str, Any]:
+    metadata = _metadata(0, "", random.Random(0))
+    return fields_of({name: metadata[name] for name in ("annotations", "generateName", "labels")}, "metadata")
+
+
+@cache
+def _managed_spec(traits: _Traits) -> dict[str, Any]:
+    """What a controller has written; the node, and what comes with every service account, are the work of others."""
+    spec = _spec(0, traits, random.Random(0))
+    for container in spec["containers"]:
+        container.pop("volumeMounts", None)
+    return fields_of({name: value for name, value in spec.items() if name not in _ADMITTED}, "spec")
+
+
+@cache
+def _managed_status(is_running: bool) -> dict[str, Any]:  # noqa: FBT001  # the only thing that it depends on
+    status = _status(0, _Traits("", is_running, is_bare=True, has_token=False, has_proxy=False, options=0))
+    if not is_running:
+        return fields_of({"conditions": status["conditions"]}, "status")
+    written = {name: value for name, value in status.items() if name != "qosClass"}
+    # The scheduler has written the last of them, and the others come in the order of their names.
+    written["conditions"] = sorted(status["conditions"][:-1], key=lambda each: str(each["type"]))
+    return fields_of(written, "status")
 
 
 def _uid(dice: random.Random) -> str:
     return str(uuid.UUID(int=dice.getrandbits(128), version=4))
 
 
-def _owned(*names: str) -> dict[str, Any]:
-    return {".": {}, **{f"f:{name}": {} for name in names}}
+# --- The rest ---------------------------------------------------------------------------------------------------------
 
 
-_FIELDS_OF_CONTROLLER = {
-    "f:metadata": {
-        "f:generateName": {},
-        "f:labels": _owned("app", "tier", "pod-template-hash", "team"),
-        "f:ownerReferences": {".": {}},
-    },
-    "f:spec": {
-        "f:containers": {
-            'k:{"name":"app"}': {
-                **_owned("image", "imagePullPolicy", "name", "terminationMessagePath", "terminationMessagePolicy"),
-                "f:env": {".": {}, 'k:{"name":"LOG_LEVEL"}': _owned("name", "value")},
-                "f:ports": {".": {}, 'k:{"containerPort":8080,"protocol":"TCP"}': _owned("containerPort", "protocol")},
-                "f:resources": {".": {}, "f:limits": _owned("cpu", "memory"), "f:requests": _owned("cpu", "memory")},
+def _spec(index: int, traits: _Traits, dice: random.Random) -> dict[str, Any]:
+    containers = [_container(traits, f"registry.example.com/team/{traits.app}:v1.{index % 9}", dice)]
+    if traits.has_proxy:
+        containers.append(_container(_PROXY, "registry.example.com/mesh/proxy:1.22.3", dice))
+    placed = {"nodeName": f"node-{index % 300}"} if traits.is_running else {}
+    return (
+        (_token_volume() if traits.has_token else {})
+        | placed
+        | {
+            "containers": containers,
+            "restartPolicy": "Always",
+            "terminationGracePeriodSeconds": 30,
+            "dnsPolicy": "ClusterFirst",
+            "serviceAccountName": "default",
+            "serviceAccount": "default",
+            "securityContext": {},
+            "schedulerName": "default-scheduler",
+            "tolerations": [
+                {
+                    "key": "node.kubernetes.io/not-ready",
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": 300,
+                }
+            ],
+            "priority": 0,
+            "enableServiceLinks": True,
+            "preemptionPolicy": "PreemptLowerPriority",
+        }
+    )
+
+
+def _container(traits: _Traits, image: str, dice: random.Random) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "name": traits.app,
+        "image": image,
+        "ports": [_port(traits)],
+        "env": [{"name": "LOG_LEVEL", "value": "info"}],
+        "resources": {},
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "imagePullPolicy": "IfNotPresent",
+    }
+    for number in range(traits.options):
+        made["env"].append({"name": f"OPTION_{number}", "value": f"{dice.getrandbits(64):x}"})
+    if not traits.is_bare:
+        made["resources"] = {"limits": {"memory": "1Gi"}, "requests": {"cpu": "100m", "memory": "128Mi"}}
+        made["livenessProbe"] = _probe()
+    if traits.has_token:
+        place = "/var/run/secrets/kubernetes.io/serviceaccount"
+        made["volumeMounts"] = [{"name": _TOKEN, "readOnly": True, "mountPath": place}]
+    return made
+
+
+def _port(traits: _Traits) -> dict[str, Any]:
+    name, number = ("mesh", 15001) if traits is _PROXY else ("http", 8080)
+    return {"name": name, "containerPort": number, "protocol": "TCP"}
+
+
+def _probe() -> dict[str, Any]:
+    return {
+        "httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"},
+        "timeoutSeconds": 1,
+        "periodSeconds": 10,
+        "successThreshold": 1,
+        "failureThreshold": 3,
+    }
+
+
+def _token_volume() -> dict[str, Any]:
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {
+            "downwardAPI": {
+                "items": [{"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]
             }
         },
-        **{f"f:{name}": {} for name in ("dnsPolicy", "enableServiceLinks", "restartPolicy", "schedulerName")},
-    },
-}
-_FIELDS_OF_KUBELET = {
-    "f:status": {
-        "f:conditions": {
-            f'k:{{"type":"{kind}"}}': _owned("lastProbeTime", "lastTransitionTime", "status", "type")
-            for kind in ("ContainersReady", "Initialized", "Ready")
-        },
-        **{f"f:{name}": {} for name in ("containerStatuses", "hostIP", "phase", "podIP", "startTime")},
+    ]
+    return {"volumes": [{"name": _TOKEN, "projected": {"sources": sources, "defaultMode": 420}}]}
+
+
+def _status(index: int, traits: _Traits) -> dict[str, Any]:
+    if not traits.is_running:
+        return {
+            "phase": "Pending",
+            "conditions": [_condition("PodScheduled") | _UNSCHEDULABLE],
+            "qosClass": "Burstable",
+        }
+    address, host = f"10.{index >> 16 & 255}.{index >> 8 & 255}.{index & 255}", f"192.168.0.{index % 250}"
+    kinds = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+    names = (traits.app, _PROXY.app) if traits.has_proxy else (traits.app,)
+    return {
+        "phase": "Running",
+        "conditions": [_condition(kind) for kind in kinds],
+        "hostIP": host,
+        "hostIPs": [{"ip": host}],
+        "podIP": address,
+        "podIPs": [{"ip": address}],
+        "startTime": _CREATED,
+        "containerStatuses": [_container_status(name, index) for name in names],
+        "qosClass": "Burstable",
     }
-}
+
+
+def _condition(kind: str) -> dict[str, Any]:
+    return {"type": kind, "status": "True", "lastProbeTime": None, "lastTransitionTime": _CREATED}
+
+
+def _container_status(name: str, index: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "state": {"running": {"startedAt": _CREATED}},
+        "lastState": {},
+        "ready": True,
+        "restartCount": 0,
+        "image": f"registry.example.com/team/app:v1.{index % 9}",
+        "imageID": f"registry.example.com/team/app@sha256:{index:064x}",
+        "containerID": f"containerd://{index:064x}",
+        "started": True,
+    }

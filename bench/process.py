@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["Stalls", "memory"]
+__all__ = ["Stalls", "memory", "stalls"]
 
 
 def memory(name: str) -> float:
@@ -19,38 +19,45 @@ def memory(name: str) -> float:
 
 
 class Stalls:
-    """A task that wakes up every millisecond, and notices how long others held the event loop in between.
+    """Looks at the clock again and again, and notices how long others held the event loop in between.
 
-    In time that this thread had the processor: what other programs took away is not the loop's fault.
+    By the clock, and in time that this thread had the processor: what other programs took away is not the loop's fault.
     """
 
-    _PERIOD = 0.001
+    def __init__(self, period: float) -> None:
+        self._period = period
+        self._last = _now()
+        self._longest = (0.0, 0.0)
 
-    def __init__(self) -> None:
-        self._last = time.thread_time()
-        self._longest = 0.0
-
-    def longest(self) -> float:
-        """Seconds of the longest stall since this was last asked."""
+    def longest(self, name: str) -> dict[str, float]:
+        """Seconds of the longest stalls so far."""
         self._look()
-        longest, self._longest = self._longest, 0.0
-        return longest
+        return {f"{name}_stall": self._longest[0], f"{name}_stall_cpu": self._longest[1]}
 
-    @asynccontextmanager
-    async def watching(self) -> AsyncIterator[None]:
-        """While inside."""
-        task = asyncio.create_task(self._watch())
-        try:
-            yield
-        finally:
-            task.cancel()
+    def _wake(self) -> None:
+        # A task that sleeps would cost more, which is not to be counted as the work of an informer.
+        self._look(self._period)
+        self._timer = asyncio.get_running_loop().call_later(self._period, self._wake)
 
-    async def _watch(self) -> None:
-        while True:
-            self._look()
-            await asyncio.sleep(self._PERIOD)
+    def _look(self, slept: float = 0.0) -> None:
+        (clock, processor), (last_clock, last_processor) = _now(), self._last
+        self._longest = (
+            max(self._longest[0], clock - last_clock - slept),
+            max(self._longest[1], processor - last_processor),
+        )
+        self._last = clock, processor
 
-    def _look(self) -> None:
-        now = time.thread_time()
-        self._longest = max(self._longest, now - self._last)
-        self._last = now
+
+@contextmanager
+def stalls(period: float = 0.001) -> Iterator[Stalls]:
+    """Looks for them while inside; at a price, so only where they are wanted."""
+    looking = Stalls(period)
+    looking._wake()
+    try:
+        yield looking
+    finally:
+        looking._timer.cancel()
+
+
+def _now() -> tuple[float, float]:
+    return time.perf_counter(), time.thread_time()

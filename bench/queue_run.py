@@ -27,12 +27,13 @@ async def main(plan: dict[str, Any]) -> None:
 async def _measure_queue(figures: Figures, count: int) -> None:
     """Items through the queue, each different; then the same few, again and again, of which most are there already."""
     queue: lw.WorkQueue[str] = lw.WorkQueue()
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     for number in range(count):
         queue.add(f"team/{number}")
     for _ in range(count):
         queue.done(await queue.get())
     figures["items"] = count / (time.perf_counter() - started)
+    figures["items_cpu"] = (time.process_time() - cpu) / count
     started = time.perf_counter()
     for number in range(count):
         queue.add(f"team/{number % 100}")
@@ -56,7 +57,9 @@ async def _measure_reconciling(figures: Figures, plan: dict[str, Any]) -> None:
         async with controller:
             await controller.wait_for_sync(timeout=60)
             await Source(plan["url"]).tell(f"pace?rate={plan['rate']:g}&events={count}")
+            cpu = time.process_time()
             await done.wait()
+            figures["reconcile_cpu"] = (time.process_time() - cpu) / count
     figures |= percentiles("reconcile", took)
 
 

@@ -2,55 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from bench.replay import replaying
 from bench.results import Report
-from bench.runner import Promise, race
+from bench.runner import Effort, Figures, race
+from bench.tables import Promise, number, spread, times
+from bench.the_field import GO, OURS
 
-OURS, GO = "listwatch", "client-go"
 _COUNT = 2_000  # more than are written in a second, so that no two writes to an object meet in the queue
 _RATES = (100, 1_000)
-_LATENCIES = ("reconcile_p50", "reconcile_p99")
 
 
-def report(*, full: bool = False) -> Report:
+def report(effort: Effort) -> Report:
     """Measure all, and say what was promised."""
-    latencies: dict[str, dict[str, float]] = {}
-    made = Report(
-        "queues",
-        f"work queues: items through the queue, and {_RATES[0]} and {_RATES[1]:,} writes a second to `reconcile`",
-        notes=["cloudcoil, kopf and the clients have no work queue of their own that could be used alone"],
-    )
+    text = f"work queues: items through the queue, and {_RATES[0]} and {_RATES[1]:,} writes a second to `reconcile`"
+    notes = ["cloudcoil, kopf and the clients have no work queue of their own that could be used alone"]
+    made = Report("queues", text, notes=notes)
+    rounds, seconds = effort.rounds(2, 5), 5.0 if effort.full else 1.5
     for rate in _RATES:
         with replaying(_COUNT) as url:
-            plan = {"url": url, "queue": True, "items": 100_000, "rate": rate, "seconds": 1.5}
-            made.race = race("bench.queue_run", {OURS: plan, GO: plan}, rounds=5 if full else 2)
-        for name, row in made.race.rows.items():
-            latencies.setdefault(name, {}).update({f"{key}_{rate}": row[key] for key in _LATENCIES})
-    for name, row in made.race.rows.items():
-        row |= latencies.get(name, {})
-    columns = {
-        "items/s": lambda row: f"{row['items']:,.0f}",
-        "adds/s of what is there": lambda row: f"{row['repeated']:,.0f}",
-        **{f"{rate:,}/s: p50 ms": _milliseconds(f"reconcile_p50_{rate}") for rate in _RATES},
-        **{f"{rate:,}/s: p99 ms": _milliseconds(f"reconcile_p99_{rate}") for rate in _RATES},
-    }
-    made.table("work queue", columns, made.race.rows)
-    rows = made.race.rows
-    if OURS in rows and GO in rows:
-        made.promises = [
-            Promise(
-                f"p99 from write to reconcile at {rate:,} a second, against client-go", _ratio(rows, rate), most=2.0
-            )
-            for rate in _RATES
-        ]
+            plan = {"url": url, "queue": True, "items": 100_000, "rate": rate, "seconds": seconds}
+            made.races[f"{rate}"] = race("bench.queue_run", {OURS: plan, GO: plan}, effort, rounds=rounds)
+    _tables(made, made.races[f"{_RATES[0]}"].rows)
+    made.promises = [
+        Promise(f"p99 from write to reconcile at {rate} a second, against client-go", _ratio(result.rows), most=2.0)
+        for rate, result in made.races.items()
+        if OURS in result.rows and GO in result.rows
+    ]
     return made
 
 
-def _milliseconds(name: str) -> Callable[[dict[str, float]], str]:
-    return lambda row: f"{row[name] * 1e3:.2f}"
+def _tables(made: Report, rows: Mapping[str, Figures]) -> None:
+    go = rows.get(GO, {})
+    queueing = [spread("items/s", "items"), times("items", go, ".2f"), number("µs CPU", "items_cpu", ".2f", factor=1e6)]
+    queueing += [spread("adds/s of what is there", "repeated"), times("repeated", go, ".2f")]
+    made.table("work queue", queueing, rows)
+    for rate, result in made.races.items():
+        reconciling = [
+            number("p50 ms", "reconcile_p50", ".2f", factor=1e3),
+            spread("p99 ms", "reconcile_p99", ".2f", factor=1e3),
+            times("reconcile_p99", result.rows.get(GO, {}), ".2f"),
+            number("p99.9 ms", "reconcile_p999", ".2f", factor=1e3),
+            number("µs CPU", "reconcile_cpu", factor=1e6),
+        ]
+        made.table(f"write to reconcile, {int(rate):,}/s", reconciling, result.rows)
 
 
-def _ratio(rows: dict[str, dict[str, float]], rate: int) -> float:
-    return rows[OURS][f"reconcile_p99_{rate}"] / rows[GO][f"reconcile_p99_{rate}"]
+def _ratio(rows: Mapping[str, Figures]) -> float:
+    return rows[OURS]["reconcile_p99"] / rows[GO]["reconcile_p99"]

@@ -31,7 +31,7 @@ def encoder() -> Callable[[Any], bytes]:
 
 def chunk(data: Bytes) -> bytes:
     """As HTTP frames a piece of an answer whose length nobody knows yet."""
-    return b"%x\r\n%b\r\n" % (len(data), data)
+    return b"%x\r\n%b\r\n" % (len(data), bytes(data))
 
 
 class Recording:

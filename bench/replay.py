@@ -16,6 +16,7 @@ Under `/lists` it has no streams, as older servers; under `/played` a watch send
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import subprocess
 import sys
@@ -203,6 +204,7 @@ def _head(length: int | None, status: int = 200) -> bytes:
 
 
 async def _serve(count: int, names: list[str]) -> None:
+    gc.disable()  # it would look through a hundred thousand objects again and again, and find nothing
     serving = asyncio.create_task(Replay({name: Recording(KINDS[name], count) for name in names}).serve())
     left = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     await asyncio.wait([serving, left], return_when=asyncio.FIRST_COMPLETED)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["LISTS", "NAME", "NAMESPACE", "PLAYED", "PODS", "SENT", "VERSION"]
+__all__ = ["LISTS", "NAME", "NAMESPACE", "PLAYED", "SENT", "VERSION", "WIDGETS"]
 
-PODS = "/api/v1/pods"
 NAMESPACE, NAME = "team-0", "one"
 VERSION = "1000000000"
 """Of the list; events count on from here."""
+WIDGETS = ("bench.example.com", "v1", "widgets")
+"""The custom resource: its group, version and name."""
 LISTS = "/lists"
 """The prefix of paths under which there are no streams."""
 PLAYED = "/played"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.runner import Figures, Promise, Race, kept, print_table
+from bench.runner import Figures, Race
+from bench.tables import Column, Promise, as_table
 
 __all__ = ["FOLDER", "Report", "machine", "write"]
+
 
 FOLDER = Path(__file__).parent / "results"
 
@@ -24,46 +26,58 @@ class Report:
 
     name: str
     text: str
-    race: Race | None = None
     races: dict[str, Race] = field(default_factory=dict)
-    """Where there is more than one, by what was different."""
+    """By what was different."""
     notes: list[str] = field(default_factory=list)
     tables: list[tuple[str, str]] = field(default_factory=list)
     promises: Sequence[Promise] = ()
 
-    def table(
-        self, title: str, columns: Mapping[str, Callable[[Figures], str]], rows: Mapping[str, Figures], above: str = ""
-    ) -> None:
+    def table(self, title: str, columns: Sequence[Column], rows: Mapping[str, Figures], above: str = "") -> None:
         """Print a table and keep it."""
         print(f"\n{above or self.text}" if above or not self.tables else "")
-        self.tables.append((above, print_table(title, columns, rows)))
+        table = as_table(title, columns, rows)
+        print(f"\n{table}")
+        self.tables.append((above, table))
 
-    def conclude(self) -> bool:
-        """Print the rest, and say whether all promises are kept."""
-        for note in [*self.notes, *self._missing()]:
+    def conclude(self) -> None:
+        """Print the rest."""
+        for note in [*self.notes, *self._absent()]:
             print(f"  ({note})")
-        return kept(self.promises)
+        print()
+        for promise in self.promises:
+            print(f"  {promise}")
+
+    def failed(self) -> dict[str, str]:
+        """Who did not run though they could have, and why."""
+        return {name: reason for race in self.races.values() for name, reason in race.failed.items()}
 
     def markdown(self) -> str:
         parts = [f"## {self.name}", self.text[0].upper() + self.text[1:] + "."]
         for above, table in self.tables:
             parts += [f"**{above}**"] * bool(above) + [table]
-        parts += ["\n".join(f"- {note}" for note in [*self.notes, *self._missing()])]
+        parts += ["\n".join(f"- {note}" for note in [*self.notes, *self._absent()])]
         parts += ["\n".join(f"- {promise}" for promise in self.promises)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def data(self) -> dict[str, Any]:
-        races = self.races or ({"": self.race} if self.race else {})
         return {
-            "races": {name: asdict(race) for name, race in races.items()},
+            "races": {name: _data_of(race) for name, race in self.races.items()},
             "promises": [{**asdict(promise), "is_kept": promise.is_kept} for promise in self.promises],
             "notes": self.notes,
         }
 
-    def _missing(self) -> list[str]:
-        races = [*self.races.values(), *([self.race] if self.race else [])]
-        reasons = {name: reason for race in races for name, reason in race.missing.items()}
-        return [f"{name} is missing: {reason}" for name, reason in reasons.items()]
+    def _absent(self) -> list[str]:
+        left_out = {name: reason for race in self.races.values() for name, reason in race.left_out.items()}
+        return [f"{name} is missing: {reason}" for name, reason in {**left_out, **self.failed()}.items()]
+
+
+def _data_of(race: Race) -> dict[str, Any]:
+    return {
+        "rows": race.rows,
+        "spread": {name: row.spread for name, row in race.rows.items()},
+        "rounds": race.rounds,
+        "missing": {**race.left_out, **race.failed},
+    }
 
 
 def machine() -> dict[str, str]:
@@ -77,16 +91,14 @@ def machine() -> dict[str, str]:
     }
 
 
-def write(reports: Sequence[Report], command: str) -> None:
-    """One JSON and one Markdown file for each part that was run; those of others stay as they are."""
-    FOLDER.mkdir(exist_ok=True)
-    where = machine()
-    for each in reports:
-        about = {"command": command, **where}
-        text = json.dumps({**about, **each.data()}, indent=1, sort_keys=True, default=float)
-        (FOLDER / f"{each.name}.json").write_text(text + "\n")
-        described = ", ".join(f"{value}" for name, value in about.items() if name != "command")
-        (FOLDER / f"{each.name}.md").write_text(f"`{command}` on {described}\n\n{each.markdown()}")
+def write(made: Report, command: str, folder: Path = FOLDER) -> None:
+    """One JSON and one Markdown file for a part that was run; those of others stay as they are."""
+    folder.mkdir(exist_ok=True, parents=True)
+    about = {"command": command, **machine()}
+    text = json.dumps({**about, **made.data()}, indent=1, sort_keys=True, default=float)
+    (folder / f"{made.name}.json").write_text(text + "\n")
+    described = ", ".join(value for name, value in about.items() if name != "command")
+    (folder / f"{made.name}.md").write_text(f"`{command}` on {described}\n\n{made.markdown()}")
 
 
 def _processor() -> str:

@@ -1,102 +1,137 @@
-"""Runs contenders one after another, each in a process of its own, in interleaved rounds; prints tables."""
+"""Runs contenders one after another, each in its own process, in interleaved rounds. `results.py` keeps the figures."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench.environments import command_for, reason_missing
 
-__all__ = ["Figures", "Promise", "Race", "kept", "measure", "missing", "print_table", "race"]
+__all__ = ["Effort", "Figures", "Race", "Row", "race", "race_here"]
 
 Figures = dict[str, float]
 """What one process measured, by name."""
 Plan = Mapping[str, Any]
+Spread = dict[str, tuple[float, float]]
 
-_LONGEST = 600.0
 _ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure: what fits into eight minutes or all; with fewer rounds and objects, where that is wanted."""
+
+    full: bool = False
+    most_rounds: int = sys.maxsize
+    most_objects: int = sys.maxsize
+    deadline: float = math.inf
+    """On time.monotonic(); no second or third round begins after it."""
+
+    @property
+    def command(self) -> str:
+        """How to measure as much again."""
+        limits = {"rounds": self.most_rounds, "objects": self.most_objects}
+        options = [f"--{name} {limit}" for name, limit in limits.items() if limit < sys.maxsize]
+        if not options:
+            return "make bench-full" if self.full else "make bench"
+        return " ".join(["python -m bench", *(["--full"] if self.full else []), *options])
+
+    @property
+    def longest(self) -> float:
+        """Seconds after which a contender is given up."""
+        return 600.0 if self.full else 150.0
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def rounds(self, usual: int, full: int) -> int:
+        return full if self.full else usual
+
+
+class Row(Figures):
+    """The medians of one contender, and between what they lie."""
+
+    def __init__(self, figures: Mapping[str, float], spread: Spread | None = None) -> None:
+        super().__init__(figures)
+        self.spread = spread or {}
+
+    @classmethod
+    def of_rounds(cls, rounds: Sequence[Figures]) -> Row:
+        found = {name: [each[name] for each in rounds if name in each] for name in rounds[0]}
+        spread = {name: (min(values), max(values)) for name, values in found.items() if len(values) > 1}
+        return cls({name: statistics.median(values) for name, values in found.items()}, spread)
 
 
 @dataclass
 class Race:
-    """What came of some rounds: medians, the least and the most of each contender, and who is missing and why."""
+    """What came of some rounds; who was left out, because they cannot run here; and who has failed, and how."""
 
-    rows: dict[str, Figures] = field(default_factory=dict)
-    spread: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Promise:
-    """Something that is at least, or at most, so many times something else."""
-
-    what: str
-    found: float
-    least: float | None = None
-    most: float | None = None
+    rows: dict[str, Row] = field(default_factory=dict)
+    rounds: dict[str, list[Figures]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
     @property
-    def is_kept(self) -> bool:
-        return self.found >= self.least if self.least is not None else self.found <= (self.most or 0.0)
+    def length(self) -> str:
+        """How many rounds there were."""
+        most = max(map(len, self.rounds.values()), default=0)
+        return f"{most} round{'s' * (most != 1)}"
 
-    def __str__(self) -> str:
-        sign, limit = ("≥", self.least) if self.least is not None else ("≤", self.most)
-        return f"{self.what}: {self.found:.2f} × (promised: {sign} {limit:.3g}){'' if self.is_kept else ' NOT KEPT'}"
-
-
-def kept(promises: Sequence[Promise]) -> bool:
-    """Print them, and say whether all are kept."""
-    print()
-    for promise in promises:
-        print(f"  {promise}")
-    return all(promise.is_kept for promise in promises)
+    def add(self, other: Race) -> None:
+        """Take in another one."""
+        self.rows |= other.rows
+        self.rounds |= other.rounds
+        self.left_out |= other.left_out
+        self.failed |= other.failed
 
 
-def measure(
-    module: str, contenders: Sequence[str], *, rounds: int, arguments: Sequence[str] = ()
-) -> dict[str, Figures]:
-    """The median figures of each contender that runs here, in this environment."""
+def race_here(
+    module: str, contenders: Sequence[str], effort: Effort, *, rounds: int, arguments: Sequence[str] = ()
+) -> Race:
+    """The figures of each contender, all run in the environment that this runs in."""
     commands = {name: [sys.executable, "-m", module, name, *arguments] for name in contenders}
-    return _run_rounds(commands, rounds).rows
+    return _run_rounds(commands, effort, rounds)
 
 
-def race(module: str, plans: Mapping[str, Plan], *, rounds: int) -> Race:
-    """The figures of each contender, run in its own environment with a plan of its own."""
+def race(module: str, plans: Mapping[str, Plan], effort: Effort, *, rounds: int, once: Collection[str] = ()) -> Race:
+    """The figures of each contender, run in its own environment with a plan of its own; of some in one round only."""
     left_out = {name: reason for name in plans if (reason := reason_missing(name))}
     commands = {
         name: [*command_for(name, module), json.dumps(plan)] for name, plan in plans.items() if name not in left_out
     }
-    result = _run_rounds(commands, rounds)
-    result.missing |= left_out
+    result = _run_rounds(commands, effort, rounds, once)
+    result.left_out |= left_out
     return result
 
 
-def _run_rounds(commands: Mapping[str, Sequence[str]], rounds: int) -> Race:
-    found: dict[str, list[Figures]] = {name: [] for name in commands}
+def _run_rounds(commands: Mapping[str, Sequence[str]], effort: Effort, rounds: int, once: Collection[str] = ()) -> Race:
     result = Race()
+    rounds = min(rounds, effort.most_rounds)
     for turn in range(rounds):
+        if turn and effort.is_late:
+            break
         for name, command in commands.items():
+            if name in result.failed or (turn and name in once):
+                continue
             _progress(f"round {turn + 1} of {rounds}: {name}")
-            figures = _run(command) if name not in result.missing else ""
+            figures = _run(command, effort.longest)
             if isinstance(figures, dict):
-                found[name].append(figures)
-            elif figures:
-                result.missing[name] = figures
+                result.rounds.setdefault(name, []).append(figures)
+            else:
+                result.failed[name] = figures
                 print(f"\r  {name} did not run: {figures}", file=sys.stderr)
     _progress("")
-    for name, rows in found.items():
-        if rows:
-            result.rows[name] = {each: statistics.median(row[each] for row in rows) for each in rows[0]}
-            result.spread[name] = {
-                each: (min(row[each] for row in rows), max(row[each] for row in rows)) for each in rows[0]
-            }
+    result.rows = {name: Row.of_rounds(found) for name, found in result.rounds.items()}
     return result
 
 
@@ -106,14 +141,14 @@ def _progress(text: str) -> None:
         print(f"  {text:<70}", end=end, file=sys.stderr, flush=True)
 
 
-def _run(command: Sequence[str]) -> Figures | str:
+def _run(command: Sequence[str], longest: float) -> Figures | str:
     """What was measured, or why nothing was."""
     try:
         done = subprocess.run(
-            command, cwd=_ROOT, env=_environment(), capture_output=True, text=True, timeout=_LONGEST, check=False
+            command, cwd=_ROOT, env=_environment(), capture_output=True, text=True, timeout=longest, check=False
         )
     except subprocess.TimeoutExpired:
-        return f"it took longer than {_LONGEST:.0f} s"
+        return f"it took longer than {longest:.0f} s"
     except OSError as error:
         return str(error)
     if done.returncode:
@@ -125,23 +160,3 @@ def _run(command: Sequence[str]) -> Figures | str:
 def _environment() -> dict[str, str]:
     """Modules are imported as everybody has them, compiled."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-
-
-def missing(rows: Mapping[str, Any], contenders: Sequence[str]) -> list[str]:
-    """The contenders without figures."""
-    return [name for name in contenders if name not in rows]
-
-
-def print_table(title: str, columns: Mapping[str, Callable[[Figures], str]], rows: Mapping[str, Figures]) -> str:
-    """A table that reads as Markdown, also returned."""
-    cells = [[name, *(show(figures) for show in columns.values())] for name, figures in rows.items()]
-    header = [title, *columns]
-    widths = [max(len(line[place]) for line in [header, *cells]) for place in range(len(header))]
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    table = "\n".join("| " + " | ".join(_aligned(line, widths)) + " |" for line in [header, rule, *cells])
-    print(f"\n{table}")
-    return table
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [line[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True))]

@@ -12,14 +12,16 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
 
 from bench.load import post_all
-from bench.runner import Figures, measure, missing, print_table
+from bench.results import Report
+from bench.runner import Effort, Figures, race_here
+from bench.tables import Promise, number, spread
 
 OBJECTS = 5_000
 WRITERS = 16
@@ -31,24 +33,33 @@ ECHO, IN_MEMORY, ON_DISK = "aiohttp, echo", "listwatch", "listwatch, on disk"
 STARTING, WATCHING = "start to first answer", f"{WATCHERS} watchers"
 
 
-def report() -> bool:
-    """Measure all, print the tables, and say whether the promises hold."""
-    print(f"server: {OBJECTS:,} creates by {WRITERS} writers; {EVENTS:,} events to each of {WATCHERS} watchers")
-    creating = measure("bench.server", [ECHO, IN_MEMORY, ON_DISK], rounds=3)
-    others = measure("bench.server", [STARTING], rounds=3) | measure("bench.server", [WATCHING], rounds=1)
-    if missing(creating | others, [ECHO, IN_MEMORY, STARTING, WATCHING]):
-        return False
-    print_table("server", {"creates/s": lambda row: f"{row['rate']:,.0f}"}, creating)
-    start, watch = others[STARTING], others[WATCHING]
-    print(f"\n  {WATCHING}: {watch['rate']:,.0f} events/s, {watch['lost']:.0f} lost, {watch['doubled']:.0f} doubled")
-    promises = {
-        "creates, against an echo": (creating[IN_MEMORY]["rate"] / creating[ECHO]["rate"], 0.25),
-        "a tenth of a second, over start to first answer": (0.1 / start["seconds"], 1.0),
-        "events that each watcher saw once, of all": (1.0 - (watch["lost"] + watch["doubled"]) / EVENTS, 1.0),
-    }
-    for promise, (ratio, least) in promises.items():
-        print(f"  {promise}: {ratio:.2f} × (promised: {least:g})")
-    return all(ratio >= least for ratio, least in promises.values())
+def report(effort: Effort) -> Report:
+    """Measure all, and say what was promised."""
+    text = f"the embedded server: {OBJECTS:,} creates by {WRITERS} writers; {EVENTS:,} events to {WATCHERS} watchers"
+    result = race_here("bench.server", [ECHO, IN_MEMORY, ON_DISK, STARTING], effort, rounds=effort.rounds(2, 5))
+    result.add(race_here("bench.server", [WATCHING], effort, rounds=1))
+    made = Report("server", text, races={"": result})
+    columns = [
+        spread("creates/s", "rate"),
+        number("ms", "seconds", ".0f", factor=1e3),
+        number("events/s to all", "events"),
+        number("lost", "lost"),
+        number("doubled", "doubled"),
+    ]
+    made.table("server", columns, result.rows)
+    made.promises = _promises(result.rows)
+    return made
+
+
+def _promises(rows: Mapping[str, Figures]) -> list[Promise]:
+    if not {ECHO, IN_MEMORY, STARTING, WATCHING} <= rows.keys():
+        return []
+    watch = rows[WATCHING]
+    return [
+        Promise("creates, against an echo", rows[IN_MEMORY]["rate"] / rows[ECHO]["rate"], 0.25),
+        Promise("start to first answer, against a tenth of a second", rows[STARTING]["seconds"] / 0.1, most=1.0),
+        Promise("events that each watcher saw once, of all", 1 - (watch["lost"] + watch["doubled"]) / EVENTS, 1.0),
+    ]
 
 
 # --- The servers ------------------------------------------------------------------------------------------------------
@@ -136,7 +147,7 @@ async def measure_watchers() -> Figures:
         histories = await asyncio.gather(*watchers)
         elapsed = time.perf_counter() - started
     return {
-        "rate": EVENTS * WATCHERS / elapsed,
+        "events": EVENTS * WATCHERS / elapsed,
         "lost": max(EVENTS - len(set(history)) for history in histories),
         "doubled": max(len(history) - len(set(history)) for history in histories),
     }

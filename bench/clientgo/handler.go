@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const sentAnnotation = "bench/sent"
@@ -12,7 +14,7 @@ const sentAnnotation = "bench/sent"
 // A handler calls one function for each change, and says when so many changes were seen.
 type handler struct {
 	mutex sync.Mutex
-	call  func(*corev1.Pod)
+	call  func(metav1.Object)
 	left  int
 	done  chan struct{}
 }
@@ -22,7 +24,7 @@ func newHandler() *handler {
 }
 
 // expect calls this function with the next so many changes; the channel is closed after the last of them.
-func (h *handler) expect(count int, call func(*corev1.Pod)) <-chan struct{} {
+func (h *handler) expect(count int, call func(metav1.Object)) <-chan struct{} {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	h.call, h.left, h.done = call, count, make(chan struct{})
@@ -34,13 +36,13 @@ func (h *handler) OnUpdate(oldObj, newObj interface{})         { h.see(newObj) }
 func (h *handler) OnDelete(obj interface{})                    { h.see(obj) }
 
 func (h *handler) see(obj interface{}) {
-	pod, ok := obj.(*corev1.Pod)
+	found, ok := obj.(metav1.Object)
 	if !ok {
 		return
 	}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	h.call(pod)
+	h.call(found)
 	if h.left > 0 {
 		if h.left--; h.left == 0 {
 			close(h.done)
@@ -51,15 +53,38 @@ func (h *handler) see(obj interface{}) {
 // sink keeps the compiler from leaving out what is read.
 var sink int
 
-func glance(pod *corev1.Pod) {
-	sink += len(pod.Name) + len(pod.Namespace) + len(pod.Labels)
+func glance(found metav1.Object) {
+	sink += len(found.GetName()) + len(found.GetNamespace()) + len(found.GetLabels())
 }
 
-func touch(pod *corev1.Pod) {
-	glance(pod)
-	for i := range pod.ManagedFields {
-		sink += len(pod.ManagedFields[i].FieldsV1.Raw)
+func touch(found metav1.Object) {
+	glance(found)
+	switch obj := found.(type) {
+	case *corev1.Pod:
+		touchManaged(obj.ManagedFields)
+		touchPod(obj)
+	case *corev1.ConfigMap:
+		touchManaged(obj.ManagedFields)
+		for name, value := range obj.Data {
+			sink += len(name) + len(value)
+		}
+	case *corev1.Secret:
+		touchManaged(obj.ManagedFields)
+		for name, value := range obj.Data {
+			sink += len(name) + len(value)
+		}
+	case *unstructured.Unstructured:
+		touchWidget(obj)
 	}
+}
+
+func touchManaged(entries []metav1.ManagedFieldsEntry) {
+	for i := range entries {
+		sink += len(entries[i].Manager) + len(entries[i].FieldsV1.Raw)
+	}
+}
+
+func touchPod(pod *corev1.Pod) {
 	for i := range pod.Spec.Containers {
 		container := &pod.Spec.Containers[i]
 		sink += len(container.Image) + len(container.Env) + len(container.Ports) + len(container.Resources.Limits)
@@ -70,7 +95,22 @@ func touch(pod *corev1.Pod) {
 	sink += len(pod.Spec.NodeName) + len(pod.Spec.Volumes) + len(pod.Status.PodIP)
 }
 
-func sentAt(pod *corev1.Pod) (int64, bool) {
-	sent, err := strconv.ParseInt(pod.Annotations[sentAnnotation], 10, 64)
+// touchWidget reads the content as it is: the accessors of unstructured objects would copy it.
+func touchWidget(widget *unstructured.Unstructured) {
+	managed, _, _ := unstructured.NestedFieldNoCopy(widget.Object, "metadata", "managedFields")
+	for _, entry := range managed.([]interface{}) {
+		sink += len(entry.(map[string]interface{})["manager"].(string))
+	}
+	parts, _, _ := unstructured.NestedFieldNoCopy(widget.Object, "spec", "parts")
+	for _, each := range parts.([]interface{}) {
+		part := each.(map[string]interface{})
+		sink += len(part["name"].(string)) + int(part["weight"].(float64)) + len(part["tags"].([]interface{}))
+	}
+	phase, _, _ := unstructured.NestedString(widget.Object, "status", "phase")
+	sink += len(phase)
+}
+
+func sentAt(found metav1.Object) (int64, bool) {
+	sent, err := strconv.ParseInt(found.GetAnnotations()[sentAnnotation], 10, 64)
 	return sent, err == nil
 }

@@ -7,6 +7,9 @@ import (
 	"os"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -15,18 +18,20 @@ import (
 
 // Plan says what to measure; the same is given to the Python programs.
 type Plan struct {
-	URL      string    `json:"url"`
-	Token    string    `json:"token"`
-	Protobuf bool      `json:"protobuf"`
-	Count    int       `json:"count"`
-	Events   int       `json:"events"`
-	Rates    []float64 `json:"rates"`
-	Seconds  float64   `json:"seconds"`
-	Relist   bool      `json:"relist"`
-	Reads    bool      `json:"reads"`
-	Queue    bool      `json:"queue"`
-	Items    int       `json:"items"`
-	Rate     float64   `json:"rate"`
+	URL      string       `json:"url"`
+	Token    string       `json:"token"`
+	Protobuf bool         `json:"protobuf"`
+	Resource string       `json:"resource"`
+	Count    int          `json:"count"`
+	Events   int          `json:"events"`
+	Fields   int          `json:"fields"`
+	Rates    [][2]float64 `json:"rates"` // how many events a second, how many in all
+	Relist   bool         `json:"relist"`
+	Reads    float64      `json:"reads"` // seconds for each way to read
+	Queue    bool         `json:"queue"`
+	Items    int          `json:"items"`
+	Rate     float64      `json:"rate"`
+	Seconds  float64      `json:"seconds"`
 }
 
 // Figures are what was measured, by name.
@@ -49,14 +54,12 @@ func main() {
 }
 
 func measure(plan Plan) (Figures, error) {
-	client, err := kubernetes.NewForConfig(config(plan))
+	informed, err := informerOf(plan)
 	if err != nil {
 		return nil, err
 	}
-	factory := informers.NewSharedInformerFactory(client, 0)
-	pods := factory.Core().V1().Pods()
 	handler := newHandler()
-	registration, err := pods.Informer().AddEventHandler(handler)
+	registration, err := informed.AddEventHandler(handler)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func measure(plan Plan) (Figures, error) {
 
 	started, cpu := time.Now(), cpuSeconds()
 	all := handler.expect(plan.Count, glance)
-	factory.Start(stop)
+	go informed.Run(stop)
 	<-all // sooner than the next line, which looks every 100 ms
 	took := time.Since(started)
 	if !cache.WaitForCacheSync(stop, registration.HasSynced) {
@@ -75,7 +78,7 @@ func measure(plan Plan) (Figures, error) {
 	figures["sync"] = float64(plan.Count) / took.Seconds()
 	figures["sync_cpu"] = cpuSeconds() - cpu
 	figures["peak"] = peak()
-	if held := len(pods.Informer().GetStore().ListKeys()); held != plan.Count {
+	if held := len(informed.GetStore().ListKeys()); held != plan.Count {
 		return nil, fmt.Errorf("%d objects came, not %d", held, plan.Count)
 	}
 	settle(figures)
@@ -86,15 +89,40 @@ func measure(plan Plan) (Figures, error) {
 	}
 	if plan.Events > 0 {
 		burst(figures, "events", source, handler, glance, plan.Events)
-		burst(figures, "fields", source, handler, touch, plan.Events)
+		burst(figures, "fields", source, handler, touch, plan.Fields)
 	}
 	for _, rate := range plan.Rates {
-		latency(figures, source, handler, rate, plan.Seconds)
+		latency(figures, source, handler, rate[0], int(rate[1]))
 	}
-	if plan.Reads {
-		reads(figures, source, handler, pods, plan.Seconds)
+	if plan.Reads > 0 {
+		reads(figures, source, handler, informed.GetIndexer(), plan.Reads)
 	}
 	return figures, nil
+}
+
+// informerOf gives what is usual for the resource: a typed informer, or a dynamic one where there is no type.
+func informerOf(plan Plan) (cache.SharedIndexInformer, error) {
+	if plan.Resource == "widgets" {
+		client, err := dynamic.NewForConfig(config(plan))
+		if err != nil {
+			return nil, err
+		}
+		widgets := schema.GroupVersionResource{Group: "bench.example.com", Version: "v1", Resource: plan.Resource}
+		return dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(widgets).Informer(), nil
+	}
+	client, err := kubernetes.NewForConfig(config(plan))
+	if err != nil {
+		return nil, err
+	}
+	core := informers.NewSharedInformerFactory(client, 0).Core().V1()
+	switch plan.Resource {
+	case "configmaps":
+		return core.ConfigMaps().Informer(), nil
+	case "secrets":
+		return core.Secrets().Informer(), nil
+	default:
+		return core.Pods().Informer(), nil
+	}
 }
 
 func config(plan Plan) *rest.Config {

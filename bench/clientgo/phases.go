@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	informersv1 "k8s.io/client-go/informers/core/v1"
+	listersv1 "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -27,26 +27,27 @@ func (s source) tell(format string, values ...any) {
 }
 
 // burst measures events as fast as they can be taken.
-func burst(figures Figures, name string, from source, h *handler, call func(*corev1.Pod), count int) {
+func burst(figures Figures, name string, from source, h *handler, call func(metav1.Object), count int) {
 	done := h.expect(count, call)
-	started, cpu := time.Now(), cpuSeconds()
 	from.tell("burst?events=%d", count)
+	started, cpu := time.Now(), cpuSeconds() // the first event comes after the answer
 	<-done
 	figures[name] = float64(count) / time.Since(started).Seconds()
 	figures[name+"_cpu"] = (cpuSeconds() - cpu) / float64(count)
 }
 
 // latency measures how long an event takes from the source to the handler, at a rate.
-func latency(figures Figures, from source, h *handler, rate, seconds float64) {
-	count := max(int(rate*seconds), 20)
+func latency(figures Figures, from source, h *handler, rate float64, count int) {
 	took := make([]float64, 0, count)
-	done := h.expect(count, func(pod *corev1.Pod) {
-		if sent, ok := sentAt(pod); ok {
+	done := h.expect(count, func(found metav1.Object) {
+		if sent, ok := sentAt(found); ok {
 			took = append(took, float64(now()-sent)/1e9)
 		}
 	})
 	from.tell("pace?rate=%g&events=%d", rate, count)
+	cpu := cpuSeconds()
 	<-done
+	figures[fmt.Sprintf("latency_%g_cpu", rate)] = (cpuSeconds() - cpu) / float64(count)
 	slices.Sort(took)
 	percentiles(figures, fmt.Sprintf("latency_%g", rate), took)
 }
@@ -61,20 +62,20 @@ func percentiles(figures Figures, name string, took []float64) {
 // relist measures the time from the source being asked again to all of it being handled; nothing has changed.
 func relist(figures Figures, from source, h *handler) {
 	took := make(chan float64, 1)
-	h.expect(0, func(pod *corev1.Pod) {
-		if sent, ok := sentAt(pod); ok {
+	h.expect(0, func(found metav1.Object) {
+		if sent, ok := sentAt(found); ok {
 			took <- float64(now()-sent) / 1e9
 		}
 	})
-	cpu := cpuSeconds()
 	from.tell("expire")
+	cpu := cpuSeconds()
 	figures["relist"] = <-took
 	figures["relist_cpu"] = cpuSeconds() - cpu
 }
 
 // reads measures a lister while writes go on.
-func reads(figures Figures, from source, h *handler, pods informersv1.PodInformer, seconds float64) {
-	lister, indexer := pods.Lister(), pods.Informer().GetIndexer()
+func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seconds float64) {
+	lister := listersv1.NewPodLister(indexer)
 	all, _ := lister.List(labels.Everything())
 	app := labels.SelectorFromSet(labels.Set{"app": "app-7"})
 	ways := map[string]func(int){
@@ -82,13 +83,14 @@ func reads(figures Figures, from source, h *handler, pods informersv1.PodInforme
 		"index":    func(i int) { indexer.ByIndex(cache.NamespaceIndex, all[i%len(all)].Namespace) },
 		"selector": func(i int) { lister.List(app) },
 	}
+	atATime := map[string]int{"key": 20, "index": 1, "selector": 1}
 	for name, read := range ways {
 		count := int(1000 * seconds)
 		done := h.expect(count, glance)
 		from.tell("pace?rate=1000&events=%d", count)
-		times, started := 0, time.Now()
+		times, started, cpu := 0, time.Now(), cpuSeconds()
 		for writing := true; writing; {
-			for range 20 {
+			for range atATime[name] {
 				read(times)
 				times++
 			}
@@ -99,6 +101,7 @@ func reads(figures Figures, from source, h *handler, pods informersv1.PodInforme
 			}
 		}
 		figures["reads_"+name] = float64(times) / time.Since(started).Seconds()
+		figures["reads_"+name+"_cpu"] = (cpuSeconds() - cpu) / float64(times)
 	}
 }
 

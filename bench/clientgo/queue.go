@@ -27,7 +27,7 @@ func newQueue() workqueue.TypedRateLimitingInterface[string] {
 func throughQueue(figures Figures, count int) {
 	queue := newQueue()
 	defer queue.ShutDown()
-	started := time.Now()
+	started, cpu := time.Now(), cpuSeconds()
 	for number := range count {
 		queue.Add(fmt.Sprintf("team/%d", number))
 	}
@@ -36,6 +36,7 @@ func throughQueue(figures Figures, count int) {
 		queue.Done(item)
 	}
 	figures["items"] = float64(count) / time.Since(started).Seconds()
+	figures["items_cpu"] = (cpuSeconds() - cpu) / float64(count)
 	started = time.Now()
 	for number := range count {
 		queue.Add(fmt.Sprintf("team/%d", number%100))
@@ -70,7 +71,9 @@ func reconciling(figures Figures, plan Plan) error {
 	done := make(chan []float64)
 	go work(queue, informer.GetStore(), count, done)
 	source{plan.URL}.tell("pace?rate=%g&events=%d", plan.Rate, count)
+	cpu := cpuSeconds()
 	percentiles(figures, "reconcile", <-done)
+	figures["reconcile_cpu"] = (cpuSeconds() - cpu) / float64(count)
 	queue.ShutDown()
 	return nil
 }

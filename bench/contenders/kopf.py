@@ -11,20 +11,21 @@ from kopf._cogs.configs.configuration import OperatorSettings
 from kopf._cogs.structs.credentials import ConnectionInfo, Vault
 from kopf._cogs.structs.references import Resource
 
-from bench.contender import DICTS, Cache, See
+from bench.contender import DICTS, OTHER_DICTS, Cache, See
 from bench.loops import Store
+from bench.replay_paths import WIDGETS
 
-READING = DICTS
+READING, OTHERS = DICTS, OTHER_DICTS
 
 
 @asynccontextmanager
-async def informer(url: str, see: See) -> AsyncIterator[Cache]:
+async def informer(url: str, see: See, resource: str = "pods") -> AsyncIterator[Cache]:
     vault_var.set(Vault({"bench": ConnectionInfo(server=url)}))
     store = Store(see, key=lambda pod: (pod["metadata"]["namespace"], pod["metadata"]["name"]))
 
     async def follow() -> None:
-        pods = Resource("", "v1", "pods", namespaced=True)
-        async for event in infinite_watch(settings=OperatorSettings(), resource=pods, namespace=None):
+        watched = Resource(*(WIDGETS if resource == WIDGETS[2] else ("", "v1", resource)), namespaced=True)
+        async for event in infinite_watch(settings=OperatorSettings(), resource=watched, namespace=None):
             if event is Bookmark.LISTED:
                 store.filled()
             else:

@@ -8,13 +8,22 @@ from typing import Any
 
 import listwatch as lw
 from bench.contender import Cache, Client, Reading, See
-from bench.replay_paths import NAME, NAMESPACE, VERSION
+from bench.replay_paths import NAME, NAMESPACE, VERSION, WIDGETS
 from listwatch.client.transport import AiohttpTransport
-from listwatch.models.core_v1 import Pod
+from listwatch.meta import Resource
+from listwatch.models.core_v1 import ConfigMap, Pod, Secret
+from listwatch.objects.object import Object
+
+_WIDGETS = Resource(WIDGETS[0], WIDGETS[1], "Widget", WIDGETS[2], namespaced=True)
+_INFORMED = {"pods": Pod, "configmaps": ConfigMap, "secrets": Secret, "widgets": _WIDGETS}
 
 
-def _glance(pod: Pod) -> Any:
-    return pod.name, pod.namespace, pod.labels
+def _glance(found: Object) -> Any:
+    return found.name, found.namespace, found.labels
+
+
+def _annotations(found: Object) -> Any:
+    return found.metadata.annotations
 
 
 def _touch(pod: Pod) -> Any:
@@ -24,10 +33,26 @@ def _touch(pod: Pod) -> Any:
     return managed, containers, conditions, pod.spec.node_name, pod.spec.volumes, pod.status.pod_ip
 
 
-# Names are imported when they are first used, and this is not to be counted as the work of an informer.
-_USED = (lw.ClientSet, lw.SharedInformerFactory, AiohttpTransport)
+def _touch_data(found: Any) -> Any:
+    managed = [(entry.manager, entry.fields) for entry in found.metadata.managed_fields]
+    return managed, list(found.data.items())
 
-READING = Reading(_glance, _touch, lambda pod: pod.metadata.annotations)
+
+def _touch_widget(found: lw.Unstructured) -> Any:
+    managed = [(entry.manager, entry.fields) for entry in found.metadata.managed_fields]
+    parts = [(each["name"], each["weight"], each["tags"]) for each in found["spec"]["parts"]]
+    return managed, parts, found["status"]["phase"]
+
+
+# Names are imported when they are first used, and this is not to be counted as the work of an informer.
+_USED = (lw.ClientSet, lw.DynamicClient, lw.SharedInformerFactory, AiohttpTransport)
+
+READING = Reading(_glance, _touch, _annotations)
+OTHERS = {
+    "configmaps": Reading(_glance, _touch_data, _annotations),
+    "secrets": Reading(_glance, _touch_data, _annotations),
+    "widgets": Reading(_glance, _touch_widget, _annotations),
+}
 
 
 @asynccontextmanager
@@ -44,15 +69,16 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def informer(url: str, see: See, token: str = "") -> AsyncIterator[Cache]:
+async def informer(url: str, see: See, resource: str = "pods", token: str = "") -> AsyncIterator[Cache]:
     config = lw.ClientConfig(host=url, token=token, insecure_skip_tls_verify=url.startswith("https"))
-    async with lw.ClientSet(config) as connected, lw.SharedInformerFactory(connected) as factory:
-        pods = factory.core_v1.pods
-        pods.informer.add_handler(on_add=see, on_update=lambda _old, new: see(new), on_delete=see)
+    client = lw.DynamicClient if resource == WIDGETS[2] else lw.ClientSet
+    async with client(config) as connected, lw.SharedInformerFactory(connected) as factory:
+        made = factory.informer(_INFORMED[resource])
+        made.informer.add_handler(on_add=see, on_update=lambda _old, new: see(new), on_delete=see)
         await factory.wait_for_sync(timeout=600)
-        lister, indexer = pods.lister, pods.informer.indexer
+        lister, indexer = made.lister, made.informer.indexer
         yield Cache(
-            keys=lambda: [(pod.namespace, pod.name) for pod in lister.list()],
+            keys=lambda: [(each.namespace, each.name) for each in lister.list()],
             by_key=lambda namespace, name: indexer.get(f"{namespace}/{name}"),
             by_index=lambda namespace: lister.namespace(namespace).list(),
             by_label=lambda name, value: lister.list({name: value}),
