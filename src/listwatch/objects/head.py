@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from sys import intern
 from types import MappingProxyType
 from typing import Any
 
@@ -90,7 +91,7 @@ def read_head(raw: bytes) -> Head:
         if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
             # It is whole, so nothing of it can follow. What it was cut from must not stay alive for the labels.
             labels: Any = _shared(bytes(head.raw_labels))
-            head.raw_labels = labels
+            head.raw_labels, head.namespace = labels, intern(head.namespace)
             return head
     return _headed.decode(raw).metadata
 
