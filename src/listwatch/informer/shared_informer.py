@@ -386,15 +386,14 @@ class SharedIndexInformer(Generic[T]):
     async def _process_batch(self, lane: Lane[T], batch: Sequence[Any]) -> None:
         self._audience.begins()
         tell = self._teller_of(batch[0])
-        try:
-            for changes in lane.processor.process(batch):
-                if changes:
-                    tell(changes)
-                if len(batch) == 1:
-                    # A whole state comes alone, in slices: let others have a turn in between.
-                    await asyncio.sleep(0)
-        finally:
-            self._audience.ends()
+        for changes in lane.processor.process(batch):
+            if changes:
+                tell(changes)
+            if len(batch) == 1:
+                # A whole state comes alone, in slices: let others have a turn in between.
+                await asyncio.sleep(0)
+        # Not when this is cancelled: who came meanwhile would join what is being stopped.
+        self._audience.ends()
         lane.fifo.processed(batch)
         self._after_batch()
 
