@@ -22,7 +22,11 @@ LINES = [
     compact({"type": "ERROR", "object": {"kind": "Status", "code": 410}}),
     b"",
 ]
-STREAM = b"\n".join(LINES[:4]) + b"\r\n\r\n" + b"\n".join(LINES[4:]) + b"\n"
+# Big ones, of which not all is looked at.
+METADATA = {"name": "big", "namespace": "n", "uid": "u", "resourceVersion": "8", "labels": {"a": "b"}}
+BIG = {"metadata": METADATA | {"managedFields": [{"manager": "m"}]}, "note": NOTE + "x" * 1500}
+LINES[4:4] = [compact({"type": kind, "object": BIG}) for kind in ("MODIFIED", "ADDED", "DELETED")]
+STREAM = b"\n".join(LINES[:5]) + b"\r\n\r\n" + b"\n".join(LINES[5:]) + b"\n"
 
 
 def seen(events: list) -> list:
@@ -56,3 +60,10 @@ def test_what_follows_the_last_line_feed_is_left_to_the_end():
     assert list(reader.feed(LINES[0])) == []
     assert list(reader.feed(b"\n" + LINES[1][:20])) != []
     assert reader.finish() == LINES[1][:20]
+
+
+def test_what_follows_a_big_object_in_its_frame_is_told_when_it_is_touched():
+    [event] = EventReader(Widget).feed(compact({"type": "ADDED", "object": BIG, "also": {}}) + b"\n")
+    assert (event.object.name, event.object.labels) == ("big", {"a": "b"})
+    with pytest.raises(DecodeError, match="Widget n/big"):
+        event.object.to_json()

@@ -504,6 +504,30 @@ POD_NAMES = st.sampled_from(["a", "b", "c", "d"])
 USERS = st.lists(st.sampled_from(["ernie", "bert", "elmo"]), max_size=3).map("_".join)
 
 
+def test_the_index_by_namespace_goes_by_the_key_whatever_becomes_of_the_object():
+    indexer = Indexer(indexers={NAMESPACE: namespace_of})
+    moved = pod("a", 1)
+    indexer.add(moved)
+    moved.metadata.namespace = "elsewhere"
+    indexer.apply([updated(pod("b", 2)), Resynced(moved, key="default/a")])
+    assert found_by(indexer, NAMESPACE) == {"default": ["default/a", "default/b"]}
+
+    indexer.discard("default/a")
+    indexer.replace({"odd": pod("c", 3)}, "3")
+    indexer.discard("odd")
+    assert (found_by(indexer, NAMESPACE), len(indexer)) == ({}, 0)
+
+
+def test_the_version_is_that_of_the_last_change_that_has_one():
+    indexer = Indexer()
+    indexer.apply([added(pod("a", 5)), added(pod("b", ""))])
+    assert indexer.resource_version == "5"
+    indexer.apply([updated(pod("a", 7)), Deleted(None, key="default/b"), Relisted(pod("c", 9), key="default/c")])
+    assert indexer.resource_version == "7"
+    indexer.apply([deleted(pod("a", 11)), lost("default/c")])
+    assert indexer.resource_version == "11"
+
+
 class IndexerAgainstAPlainDict(RuleBasedStateMachine):
     """The model is a dict of objects, in which everything is looked for by going through all of it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -168,3 +169,25 @@ def tidy(item: Any) -> None: ...
 )
 def test_a_handler_has_a_name_that_its_author_knows(functions: HandlerFunctions[Pod], name: str) -> None:
     assert functions.name == name
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"on_add": print}, []),
+        ({"on_update": lambda old, new: f"{old.name} → {new.name}"}, ["a → b"]),
+        ({"on_delete": lambda item: item.name}, ["c"]),
+    ],
+)
+def test_only_the_functions_that_were_given_are_called(given: dict[str, Any], expected: list[str]) -> None:
+    called: list[str] = []
+    functions = HandlerFunctions(**{name: _noting(each, called) for name, each in given.items()})
+
+    for change in (Updated(pod("b"), pod("a")), Deleted(pod("c"))):
+        assert functions(change) is None
+
+    assert called == expected
+
+
+def _noting(function: Callable[..., str], called: list[str]) -> Callable[..., None]:
+    return lambda *items: called.append(function(*items))

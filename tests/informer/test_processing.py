@@ -32,6 +32,14 @@ def test_only_what_could_be_done_is_told() -> None:
     assert indexer.keys() == ["default/a", "default/c"]
 
 
+def test_the_end_of_what_nobody_knew_is_not_told() -> None:
+    indexer: Indexer[Pod] = Indexer()
+    indexer.add(pod("a"))
+    batch = [deltas.Deleted(pod(name, "5"), key=f"default/{name}") for name in ("a", "stranger")]
+
+    assert [(type(each), each.object.name) for each in told(Processor(indexer), *batch)] == [(Deleted, "a")]
+
+
 def test_after_a_drop_what_changed_is_an_update_and_what_came_is_an_add_that_is_not_initial() -> None:
     indexer: Indexer[Pod] = Indexer()
     processor = Processor(indexer)

@@ -86,7 +86,7 @@ _FRAMES: list[tuple[bytes, int, Any]] = [
     (start := b'{"type":"%s","object":{' % each.type.encode(), len(start) - 1, each)
     for each in (Modified, Added, Deleted, Bookmark)
 ]
-_NO_FRAME = (b"\n", 0, None)
+_NO_FRAME = (b"\n", 0, None)  # no line begins so but an empty one, in which there is no event
 
 
 class EventReader(Generic[T]):
@@ -134,7 +134,8 @@ class EventReader(Generic[T]):
                 try:
                     found: WatchEvent[T] | Failed = event(read(piece[start + skipped : end - 1]))
                 except DecodeError:
-                    # Something follows the object in its frame, or it is broken: reading the whole line tells.
+                    # Something follows the object in its frame, or it is broken: reading the whole line tells. Behind
+                    # the head of a big object nobody looks: what is wrong there is told when it is touched.
                     found = read_event(piece[start:end], kind)
                 yield found
             elif line := piece[start:end].strip():

@@ -97,15 +97,15 @@ class Index(Generic[T]):
 
 
 class NamespaceIndex(Index[T]):
-    """The index by namespace, which nearly every cache has: a key says where its object is, so this keeps less."""
+    """The index by namespace, which nearly every cache has: keys begin with it, so where an object was put is known."""
 
     __slots__ = ()
 
     def empty_twin(self) -> NamespaceIndex[T]:
         return NamespaceIndex(self.name, self.function, self._on_failure)
 
-    def values_of(self, key: str, item: Any) -> tuple[str, ...]:
-        return (item.namespace,)
+    def values_of(self, key: str, item: T) -> tuple[str, ...]:
+        return (key.rpartition("/")[0],)
 
     def put(self, key: str, item: T, values: tuple[str, ...]) -> None:
         [namespace] = values
@@ -116,8 +116,7 @@ class NamespaceIndex(Index[T]):
             bucket[key] = item
 
     def remove(self, key: str) -> None:
-        namespace, _, _ = key.rpartition("/")
-        self._leave(key, (namespace,))
+        self._leave(key, (key.rpartition("/")[0],))
 
 
 def _texts(found: Iterable[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from listwatch.cache.contents import Cached, Contents, key_of
-from listwatch.cache.deltas import Added, Deleted, ObjectDelta, Relisted, Resynced, Updated
+from listwatch.cache.deltas import Added, Deleted, ObjectDelta, Updated
 from listwatch.cache.index import Index, IndexFailure, IndexFunction, NamespaceIndex, namespace_of
 from listwatch.cache.replacement import Change, Replacement
 from listwatch.errors import IndexConflictError, IndexNotFoundError, ListWatchError
@@ -29,9 +29,17 @@ NAMESPACE = "namespace"
 
 T = TypeVar("T", bound=Cached)
 
-# To ask for the very type is much faster than `isinstance`, which for these classes goes a long way to say no.
-_SEEN = frozenset({Added, Updated})
-_PUT = _SEEN | {Relisted, Resynced}
+
+def _version_after(change: Change[T]) -> str:
+    """The version that a store with this change is as new as; empty where it does not tell."""
+    delta, old = change
+    match delta:
+        case Added(item) | Updated(item):
+            return item.resource_version
+        case Deleted(item, final_state_known=True) if item is not None and item is not old:
+            return item.resource_version
+        case _:
+            return ""  # what a list or a resync says of one object tells nothing about the age of the others
 
 
 class Applied(NamedTuple, Generic[T]):
@@ -136,21 +144,16 @@ class Indexer(Generic[T]):
         changes: list[Change[T]] = []
         failures: list[tuple[ObjectDelta[T], ListWatchError]] = []
         put = self._contents.put
-        newest: T | None = None
         delta: Any
         for delta in deltas:
             try:
-                if type(delta) in _PUT:
-                    changes.append((delta, put(delta.key, delta.object)))
-                    # What a list or a resync says of one object tells nothing about the age of the others.
-                    newest = delta.object if type(delta) in _SEEN else newest
-                else:
-                    changes.append(self._remove(delta))
-                    newest = delta.object if delta.final_state_known else newest
+                changes.append(
+                    self._remove(delta) if type(delta) is Deleted else (delta, put(delta.key, delta.object))
+                )
             except ListWatchError as error:
                 failures.append((delta, error))
-        if newest is not None:
-            self._is_as_new_as(newest)
+        newest = next(filter(None, map(_version_after, reversed(changes))), "")
+        self._contents.resource_version = newest or self._contents.resource_version
         return Applied(changes, failures)
 
     def replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> None:

@@ -139,9 +139,7 @@ class Listener(Generic[T]):
                     self._report(change, error)
                 except asyncio.CancelledError as error:
                     self._report(change, waited_in_vain(error))
-                self._handled += 1
-                if self._initial_in_work:
-                    self._was_perhaps_initial(change)
+                self.was_handled(change)
                 if turns.now() > turns.end:
                     await turns.share()
 
@@ -178,11 +176,7 @@ class Listener(Generic[T]):
 
     def was_handled(self, change: Change[T]) -> None:
         self._handled += 1
-        if self._initial_in_work:
-            self._was_perhaps_initial(change)
-
-    def _was_perhaps_initial(self, change: Change[T]) -> None:
-        if _is_initial(change):
+        if self._initial_in_work and _is_initial(change):
             self._initial_in_work -= 1
             self._check_caught_up()
 

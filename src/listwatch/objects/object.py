@@ -148,8 +148,8 @@ class Object(_Kept):
         """The labels, to read; `metadata.labels` is where they are changed."""
         head = self._head
         if type(head) is not Head:
-            return MappingProxyType(head.labels)
-        shared: Any = head.raw_labels
+            return MappingProxyType(head.labels or {})
+        shared: Any = head.raw_labels  # looked at here, too, because selectors ask every object
         return shared.texts if type(shared) is Labels else head.labels
 
     @property
