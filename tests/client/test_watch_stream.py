@@ -116,22 +116,44 @@ async def test_events_are_the_same_however_they_are_sent(reply: Reply):
 
 
 class Pieces:
-    """A stream that is given piece by piece, without a connection."""
+    """A stream that is given piece by piece, without a connection, and can do no more than a stream must."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         self.status, self.headers, self.warnings = 200, {}, ()
         self.is_closed = False
-        self.expected: list[tuple[float, bool]] = []
+        self.expected: list[float] = []
         self._pieces = iter(pieces)
 
     async def read(self) -> bytes:
         return next(self._pieces, b"")
 
-    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
-        self.expected.append((patience, in_bulk))
+    def expect_within(self, patience: float) -> None:
+        self.expected.append(patience)
 
     def close(self) -> None:
         self.is_closed = True
+
+
+class GatheringPieces(Pieces):
+    """One that can gather."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        super().__init__(pieces)
+        self.bulks: list[bool] = []
+
+    def gather(self, *, in_bulk: bool) -> None:
+        self.bulks.append(in_bulk)
+
+
+class QueuedPieces(Pieces):
+    """One that has to be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.queue: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def read(self) -> bytes:
+        return await self.queue.get()
 
 
 def watching(pieces: list[bytes]) -> WatchStream[ConfigMap]:
@@ -156,12 +178,18 @@ async def test_events_are_the_same_wherever_they_are_cut(names: list[str], data:
 
 @pytest.mark.parametrize("patience", [60, 330])
 async def test_the_initial_events_come_in_bulk_and_those_after_the_bookmark_do_not(patience: float):
-    stream = Pieces([event("ADDED", "x"), event("ADDED", "y"), BOOKMARK, event("ADDED", "z"), BOOKMARK])
+    stream = GatheringPieces([event("ADDED", "x"), event("ADDED", "y"), BOOKMARK, event("ADDED", "z"), BOOKMARK])
     batches = watching_stream(stream, patience=patience, initial=True).batches()
     assert len(await anext(batches)) == len(await anext(batches)) == 1
-    assert stream.expected == [(patience, True)]
+    assert (stream.expected, stream.bulks) == ([patience], [True])
     assert len([batch async for batch in batches]) == 3
-    assert stream.expected == [(patience, True), (min(patience, 180), False)]
+    assert (stream.expected, stream.bulks) == ([patience, min(patience, 180)], [True, False])
+
+
+async def test_a_stream_that_cannot_gather_gives_initial_events_as_well():
+    stream = Pieces([event("ADDED", "x"), BOOKMARK, event("ADDED", "y")])
+    assert len(await all_of(watching_stream(stream, patience=330, initial=True))) == 3
+    assert stream.expected == [330, 180]
 
 
 class Given:
@@ -179,17 +207,18 @@ class Given:
 
 @pytest.mark.parametrize(("asked", "in_bulk"), [({}, False), ({"sendInitialEvents": True}, True)])
 async def test_a_watch_is_in_bulk_if_initial_events_are_asked_for(asked: dict[str, Any], in_bulk: bool):
-    stream = Pieces([])
+    stream = GatheringPieces([])
     stream.headers = {"Content-Type": "application/json"}
     async with RESTClient(ClientConfig(host="http://unused"), transport=Given(stream)) as rest:
         assert await all_of(watch(rest, timeoutSeconds=30, **asked)) == []
-    assert stream.expected == [(60, in_bulk)]
+    assert stream.expected == [60]
+    assert stream.bulks == [in_bulk]
 
 
 async def test_much_that_comes_at_first_and_what_comes_after_it_is_read_whole():
     much = [chunk(event("ADDED", str(number)) * 100) for number in range(60)]
     script = [stream_head(), *much, chunk(BOOKMARK), chunk(event("MODIFIED", "last")), LAST_CHUNK]
-    async with ScriptedServer(script) as server, client(server) as rest:
+    async with ScriptedServer(script) as server, client(server) as rest, asyncio.timeout(10):
         found = [(each.type, each.object.name) async for each in watch(rest, sendInitialEvents=True)]
     initial = [("ADDED", str(number)) for number in range(60) for _ in range(100)]
     assert found == [*initial, ("BOOKMARK", ""), ("MODIFIED", "last")]
@@ -387,6 +416,43 @@ async def test_closing_a_watch_ends_the_loop_of_another_task():
         await stream.aclose()
         assert await looping in ([("ADDED", "x")], [])
         await server.wait_all_closed()
+
+
+async def test_closing_a_watch_that_has_half_an_event_ends_the_loop_of_another_task():
+    script = [stream_head(), chunk(event("ADDED", "x") + event("ADDED", "y")[:50]), HANG]
+    async with ScriptedServer(script) as server, client(server) as rest:
+        stream = watch(rest)
+        assert (await anext(stream)).object.name == "x"
+        looping = asyncio.create_task(all_of(stream))
+        await asyncio.sleep(0)
+        stream.close()
+        assert await looping == []
+        await server.wait_all_closed()
+
+
+async def test_what_came_as_a_watch_was_closed_is_not_read():
+    pieces = QueuedPieces()
+    stream = watching_stream(pieces)
+    pieces.queue.put_nowait(event("ADDED", "x") + event("ADDED", "y")[:50])
+    assert (await anext(stream)).object.name == "x"
+    looping = asyncio.create_task(all_of(stream))
+    await asyncio.sleep(0)
+    pieces.queue.put_nowait(event("ADDED", "y")[50:] + event("ADDED", "z"))
+    stream.close()
+    assert await looping == []
+
+
+@pytest.mark.parametrize("wrong", [line("ERROR", GONE), b"nonsense\n"], ids=["error", "nonsense"])
+async def test_after_an_error_comes_the_end_even_if_half_an_event_came_with_it(wrong: bytes):
+    stream = watching([wrong + event("ADDED", "x")[:50]])
+    with pytest.raises(APIError):
+        await anext(stream)
+    assert await anext(stream, None) is None
+
+
+async def test_nothing_comes_after_what_cannot_be_read():
+    batches = watching([b"nonsense\n" + event("ADDED", "x")[:50]]).batches()
+    assert [[type(each) for each in batch] async for batch in batches] == [[Failed]]
 
 
 @pytest.mark.parametrize("reply", [HANG, [stream_head(), HANG]], ids=["opening", "reading"])

@@ -57,7 +57,7 @@ class ByteStream:
             raise
         if not piece:
             self.close()
-        return piece
+        return b"" if self.is_closed else piece  # somebody may have closed it meanwhile
 
     async def read_all(self) -> bytes:
         """Everything up to the end."""
@@ -75,7 +75,9 @@ class ByteStream:
     def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
         """From now on, take the server for dead after so many seconds of silence; what comes in bulk may gather."""
         if self._stream and not self._is_closed:
-            self._stream.expect_within(patience, in_bulk=in_bulk)
+            self._stream.expect_within(patience)
+            if gather := getattr(self._stream, "gather", None):  # not every transport's streams can
+                gather(in_bulk=in_bulk)
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""

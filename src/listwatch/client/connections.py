@@ -30,7 +30,7 @@ from .chunked_body import ChunkedBody
 from .network_errors import error_of_system
 from .sockets import SocksProxy, open_socket
 
-__all__ = ["Pool", "Pools", "about", "explained"]
+__all__ = ["EXPLAINABLE", "Pool", "Pools", "about", "explained"]
 
 _CONNECT_TIMEOUT = 30.0  # for name, connection, proxy and TLS together
 _KEPT_IDLE = 30.0  # less than servers and load balancers keep a connection that nobody uses
@@ -42,6 +42,7 @@ _LONGEST_HEAD = 2**20
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
 
 _FOREIGN = (aiohttp.ClientError, OSError, zlib.error, EOFError)
+EXPLAINABLE = (*_FOREIGN, TransportError)
 
 
 # --- Errors -----------------------------------------------------------------------------------------------------------
@@ -53,7 +54,7 @@ def about(doing: str, host: str) -> Iterator[None]:
     try:
         yield
         return
-    except (*_FOREIGN, TransportError) as error:
+    except EXPLAINABLE as error:
         ours = explained(error, doing, host)
     # Raised out here, because the library's errors hold the request, and so its credentials.
     raise ours

@@ -15,7 +15,7 @@ from listwatch.api.responses import HTTPResponse
 from listwatch.clock import Clock
 from listwatch.errors import ProtocolError, StreamIdleError, UsageError
 
-from .connections import Pool, explained
+from .connections import EXPLAINABLE, Pool, explained
 from .gathering import Gathering
 from .gzip_stream import GzipDecoder
 
@@ -85,13 +85,20 @@ class AiohttpStream:
         self._is_dead = False
         self.is_closed = False
 
-    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
-        """From now on, take the peer for dead after so many seconds of silence; what comes in bulk may gather."""
-        self._gather(in_bulk=in_bulk)
+    def expect_within(self, patience: float) -> None:
+        """From now on, take the peer for dead after so many seconds of silence."""
         if self._watchdog:
             self._watchdog.cancel()
         self._patience = patience
         self._watchdog = asyncio.create_task(self._watch_silence(), name=f"silence of {self._doing}")
+
+    def gather(self, *, in_bulk: bool) -> None:
+        """From now on, let what comes in bulk gather for some milliseconds before it is read."""
+        if self._gathering:
+            self._gathering.stop()
+        connection = self._exchange.response.connection  # None if the whole answer is there already
+        transport = connection.transport if connection else None
+        self._gathering = Gathering(transport) if in_bulk and transport else None
 
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
@@ -104,7 +111,7 @@ class AiohttpStream:
                     if self._gathering:
                         self._gathering.saw(len(piece))
                     return read
-        except Exception as error:  # noqa: BLE001  # it is raised below, as `about` does, which takes longer than to read
+        except EXPLAINABLE as error:  # as `about` does, which would take longer than to read
             problem = explained(error, self._doing, self._host)
         else:
             return b""
@@ -115,7 +122,7 @@ class AiohttpStream:
         if self.is_closed:
             return
         self.is_closed = True
-        self._gather(in_bulk=False)
+        self.gather(in_bulk=False)
         if self._watchdog:
             self._watchdog.cancel()
         self._exchange.close()
@@ -155,13 +162,6 @@ class AiohttpStream:
         self.close()
         if self._decoder:
             self._decoder.finish()
-
-    def _gather(self, *, in_bulk: bool) -> None:
-        if self._gathering:
-            self._gathering.stop()
-        connection = self._exchange.response.connection  # None if the whole answer is there already
-        transport = connection.transport if connection else None
-        self._gathering = Gathering(transport) if in_bulk and transport else None
 
     async def _watch_silence(self) -> None:
         while (left := self._time_left()) > 0:

@@ -33,7 +33,11 @@ _LOG_INTERVAL = 10.0
 
 
 class Stream(Protocol):
-    """The body of an answer as it comes."""
+    """The body of an answer as it comes.
+
+    One that has `gather(*, in_bulk: bool)` too is told whether what comes is wanted as a whole, and so may gather for
+    some milliseconds before it is read.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -45,11 +49,8 @@ class Stream(Protocol):
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
 
-    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
-        """From now on, take the peer for dead after so many seconds of silence.
-
-        What comes in bulk is wanted as a whole: it may gather for some milliseconds.
-        """
+    def expect_within(self, patience: float) -> None:
+        """From now on, take the peer for dead after so many seconds of silence."""
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""

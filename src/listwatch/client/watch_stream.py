@@ -82,6 +82,7 @@ class WatchStream(Generic[T]):
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""
         self._pending.clear()
+        self._reader.finish()  # no error if half an event is left: nobody waits for the rest
         self._body.close()
 
     async def aclose(self) -> None:
@@ -129,7 +130,7 @@ class WatchStream(Generic[T]):
         except DecodeError as error:
             # To go on would be to miss an event. Nobody could tell.
             events.append(_unreadable(error))
-            self._body.close()
+            self.close()
         if self._awaits_bookmark and any(type(event) is Bookmark for event in events):
             self._awaits_bookmark = False
             self._body.expect_within(min(self._patience, _SILENCE_BETWEEN_BOOKMARKS))
