@@ -7,6 +7,7 @@ import gc
 import inspect
 import json
 import pickle
+import sys
 from typing import Any
 
 import msgspec
@@ -148,6 +149,76 @@ def test_models_are_equal_by_what_they_say_and_not_by_what_was_read():
     assert Part() != Port()
 
 
+def kept(value: msgspec.Struct) -> list[type]:
+    """As what each field is kept, which only msgspec's own tools tell."""
+    return [type(each) for each in msgspec.structs.astuple(value)]
+
+
+def test_to_compare_reads_no_list():
+    one, other = WidgetSpec.from_dict(SPEC), WidgetSpec.from_dict(SPEC)
+    read_all(one)
+    before = kept(one), kept(other)
+    assert one == other
+    assert (kept(one), kept(other)) == before
+
+
+def test_models_stay_equal_whenever_another_thread_reads_their_lists_meanwhile():
+    moment, moments = 0, 1
+    while moment < moments:
+        one, other = read_all(WidgetSpec.from_dict(SPEC)), WidgetSpec.from_dict(SPEC)
+        same, moments = compared(one, other, moment)
+        assert same, f"not if they are read in moment {moment} of {moments}"
+        moment += 1
+    assert moments > 1
+
+
+def compared(one: Any, other: Any, moment: int) -> tuple[bool, int]:
+    """Whether both are equal if the other's lists are read in a moment of it, and how many moments there are."""
+    moments = 0
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        nonlocal moments
+        if moments == moment:
+            read_all(other)
+        moments += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        same = one == other
+    finally:
+        sys.settrace(before)
+    return same, moments
+
+
+class Asked:
+    """Counts how often it is compared, and is unlike anything."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        self.times += 1
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Level(Model):
+    names: list[str] = field(default_factory=list)
+    below: Any = None
+
+
+def test_what_differs_deep_inside_is_looked_at_once():
+    asked = Asked()
+    one, other = Level(below=asked), Level(below=Asked())
+    for _ in range(10):
+        one, other = Level(below=one), Level(below=other)
+    assert other.names == []
+    assert one != other
+    assert asked.times == 1
+
+
 @given(st.lists(st.tuples(st.sampled_from(["parts", "rules", "claims"]), st.booleans())))
 def test_neither_order_nor_number_of_reads_matters(reads: list[tuple[str, bool]]):
     pair = WidgetSpec.from_dict(SPEC), WidgetSpec.from_dict(SPEC)
@@ -188,7 +259,8 @@ def test_msgspec_itself_reads_and_writes_them():
 def test_help_shows_lists():
     assert str(inspect.signature(Rule)) == "(*, verbs: list[str] = [], resources: list[str] = [])"
     assert "either: list[str] | dict[str, list[int]] = <factory>" in str(inspect.signature(Ours))
-    assert "groups: list[list[str]] = [], " in str(inspect.signature(Theirs))
+    assert "groups: list[list[str]] = [], " in str(inspect.signature(Ours))
+    assert "groups: list[list[str]] = <factory>, " in str(inspect.signature(Theirs))
 
 
 # --- one's own types -------------------------------------------------------------------------------------------------
@@ -233,6 +305,106 @@ def test_a_type_that_builds_on_another_may_say_its_lists_anew_and_be_frozen():
         theirs.more = []  # type: ignore[misc]
 
 
+class Complete(Model, omit_defaults=False, repr_omit_defaults=False):
+    names: list[str] = field(default_factory=list)
+
+
+def test_a_type_that_leaves_nothing_out_sends_and_prints_empty_lists():
+    for complete in (Complete(), read_all(Complete()), Complete.from_dict({})):
+        assert complete.to_dict() == {"names": []}
+        assert repr(complete) == "Complete(names=[])"
+
+
+class Ordered(Model, order=True):
+    numbers: list[int] = field(default_factory=list)
+
+
+class OrderedToo(Ordered):
+    more: list[int] = field(default_factory=list)
+
+
+class Frozen(Model, frozen=True):
+    numbers: list[int] = field(default_factory=list)
+
+
+@pytest.mark.parametrize("kind", [Ordered, OrderedToo])
+def test_models_with_an_order_have_it_whichever_of_their_lists_were_read(kind: Any):
+    one, other = kind.from_dict({"numbers": [1], "more": [1]}), kind.from_dict({"numbers": [2]})
+    for read in (one, other):
+        assert one < other
+        assert not one >= other
+        read_all(read)
+    assert one < other
+
+
+def test_frozen_models_with_lists_have_no_hash_whether_they_were_read_or_not():
+    for frozen in (Frozen([1]), Frozen.from_dict({"numbers": [1]}), read_all(Frozen.from_dict({"numbers": [1]}))):
+        with pytest.raises(TypeError, match="unhashable type: 'list'"):
+            hash(frozen)
+
+
+class Unequal(Model, eq=False):
+    numbers: list[int] = field(default_factory=list)
+
+
+def test_models_that_shall_not_be_compared_are_equal_only_to_themselves():
+    one = Unequal([1])
+    assert one == one  # that is the question
+    assert (one == Unequal([1])) is False
+
+
+@pytest.mark.parametrize("options", [{}, {"frozen": True, "order": True}, {"gc": True, "weakref": True, "dict": True}])
+def test_models_can_be_made_by_a_call(options: dict[str, Any]):
+    fields = [("name", str), ("part_names", list[str], field(default_factory=list))]
+    made: Any = msgspec.defstruct("Made", fields, bases=(Model,), **options)
+    assert made.from_dict({"name": "a", "partNames": ["p"]}) == made("a", ["p"])
+    assert made("a").part_names == []
+    assert made("a").to_dict() == {"name": "a"}
+    assert gc.is_tracked(made("a")) is options.get("gc", False)
+    assert msgspec.defstruct("Empty", [], bases=(Model,))().to_dict() == {}  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="Missing required argument 'name'"):
+        made()
+
+
+def test_a_class_cannot_say_its_own_slots():
+    with pytest.raises(TypeError, match="__slots__"):
+        type(Model)("Slotted", (Model,), {"__slots__": ("a",), "__qualname__": "Slotted"})
+
+
+class Clashing(Model, kw_only=True):
+    tuple: str = ""
+    names: list[str] = field(default_factory=list)
+
+
+class Slots(Model, kw_only=True):
+    names: list[str] = field(default_factory=list)
+    _names_slot: list[int] = field(default_factory=list)
+
+
+def test_fields_may_have_any_name():
+    assert Clashing.from_dict({"names": ["a"], "tuple": "t"}) == Clashing(names=["a"], tuple="t")
+    slots = Slots(names=["a"], _names_slot=[1])
+    assert (slots.names, slots._names_slot) == (["a"], [1])
+    assert Slots.from_dict(slots.to_dict()) == slots
+
+
+class Redeclared(Ours, kw_only=True):
+    groups: tuple[str, ...] = ()  # type: ignore[assignment]
+    needed: dict[str, int] = field(default_factory=dict)  # type: ignore[assignment]
+
+
+class RedeclaredAgain(Redeclared, kw_only=True):
+    groups: list[str] = field(default_factory=list)  # type: ignore[assignment]
+
+
+def test_a_type_that_builds_on_another_may_have_something_else_where_that_has_a_list():
+    redeclared = Redeclared.from_dict({"names": [], "groups": ["a"], "needed": {"a": 1}})
+    assert (redeclared.groups, redeclared.needed) == (("a",), {"a": 1})
+    assert Redeclared([]).groups == ()
+    assert RedeclaredAgain.from_dict({"names": [], "groups": ["a"]}).groups == ["a"]
+    assert Ours([], [["a"]]).groups == [["a"]]
+
+
 # --- the collector and threads ---------------------------------------------------------------------------------------
 
 
@@ -250,8 +422,8 @@ def test_the_collector_sees_nothing_of_an_object_that_was_touched_everywhere():
 
 
 def test_threads_that_read_a_list_at_once_get_the_same():
-    for _ in range(300):
-        meta = ObjectMeta.from_dict({"finalizers": ["a"]})
-        found: list[tuple[list[Any], ...]] = []
-        at_once([lambda: found.append((meta.finalizers, meta.owner_references))] * 4)  # noqa: B023  # done in this round
-        assert all(each[0] is meta.finalizers and each[1] is meta.owner_references for each in found)
+    metas = [ObjectMeta.from_dict({"finalizers": ["a"]}) for _ in range(5000)]
+    found: list[list[list[str]]] = []
+    at_once([lambda: found.append([meta.finalizers for meta in metas])] * 4)
+    for each in found:
+        assert all(one is meta.finalizers for one, meta in zip(each, metas, strict=True))

@@ -4,6 +4,8 @@ import copy
 import gc
 import json
 import pickle
+import subprocess
+import sys
 import weakref
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -115,6 +117,39 @@ def test_threads_that_touch_at_once_all_get_the_same_value():
         assert sent == widget(spec=SPEC, status={"ready": 1})
 
 
+FIRST_TOUCH = """
+import threading
+from listwatch.models.apps_v1 import Deployment, StatefulSet
+from listwatch.models.batch_v1 import CronJob, Job
+from listwatch.models.core_v1 import Pod, PodSpec
+
+RAW = b'{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}],"template":{"spec":{"volumes":[{"name":"v"}]}}}}'
+barrier = threading.Barrier(8)
+
+def touch(kind):
+    barrier.wait()
+    obj = kind.from_wire(RAW)
+    obj.spec, obj.metadata, obj.copy().to_dict()
+
+def read():
+    barrier.wait()
+    PodSpec.from_dict({"containers": [{"name": "c"}], "volumes": [{"name": "v"}]}).copy()
+
+threads = [threading.Thread(target=touch, args=[kind]) for kind in (Pod, Pod, Deployment, StatefulSet, Job, CronJob)]
+threads += [threading.Thread(target=read) for _ in range(2)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print("done")
+"""
+
+
+def test_threads_may_be_the_first_to_touch_a_kind_together():
+    done = subprocess.run([sys.executable, "-c", FIRST_TOUCH], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
 class Restless(Widget):
     """Between any two looks at them, another thread finds its parts anew."""
 
@@ -193,6 +228,15 @@ def test_a_change_in_one_part_leaves_the_others_as_they_came():
         assert untouched in sent
     assert list(json.loads(sent)) == list(json.loads(ODD))
     assert sent.count(b'"name":"\\u0061","later":{"x":1E+2},"annotations":{"a":"b"}') == 1
+
+
+def test_what_python_takes_for_equal_but_json_spells_otherwise_is_a_change():
+    obj = of(spec={"replicas": 1, "anything": [1, 0]})
+    obj.spec.anything = [True, 0.0]
+    assert b'"anything":[true,0.0]' in obj.to_json()
+    obj.spec.replicas = True
+    with pytest.raises(EncodeError, match=r"spec\.replicas: expected int \| null, got bool"):
+        obj.to_json()
 
 
 def test_an_item_of_a_list_says_what_it_is_when_it_is_sent():

@@ -14,7 +14,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.objects.head import Head
 from listwatch.objects.merge import merge, same
-from listwatch.objects.reading import Tree, convert, decoder_for, read_nested
+from listwatch.objects.reading import Tree, build_decoder, convert, decoder_for
 from listwatch.objects.reasons import UNREADABLE, reason_and_place
 from listwatch.objects.writing import encode, finish, plain, unchanged
 
@@ -81,7 +81,7 @@ class LazyField:
                 for name, each in kind.lazy_fields.items()
             ]
             found = msgspec.defstruct(f"{kind.__name__}Parts", parts, gc=False)
-            decoder = self._openers[kind] = msgspec.json.Decoder(found, dec_hook=read_nested)
+            decoder = self._openers[kind] = build_decoder(found)
         return decoder
 
     def zero(self) -> Any:

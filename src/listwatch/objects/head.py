@@ -89,8 +89,8 @@ def read_head(raw: bytes) -> Head:
         except UNREADABLE:
             return _headed.decode(raw).metadata  # that was not in the metadata
         if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
-            # It is whole, so nothing of it can follow. What it was cut from must not stay alive for the labels; and what
-            # all objects of a namespace say is kept once.
+            # It is whole, so nothing of it can follow. What it was cut from must not stay alive for the labels, and
+            # what all objects of a namespace say is kept once.
             labels: Any = _shared(bytes(head.raw_labels))
             head.raw_labels, head.namespace = labels, intern(head.namespace)
             return head

@@ -10,22 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import FunctionType, GenericAlias, MemberDescriptorType
+from threading import RLock
+from types import GenericAlias, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec.structs import force_setattr
+from msgspec.structs import astuple, force_setattr
 
 from listwatch.objects.untracked import untrack
 
 if TYPE_CHECKING:
     from inspect import Parameter, Signature
 
-__all__ = ["StructWithLists", "equal", "leave_out_empty", "optional_lists", "required_list"]
+__all__ = ["StructWithLists", "equal", "leave_out_empty", "lists_by_default", "required_list"]
 
 _Field = type(msgspec.field())
 _LIST = re.compile(r"list\[((?:[^][]|\[[^][]*])*)]")
 _S = TypeVar("_S", bound="StructWithLists")
+
+_reading = RLock()
 
 
 def required_list() -> list[Any]:
@@ -41,15 +44,16 @@ class StructWithLists(msgspec.StructMeta):
     """Makes structs that keep their `list[T] = field(default_factory=list)` as tuples until somebody reads them."""
 
     def __new__(mcls: type[_S], name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> _S:
+        if "__slots__" in namespace and "__qualname__" not in namespace:  # no class statement, but msgspec.defstruct()
+            namespace, options = _resumed(namespace)
         hints: dict[str, Any] = namespace.get("__annotations__", {})
-        fields = {each: _tuple_field(namespace.get(each)) for each, hint in hints.items() if _tuple_hint(hint)}
-        lists = {each: field for each, field in fields.items() if field}
+        lists = {} if _keeps_lists(bases, namespace, options) else _tuple_fields(namespace, hints)
         if lists:
             hints = hints | {each: _tuple_hint(hints[each]) for each in lists}
             namespace = namespace | lists | {"__annotations__": hints}
         struct = super().__new__(mcls, name, bases, namespace, **options)
-        for each in lists:
-            _read_as_list(struct, each)
+        for each in hints:
+            _read_as(struct, each, a_list=each in lists)
         return struct
 
     @property
@@ -59,10 +63,29 @@ class StructWithLists(msgspec.StructMeta):
         return told.replace(parameters=[_shown(cls, each) for each in told.parameters.values()])
 
 
+def _resumed(namespace: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Namespace and options for a struct that msgspec has half made. It sets the options and defaults afterwards."""
+    slots = namespace["__slots__"]
+    options = {"kw_only": True, "gc": True, "dict": "__dict__" in slots, "weakref": "__weakref__" in slots}
+    return {name: value for name, value in namespace.items() if name != "__slots__"}, options
+
+
 def _shown(struct: msgspec.StructMeta, parameter: Parameter) -> Parameter:
     if parameter.name not in _lists(struct) or get_origin(parameter.annotation) is not tuple:
         return parameter
     return parameter.replace(annotation=GenericAlias(list, get_args(parameter.annotation)[:1]), default=[])
+
+
+def _keeps_lists(bases: tuple[type, ...], namespace: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    """True if its lists must be lists from the start: a tuple would order and hash otherwise, or have no name here."""
+    settings = [base.__struct_config__ for base in bases if isinstance(base, msgspec.StructMeta)]
+    unlike = any(options.get(option, any(getattr(each, option) for each in settings)) for option in ("order", "frozen"))
+    return unlike or "tuple" in namespace or "tuple" in namespace.get("__annotations__", ())
+
+
+def _tuple_fields(namespace: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {each: _tuple_field(namespace.get(each)) for each, hint in hints.items() if _tuple_hint(hint)}
+    return {each: field for each, field in fields.items() if field}
 
 
 def _tuple_hint(hint: Any) -> Any:
@@ -85,70 +108,76 @@ def _tuple_field(found: Any) -> Any:
     return None
 
 
-def _read_as_list(struct: type, field: str) -> None:
-    slot = getattr(struct, field)
-    if isinstance(slot, MemberDescriptorType):  # else it is inherited, and reads as a list already
-        setattr(struct, _slot_of(field), slot)
-        setattr(struct, field, property(_reader(_slot_of(field)), slot.__set__, slot.__delete__))
+def _read_as(struct: type, field: str, *, a_list: bool) -> None:
+    found = getattr(struct, field, None)
+    if a_list and isinstance(found, MemberDescriptorType):
+        setattr(struct, _kept(field), found)
+        setattr(struct, field, property(_reader(_kept(field)), found.__set__, found.__delete__))
+    elif not a_list and isinstance(found, property) and hasattr(struct, _kept(field)):
+        setattr(struct, field, getattr(struct, _kept(field)))  # it inherits a list, and says it is something else
 
 
-def _slot_of(field: str) -> str:
-    """The name under which the slot that msgspec made is found."""
-    return f"_{field}_slot"
+def _kept(field: str) -> str:
+    """The name under which what is kept for a field is found: one that no field can have."""
+    return f"_{field} as kept"
 
 
-def _read(self: Any) -> Any:
-    value = self._slot
-    if type(value) is not tuple:
-        return value
-    fresh = list(value)
-    # It lies in a struct that the collector does not look into: to visit it would find nothing.
-    untrack(fresh)
-    # Threads take turns at the end of calls, and none ends between this look and the store: all get the same list.
-    if self._slot is value:
-        force_setattr(self, "_slot", fresh)
-    return self._slot
+def _reader(kept: str) -> Callable[[Any], Any]:
+    def read(self: Any) -> Any:
+        value = getattr(self, kept)
+        if type(value) is not tuple:
+            return value
+        fresh = list(value)
+        # It lies in a struct that the collector does not look into: to visit it would find nothing.
+        untrack(fresh)
+        with _reading:  # threads that read it at once all get the same list
+            found = getattr(self, kept)
+            if found is not value:
+                return found
+            force_setattr(self, kept, fresh)
+        return fresh
 
-
-def _reader(slot: str) -> Callable[[Any], Any]:
-    """`_read` for one slot: with its name in the code, that is twice as fast as by calling what reads a slot."""
-    code = _read.__code__
-    names, constants = (
-        tuple(slot if each == "_slot" else each for each in found) for found in (code.co_names, code.co_consts)
-    )
-    return FunctionType(code.replace(co_names=names, co_consts=constants), globals())
+    return read
 
 
 @cache
 def _lists(struct: msgspec.StructMeta) -> tuple[str, ...]:
-    return tuple(field for field in struct.__struct_fields__ if hasattr(struct, _slot_of(field)))
+    return tuple(field for field in struct.__struct_fields__ if isinstance(getattr(struct, field), property))
 
 
 @cache
-def optional_lists(struct: msgspec.StructMeta) -> Mapping[str, str]:
-    """The lists of a struct that are not sent when they are empty: attribute → wire name."""
+def lists_by_default(struct: msgspec.StructMeta) -> Mapping[str, str]:
+    """The lists of a struct that are empty unless something else is said: attribute → wire name."""
     fields, wires, defaults = struct.__struct_fields__, struct.__struct_encode_fields__, struct.__struct_defaults__
     # From the end, because the first fields may have no default.
     known = zip(reversed(fields), reversed(wires), reversed(defaults), strict=False)
     return {field: wire for field, wire, default in known if default == () and field in _lists(struct)}
 
 
-def equal(one: msgspec.Struct, other: object) -> bool:
+def equal(one: msgspec.Struct, other: Any) -> bool:
     """True if both are of one type and say the same, whichever of their lists were read."""
-    same = msgspec.Struct.__eq__(one, other)
-    if same is False and _make_alike(one, other):
+    struct = type(one)
+    places = _compared_lists(struct)
+    if not places or type(other) is not struct:
         return msgspec.Struct.__eq__(one, other)
-    return same
+    # Looked at once, because other threads may be reading lists meanwhile; and compared once, because to compare again
+    # at each level what differs would take twice as long with each.
+    ours, theirs = astuple(one), astuple(other)
+    for place in places:
+        if type(ours[place]) is not type(theirs[place]):
+            return _with_lists(ours) == _with_lists(theirs)
+    return ours == theirs
 
 
-def _make_alike(one: msgspec.Struct, other: object) -> bool:
-    """Read the lists that were read in one of the two alone. True if there was such a list."""
-    unlike = []
-    for field in _lists(type(one)):
-        slot = _slot_of(field)
-        if (type(getattr(one, slot)) is tuple) is not (type(getattr(other, slot)) is tuple):
-            unlike.append((getattr(one, field), getattr(other, field)))
-    return bool(unlike)
+@cache
+def _compared_lists(struct: msgspec.StructMeta) -> tuple[int, ...]:
+    """Where the lists of a struct are among its fields; nowhere if its class says that it is not to be compared."""
+    fields = struct.__struct_fields__
+    return tuple(fields.index(each) for each in _lists(struct)) if struct.__struct_config__.eq else ()
+
+
+def _with_lists(values: tuple[Any, ...]) -> list[Any]:
+    return [list(each) if type(each) is tuple else each for each in values]
 
 
 def leave_out_empty(value: Any, tree: Any) -> None:
@@ -157,7 +186,8 @@ def leave_out_empty(value: Any, tree: Any) -> None:
     while left:
         value, tree = left.pop()
         if isinstance(value, msgspec.Struct) and isinstance(tree, dict):
-            for wire in optional_lists(type(value)).values():
+            unsent = lists_by_default(type(value)) if value.__struct_config__.omit_defaults else {}
+            for wire in unsent.values():
                 if tree.get(wire) == []:
                     del tree[wire]
             inside = zip(value.__struct_encode_fields__, msgspec.structs.astuple(value), strict=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import msgspec
 
-from listwatch.objects.lists import StructWithLists, equal, optional_lists, required_list
+from listwatch.objects.lists import StructWithLists, equal, lists_by_default, required_list
 from listwatch.objects.reading import Tree, convert
 from listwatch.objects.writing import clone, to_tree
 
@@ -59,7 +59,8 @@ class Model(
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         shown = [(name, getattr(self, name)) for name, _ in super().__rich_repr__()]
-        return [(name, value) for name, value in shown if value != [] or name not in optional_lists(type(self))]
+        unshown = lists_by_default(type(self)) if self.__struct_config__.repr_omit_defaults else {}
+        return [(name, value) for name, value in shown if value != [] or name not in unshown]
 
 
 def required_dict() -> dict[str, Any]:

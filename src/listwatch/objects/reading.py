@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from threading import RLock
 from typing import Any
 
 import msgspec
@@ -15,16 +16,32 @@ from msgspec import inspect
 from listwatch.errors import DecodeError, FieldError
 from listwatch.objects.reasons import UNREADABLE, name_keys, reason_and_place
 
-__all__ = ["Tree", "convert", "decoder_for", "fields_of", "read_nested", "tree_of", "type_info"]
+__all__ = ["Tree", "build_decoder", "convert", "decoder_for", "fields_of", "read", "tree_of", "type_info"]
 
 Tree = Any
 """JSON as Python has it: dict, list, str, int, float, bool and None, under wire names."""
+
+_building = RLock()
+
+
+def build_decoder(type_: Any) -> msgspec.json.Decoder[Any]:
+    """A new decoder of a type, which knows the API's whole objects too."""
+    # msgspec notes what it finds of a struct with the struct, and before it has found all. A thread that meets such a
+    # note half written crashes the process, so only one may walk through types at a time.
+    with _building:
+        return msgspec.json.Decoder(type_, dec_hook=read_nested)
 
 
 @cache
 def decoder_for(type_: Any) -> msgspec.json.Decoder[Any]:
     """The one decoder of a type. Made on first use: building it walks the whole tree of types."""
-    return msgspec.json.Decoder(type_, dec_hook=read_nested)
+    return build_decoder(type_)
+
+
+def read(tree: Tree, type_: Any) -> Any:
+    """Read a tree as `type_` and as it stands; msgspec's own error tells what does not fit."""
+    decoder_for(type_)  # so that msgspec knows all of the type, and need not walk through it without the lock
+    return msgspec.convert(tree, type_, dec_hook=read_nested)
 
 
 def tree_of(part: msgspec.Raw | None) -> Tree:
@@ -53,7 +70,7 @@ def convert(tree: Tree, type_: Any, *, what: str, field: str = "") -> Any:
 def _convert(tree: Tree, type_: Any) -> Any:
     """The value, or the error that says why there is none."""
     try:
-        return msgspec.convert(tree, type_, dec_hook=read_nested)
+        return read(tree, type_)
     except msgspec.ValidationError as error:
         return error
 

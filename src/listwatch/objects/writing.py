@@ -16,7 +16,7 @@ from msgspec import inspect
 
 from listwatch.errors import EncodeError, FieldError
 from listwatch.objects.lists import leave_out_empty
-from listwatch.objects.reading import Tree, fields_of, read_nested, type_info
+from listwatch.objects.reading import Tree, fields_of, read, type_info
 
 __all__ = ["clone", "encode", "finish", "plain", "to_json", "to_tree", "unchanged"]
 
@@ -95,7 +95,7 @@ def encode(tree: Tree, *, what: str, field: str = "") -> bytes:
 def clone(value: Any, type_: Any) -> Any:
     """A copy that shares nothing with the value."""
     try:
-        return msgspec.convert(_builtins(value, "", ""), type_, dec_hook=read_nested)
+        return read(_builtins(value, "", ""), type_)
     except (FieldError, msgspec.ValidationError, RecursionError):
         # Somebody put in what has no place there. To say so is for those who send it.
         return copy.deepcopy(value)
