@@ -147,9 +147,7 @@ class Indexer(Generic[T]):
         delta: Any
         for delta in deltas:
             try:
-                changes.append(
-                    self._remove(delta) if type(delta) is Deleted else (delta, put(delta.key, delta.object))
-                )
+                changes.append(self._remove(delta) if type(delta) is Deleted else (delta, put(delta.key, delta.object)))
             except ListWatchError as error:
                 failures.append((delta, error))
         newest = next(filter(None, map(_version_after, reversed(changes))), "")
