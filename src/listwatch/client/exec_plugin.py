@@ -21,6 +21,7 @@ import msgspec
 
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError
+from listwatch.objects.reading import read
 
 from .config import ClientConfig, ExecConfig, fits_header
 from .credential import Credential, Issued
@@ -152,11 +153,13 @@ class ExecPlugin:
 
     def _decoded(self, output: bytes) -> _ExecCredential:
         try:
-            return msgspec.convert(parsed(output), _ExecCredential)
+            credential: _ExecCredential = read(parsed(output), _ExecCredential)
         except msgspec.ValidationError as error:
             problem = f"printed no proper ExecCredential: {error}"
         except ValueError:
             problem = "printed something that is not JSON"
+        else:
+            return credential
         raise self._failure(problem)
 
     def _certificate(self, status: _Status) -> ClientCertificate | None:

@@ -16,6 +16,7 @@ import msgspec
 import yaml
 
 from listwatch.errors import ConfigError
+from listwatch.objects.reading import read
 
 from .kubeconfig_entries import AuthProvider, Body, BodyT, Cluster, Context, Extension, Kubeconfig, Named, User
 
@@ -129,9 +130,11 @@ class _Reader:
 
     def _converted(self, tree: Any, kind: type[BodyT], *, entry: str) -> BodyT:
         try:
-            return msgspec.convert(_pruned(tree), kind)
+            body: BodyT = read(_pruned(tree), kind)
         except msgspec.ValidationError as error:
             place, problem = _said_plainly(str(error))
+        else:
+            return body
         raise ConfigError(problem, file=self._file, entry=entry, field=place)
 
 

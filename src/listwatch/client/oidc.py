@@ -18,6 +18,7 @@ import msgspec
 
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError, TransportError
+from listwatch.objects.reading import decoder_for
 
 from .config import OIDCConfig, fits_header, without_password
 from .credential import Credential, Issued
@@ -144,9 +145,11 @@ class OIDCProvider:
 
     def _decoded(self, body: bytes, kind: type[StructT]) -> StructT:
         try:
-            return msgspec.json.decode(body, type=kind)
+            found: StructT = decoder_for(kind).decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             pass
+        else:
+            return found
         raise self._failure("its answer is not what OpenID Connect asks for")
 
     def _write_back(self) -> None:
@@ -168,7 +171,7 @@ def _expiry(token: str) -> datetime | None:
     """When to stop using an ID token: a little before the moment that it names; None if it names none."""
     try:
         payload = token.split(".")[1]
-        claims = msgspec.json.decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), type=_Claims)
+        claims = decoder_for(_Claims).decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
         return datetime.fromtimestamp(claims.exp, UTC) - _EXPIRY_DELTA if claims.exp is not None else None
     except (IndexError, ValueError, OverflowError, OSError):  # msgspec's and base64's errors are ValueErrors
         return None
@@ -182,7 +185,7 @@ def _client_in_header(config: OIDCConfig) -> str:
 def _refusal(body: bytes) -> str:
     """The reason, if it is one of the standard's; anything else may hold what must not be shown."""
     try:
-        error = msgspec.json.decode(body, type=_Tokens).error
+        error = decoder_for(_Tokens).decode(body).error
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
     return f", {error}" if error in _KNOWN_REFUSALS else ""
