@@ -52,7 +52,7 @@ $(BENCH_READY): $(READY)
 	@touch $@
 
 test: setup ## run the tests
-	@$(RUN) -m pytest -q -n auto --durations=5 --durations-min=1
+	@$(RUN) -m pytest -q -rs -n auto --durations=5 --durations-min=1
 
 check: $(CHECK_READY) ## ruff, mypy, pyright and the architecture test
 	@$(RUN) -m ruff check .
