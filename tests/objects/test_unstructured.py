@@ -1,6 +1,7 @@
 """Objects of any kind, as mappings."""
 
 import copy
+import gc
 import json
 import pickle
 from collections.abc import Callable, Mapping
@@ -343,3 +344,18 @@ def test_threads_may_read_one_at_once():
 
     names = ["spec", "status", "metadata", "kind"]
     at_once([partial(read, names[first:] + names[:first]) for first in range(4)])
+
+
+def test_what_is_touched_is_nothing_for_the_garbage_collector_and_can_be_changed_as_ever():
+    widget = Unstructured.from_wire(b'{"metadata":{"name":"a"},"spec":{"sizes":[{"x":[1]},{"y":{"z":[{}]}}],"n":1}}')
+    left, seen = [widget["spec"]], []
+    while left:
+        inside = left.pop()
+        if isinstance(inside, dict | list):
+            seen.append(inside)
+            left += inside.values() if isinstance(inside, dict) else inside
+    assert len(seen) == 8
+    assert not any(map(gc.is_tracked, seen))
+
+    widget["spec"]["sizes"].append({"x": [2]})
+    assert widget.to_dict()["spec"]["sizes"][-1] == {"x": [2]}

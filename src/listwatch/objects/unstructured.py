@@ -14,6 +14,7 @@ from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_and_place
+from listwatch.objects.untracked import untrack_tree
 from listwatch.objects.writing import clone, encode, plain
 
 __all__ = ["Unstructured"]
@@ -59,6 +60,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         value = fields[name]
         if type(value) is msgspec.Raw:
             value = fields[name] = self._decode(name, value)
+            untrack_tree(value)
         return value
 
     def __setitem__(self, name: str, value: Any) -> None:

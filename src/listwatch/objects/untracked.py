@@ -7,8 +7,9 @@ again and again, and find nothing: no part of an object refers back to it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-__all__ = ["untrack"]
+__all__ = ["untrack", "untrack_tree"]
 
 
 def _untracker() -> Callable[[object], object]:
@@ -23,3 +24,14 @@ def _untracker() -> Callable[[object], object]:
 
 
 untrack = _untracker()
+
+
+def untrack_tree(tree: Any) -> None:
+    """The same for the dicts and lists of JSON that was just decoded."""
+    left: list[Any] = [[tree]]
+    while left:
+        inside = left.pop()
+        for each in inside.values() if type(inside) is dict else inside:
+            if type(each) is dict or type(each) is list:
+                untrack(each)
+                left.append(each)
