@@ -83,7 +83,8 @@ def _run(name: str, part: Part, effort: Effort, folder: Path) -> Report | None:
 def _conclude(reports: list[Report]) -> None:
     promises = [(made.name, promise) for made in reports for promise in made.promises]
     broken = [(name, promise) for name, promise in promises if not promise.is_kept]
-    print(f"\n{len(promises) - len(broken)} of {len(promises)} promises are kept{'; not:' if broken else '.'}")
+    if promises:
+        print(f"\n{len(promises) - len(broken)} of {len(promises)} promises are kept{'; not:' if broken else '.'}")
     for name, promise in broken:
         print(f"  {name}: {promise}")
     for made in reports:
