@@ -9,7 +9,7 @@ from bench.runner import Figures
 from bench.tables import Column, number, spread, times
 from bench.the_field import reference
 
-__all__ = ["kept", "latency_tables", "tables"]
+__all__ = ["kept", "latency_tables", "syncing", "tables"]
 
 _READS = {"key": "by key", "index": "by index", "selector": "by selector"}
 
@@ -32,16 +32,23 @@ def kept(row: Figures, count: int) -> float:
     return (row["settled"] - row["baseline"]) / count
 
 
-def _syncing(best: Figures, count: int) -> list[Column]:
+def syncing(best: Figures) -> list[Column]:
+    """How fast objects came in, and what that took."""
     return [
         spread("objects/s", "sync"),
-        times("sync", best),
+        times("sync", best, ".2f"),
         spread("CPU s", "sync_cpu", ".2f"),
         times("sync_cpu", best, ".2f"),
         number("peak MB", "peak", factor=1e-6),
         times("peak", best, ".2f"),
         number("KB/object", "kept", ".1f", factor=1e-3),
         times("kept", best, ".2f"),
+    ]
+
+
+def _syncing(best: Figures, count: int) -> list[Column]:
+    return [
+        *syncing(best),
         ("freed", lambda row: f"{(row['released'] - row['baseline']) / count / 1e3:.1f}" if "released" in row else "–"),
         number("heap", "heap", ".1f", factor=1e-3 / count),
         _stall("sync"),

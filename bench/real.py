@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from bench.informer_tables import kept
+from bench.informer_tables import kept, syncing
 from bench.pods import pods
 from bench.results import Report
 from bench.runner import Effort, Figures, Race, race
-from bench.tables import Promise, number, spread, times
+from bench.tables import Promise
 from bench.the_field import GO, OURS, PROTOBUF
 
 Plans = dict[str, dict[str, Any]]
@@ -50,17 +50,7 @@ def _measure(made: Report, plans: Plans, count: int, effort: Effort) -> None:
     for row in result.rows.values():
         row["kept"] = kept(row, count)
     best: Figures = result.rows.get(PROTOBUF) or {}
-    columns = [
-        spread("objects/s", "sync"),
-        times("sync", best, ".2f"),
-        spread("CPU s", "sync_cpu", ".2f"),
-        times("sync_cpu", best, ".2f"),
-        number("peak MB", "peak", factor=1e-6),
-        times("peak", best, ".2f"),
-        number("KB/object", "kept", ".1f", factor=1e-3),
-        times("kept", best, ".2f"),
-    ]
-    made.table("to synced", columns, result.rows, f"{count:,} pods, {result.length}")
+    made.table("to synced", syncing(best), result.rows, f"{count:,} pods, {result.length}")
     made.promises = [*made.promises, *_promises(count, result)]
 
 

@@ -52,7 +52,6 @@ class DeltaFIFO(Generic[T]):
         self.on_ready = on_ready
         self._on_dropped = on_dropped
         self._entrance = Entrance(transform)
-        self._admit = self._entrance.admit
         self._queue: InOrder[T] | ByKey[T] = ByKey(known) if by_key else InOrder()
         self._is_populated = False
         self._is_closed = False
@@ -162,7 +161,7 @@ class DeltaFIFO(Generic[T]):
     def _tell(self, kind: type[Added[T]] | type[Updated[T]], item: T) -> None:
         self._is_populated = True
         try:
-            key, kept = self._admit(item)
+            key, kept = self._entrance.admit(item)
         except (BadKeyError, TransformError) as error:
             self._drop(item, error)
         else:

@@ -42,7 +42,7 @@ class Index(Generic[T]):
 
     def empty_twin(self) -> Index[T]:
         """The same index over nothing."""
-        return Index(self.name, self.function, self._on_failure)
+        return type(self)(self.name, self.function, self._on_failure)
 
     def values_of(self, key: str, item: T) -> tuple[str, ...]:
         """The values of an object; none if the function fails, which is reported, or raised where nobody is told."""
@@ -63,12 +63,7 @@ class Index(Generic[T]):
 
     def put(self, key: str, item: T, values: tuple[str, ...]) -> None:
         """Find the object under these values, and under no others from now on."""
-        for value in values:
-            bucket = self.buckets.get(value)
-            if bucket is None:
-                self.buckets[value] = {key: item}
-            else:
-                bucket[key] = item
+        self._enter(key, item, values)
         before = self._filed.get(key, ())
         if before != values:
             self._filed[key] = values
@@ -77,6 +72,14 @@ class Index(Generic[T]):
     def remove(self, key: str) -> None:
         """Find the object no more."""
         self._leave(key, self._filed.pop(key, ()))
+
+    def _enter(self, key: str, item: T, values: tuple[str, ...]) -> None:
+        for value in values:
+            bucket = self.buckets.get(value)
+            if bucket is None:
+                self.buckets[value] = {key: item}
+            else:
+                bucket[key] = item
 
     def _leave(self, key: str, values: Iterable[str]) -> None:
         for value in values:
@@ -101,22 +104,17 @@ class NamespaceIndex(Index[T]):
 
     __slots__ = ()
 
-    def empty_twin(self) -> NamespaceIndex[T]:
-        return NamespaceIndex(self.name, self.function, self._on_failure)
+    put = Index._enter
 
     def values_of(self, key: str, item: T) -> tuple[str, ...]:
-        return (key.rpartition("/")[0],)
-
-    def put(self, key: str, item: T, values: tuple[str, ...]) -> None:
-        [namespace] = values
-        bucket = self.buckets.get(namespace)
-        if bucket is None:
-            self.buckets[namespace] = {key: item}
-        else:
-            bucket[key] = item
+        return _namespace_in(key)
 
     def remove(self, key: str) -> None:
-        self._leave(key, (key.rpartition("/")[0],))
+        self._leave(key, _namespace_in(key))
+
+
+def _namespace_in(key: str) -> tuple[str]:
+    return (key.rpartition("/")[0],)
 
 
 def _texts(found: Iterable[str]) -> tuple[str, ...]:
