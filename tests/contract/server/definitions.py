@@ -47,10 +47,12 @@ class Widgets:
         return self.api.path("widgets", name, *rest, version=f"{self.group}/{version}")
 
     def define(self, *versions: Tree, **names: Tree) -> Tree:
-        """Returns the definition when all that it says is served."""
+        """Returns the definition when all that it says is served, and the server says so."""
         defined = definition(self.group, *versions, **names)
         self.api.post(DEFINITIONS, defined).ok(201)
         self.wait_until_served(*(each["name"] for each in defined["spec"]["versions"] if each["served"]))
+        # A real server serves objects as soon as it took the names, and calls the definition established a little later.
+        wait_until(self.established)
         return self.api.get(self.definition).ok()
 
     def redefine(self, change: Callable[[Tree], object], *served: str) -> Tree:
@@ -65,6 +67,10 @@ class Widgets:
         for each in versions:
             wait_until(lambda each=each: self.api.get(self.path(version=each)).status == 200)
         wait_until(lambda: self.discovered() >= set(versions))
+
+    def established(self) -> bool:
+        conditions = self.api.get(self.definition).ok()["status"]["conditions"] or []
+        return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
     def discovered(self) -> set[str]:
         answer = self.api.get(f"/apis/{self.group}")
