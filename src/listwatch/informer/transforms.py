@@ -16,16 +16,10 @@ __all__ = ["keep_fields", "lightest", "metadata_only", "strip_managed_fields"]
 
 T = TypeVar("T", bound=Object)
 
-_parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
 
 def strip_managed_fields(item: T) -> T:
     """Without `metadata.managedFields`: a quarter to a half of many objects, and hardly ever looked at."""
-    metadata = item.part("metadata")
-    if metadata is None or b'"managedFields"' not in bytes(metadata):
-        return item
-    kept = {name: part for name, part in _parts.decode(metadata).items() if name != "managedFields"}
-    return _rebuilt(item, {"metadata": msgspec.Raw(msgspec.json.encode(kept))})
+    return item.without_managed_fields()
 
 
 def lightest(source: Any, transform: Callable[[T], T] | None) -> Any:
@@ -48,8 +42,3 @@ def keep_fields(*names: str) -> Callable[[T], T]:
         return type(item).from_wire(msgspec.json.encode(content))
 
     return transform
-
-
-def _rebuilt(item: T, changed: dict[str, msgspec.Raw]) -> T:
-    content = {**item.parts, **changed}
-    return type(item).from_wire(msgspec.json.encode(content))

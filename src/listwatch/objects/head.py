@@ -59,12 +59,16 @@ class Head(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def labels(self) -> Mapping[str, str]:
+        return self.share_labels().texts
+
+    def share_labels(self) -> Labels:
+        """Keep the labels with those who have the same, and no longer as a view of the object's bytes."""
         found: Any = self.raw_labels
         if type(found) is msgspec.Raw:
             # Who looks at the labels of an object once does so again.
             found = _shared(bytes(found))
             self.raw_labels = found
-        labels: Mapping[str, str] = found.texts
+        labels: Labels = found
         return labels
 
 
@@ -91,8 +95,8 @@ def read_head(raw: bytes) -> Head:
         if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
             # It is whole, so nothing of it can follow. What it was cut from must not stay alive for the labels, and
             # what all objects of a namespace say is kept once.
-            labels: Any = _shared(bytes(head.raw_labels))
-            head.raw_labels, head.namespace = labels, intern(head.namespace)
+            head.share_labels()
+            head.namespace = intern(head.namespace)
             return head
     return _headed.decode(raw).metadata
 

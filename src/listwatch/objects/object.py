@@ -17,6 +17,7 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.fields import LazyField, MetadataField, lazy
 from listwatch.objects.head import Head, Labels, parts_decoder, read_head, salvage
+from listwatch.objects.managed_fields import cut_managed_fields
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import tree_of
 from listwatch.objects.reasons import UNREADABLE, reason_of
@@ -204,6 +205,25 @@ class Object(_Kept):
             if field := self.lazy_fields.get(name):
                 twin.__dict__[name] = clone(value, field.type)
         twin._head = twin.__dict__.get("metadata", head)
+        return twin
+
+    def without_managed_fields(self) -> Self:
+        """The same object without `metadata.managedFields`; itself where it has none."""
+        if not self._is_untouched():  # it may have been changed, too
+            twin = self.copy()
+            twin.metadata.managed_fields = []
+            return twin if self.metadata.managed_fields else self
+        try:
+            raw = cut_managed_fields(self._raw)
+        except UNREADABLE:
+            return self  # what is wrong with it is told when it is touched
+        if raw is self._raw:
+            return self
+        twin = self.copy()
+        twin._raw, twin._parts = raw, None
+        head: Any = self._head
+        head.share_labels()  # else it would keep the longer bytes alive
+        untrack(twin)
         return twin
 
     @property

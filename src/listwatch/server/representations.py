@@ -9,6 +9,7 @@ import msgspec
 
 from listwatch.errors import NotAcceptableError
 from listwatch.meta import Resource
+from listwatch.objects.managed_fields import cut_managed_fields
 from listwatch.server.decoding import go_name
 from listwatch.server.negotiation import PARTIAL_LIST, PARTIAL_OBJECT, YAML, Representation
 from listwatch.server.requests import Answer, ListAnswer
@@ -141,21 +142,11 @@ def _items(listed: ListAnswer, representation: Representation) -> list[bytes]:
 
 def _transformed(value: bytes, representation: Representation) -> bytes:
     if representation.drops_managed_fields:
-        value = _without_managed_fields(value)
+        value = cut_managed_fields(value)
     if representation.kind:
         head = msgspec.json.encode({"kind": PARTIAL_OBJECT, "apiVersion": representation.api_version})
         return b'%s,"metadata":%s}' % (head[:-1], bytes(_metadata.decode(value).metadata))
     return value
-
-
-def _without_managed_fields(value: bytes) -> bytes:
-    if b'"managedFields"' not in value:
-        return value
-    parts = _parts.decode(value)
-    metadata = _parts.decode(parts.get("metadata", _NOTHING))
-    metadata.pop("managedFields", None)
-    parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
-    return msgspec.json.encode(parts)
 
 
 def _formatted(value: bytes, representation: Representation) -> bytes:

@@ -51,7 +51,7 @@ class Widgets:
         defined = definition(self.group, *versions, **names)
         self.api.post(DEFINITIONS, defined).ok(201)
         self.wait_until_served(*(each["name"] for each in defined["spec"]["versions"] if each["served"]))
-        # A real server serves objects as soon as it took the names, and calls the definition established a little later.
+        # A real server serves objects once it took the names, and calls the definition established a little later.
         wait_until(self.established)
         return self.api.get(self.definition).ok()
 

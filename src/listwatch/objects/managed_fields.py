@@ -1,0 +1,52 @@
+"""Cuts the managed fields out of an object: a quarter to a half of many, and hardly ever looked at."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["cut_managed_fields"]
+
+
+_NONE = msgspec.Raw(b"null")
+
+
+class _Managed(msgspec.Struct, gc=False):
+    managed_fields: msgspec.Raw = msgspec.field(default=_NONE, name="managedFields")
+
+
+class _Holder(msgspec.Struct, gc=False):
+    metadata: _Managed | None = None
+
+
+_holder = msgspec.json.Decoder(_Holder)
+_parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+_KEY = b'"managedFields":'
+
+
+def cut_managed_fields(raw: bytes) -> bytes:
+    """The object in these bytes without `metadata.managedFields`; the bytes themselves where it has none.
+
+    Raises what msgspec raises where they are no JSON.
+    """
+    metadata = _holder.decode(raw).metadata
+    if metadata is None or metadata.managed_fields is _NONE:
+        return raw
+    value = bytes(metadata.managed_fields)
+    start = raw.find(_KEY)
+    end = start + len(_KEY) + len(value)
+    if start < 0 or not raw.startswith(value, start + len(_KEY)) or raw.find(_KEY, end) > 0:
+        return _taken_apart(raw)  # it is written with spaces, or something else is called so, too
+    if raw[start - 1 : start] == b",":
+        start -= 1
+    elif raw[end : end + 1] == b",":
+        end += 1
+    return raw[:start] + raw[end:]
+
+
+def _taken_apart(raw: bytes) -> bytes:
+    parts = _parts.decode(raw)
+    metadata = _parts.decode(parts["metadata"])
+    del metadata["managedFields"]
+    parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
+    return msgspec.json.encode(parts)

@@ -1,0 +1,95 @@
+import json
+import sys
+
+import pytest
+
+from listwatch.errors import DecodeError
+from listwatch.models.core_v1 import Pod
+from listwatch.objects.managed_fields import cut_managed_fields
+from listwatch.objects.unstructured import Unstructured
+
+MANAGED = [{"manager": "x", "fieldsV1": {"f:spec": {'k:{"type":"]}"}': {".": {}}}}}]
+POD = Pod.from_dict(
+    {
+        "metadata": {"name": "a", "labels": {"app": "web"}, "managedFields": MANAGED},
+        "spec": {"nodeName": "n1"},
+        "status": {"phase": "Running"},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"managedFields": MANAGED},
+        {"managedFields": MANAGED, "name": "a"},
+        {"labels": {}, "managedFields": MANAGED, "name": "a"},
+        {"name": "a", "managedFields": MANAGED},
+        {"name": "a", "managedFields": []},
+        {"name": "a", "managedFields": None},
+    ],
+)
+@pytest.mark.parametrize("rest", [{}, {"spec": {"template": {"metadata": {"managedFields": MANAGED}}}}])
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_they_are_cut_out_wherever_they_stand_and_nothing_else_is(metadata, rest, separators):
+    kept = {name: value for name, value in metadata.items() if name != "managedFields"}
+    for before, behind in ((rest, {}), ({}, rest)):
+        raw = json.dumps({**before, "metadata": metadata, **behind}, separators=separators).encode()
+        assert list(json.loads(cut_managed_fields(raw)).items()) == [
+            *before.items(),
+            ("metadata", kept),
+            *behind.items(),
+        ]
+
+
+@pytest.mark.parametrize("raw", [b"{}", b'{"metadata":null}', b'{"metadata":{"name":"a"},"spec":{"managedFields":[]}}'])
+def test_bytes_that_have_none_stay_as_they_are(raw: bytes):
+    assert cut_managed_fields(raw) is raw
+
+
+def test_an_object_without_them_has_everything_else():
+    item = POD.without_managed_fields()
+    assert item.metadata.managed_fields == []
+    assert (item.name, item.labels, item.spec.node_name, item.status.phase) == ("a", {"app": "web"}, "n1", "Running")
+    assert b"managedFields" not in item.to_json()
+    assert POD.metadata.managed_fields[0].manager == "x"
+
+
+def test_an_object_that_has_none_is_itself():
+    item = Pod.from_dict({"metadata": {"name": "a"}})
+    assert item.without_managed_fields() is item
+
+
+def test_what_was_changed_stays_changed():
+    changed = POD.copy()
+    changed.metadata.labels["app"] = "db"
+    changed.spec.node_name = "n2"
+    item = changed.without_managed_fields()
+    assert (item.labels, item.spec.node_name, item.metadata.managed_fields) == ({"app": "db"}, "n2", [])
+    assert changed.metadata.managed_fields != []
+    assert b"managedFields" not in item.to_json()
+
+
+def test_objects_of_any_kind_can_do_without_them():
+    found = Unstructured({"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"size": 1}, "metadata": {}})
+    found.metadata.name = "w"
+    came = Unstructured.from_wire(found.to_json().replace(b'"name"', b'"managedFields":[{"manager":"x"}],"name"'))
+    item = came.without_managed_fields()
+    assert item == found
+    assert item["spec"] == {"size": 1}
+
+
+def test_the_longer_bytes_are_let_go_of():
+    raw = POD.to_json()
+    known = sys.getrefcount(raw)
+    item = Pod.from_wire(raw).without_managed_fields()
+    assert sys.getrefcount(raw) == known
+    assert item.labels == {"app": "web"}
+
+
+def test_what_cannot_be_read_stays_and_is_told_when_it_is_touched():
+    head = b'"name":"a","namespace":"b","uid":"c","resourceVersion":"1","labels":{}'
+    broken = Pod.from_wire(b'{"metadata":{%s,"managedFields":[{]}}%s' % (head, b" " * 1024))
+    assert broken.without_managed_fields() is broken
+    with pytest.raises(DecodeError):
+        _ = broken.metadata
