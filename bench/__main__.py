@@ -40,7 +40,8 @@ def main(arguments: list[str]) -> int:
     make_all()
     deadline = math.inf if options.full else time.monotonic() + TIME
     effort = Effort(options.full, most_rounds=options.rounds, most_objects=options.objects, deadline=deadline)
-    return measure({name: PARTS[name] for name in options.parts or PARTS}, effort, options.results)
+    folder = options.results or (FOLDER / "full" if options.full else FOLDER)
+    return measure({name: PARTS[name] for name in options.parts or PARTS}, effort, folder)
 
 
 def measure(parts: Mapping[str, Part], effort: Effort, folder: Path) -> int:
@@ -61,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--full", action="store_true", help="all contenders, sizes and measures; takes an hour")
     parser.add_argument("--rounds", type=int, default=sys.maxsize, help="at most so many rounds")
     parser.add_argument("--objects", type=int, default=sys.maxsize, help="no more than so many objects")
-    parser.add_argument("--results", type=Path, default=FOLDER, help="the folder for tables and charts")
+    parser.add_argument("--results", type=Path, help="the folder for tables and charts")
     return parser
 
 
