@@ -2,8 +2,8 @@
 
 The models are made again from what the server says of itself, and compared fact by fact: each kind, each field with its
 type, list type and merge key, each resource with its names and verbs. A server of another version has other kinds and
-fields, and other ones are required, have defaults or allow only some values: that is listed. All else that both state
-and that differs is an error.
+fields, and other ones are required, have defaults or allow only some values: that is counted, and listed with `--each`.
+All else that both state and that differs is an error.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def _classes(module: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
 # --- telling ----------------------------------------------------------------------------------------------------------
 
 
-def report(source: Source, comparison: Comparison, count: int) -> bool:
-    """Tell what was found; true if there is no error."""
+def report(source: Source, comparison: Comparison, count: int, *, each: bool = False) -> bool:
+    """Tell what was found, errors and how much differs by version, or `each` that does; true if there is no error."""
     print(f"{count:,} facts of the models were held against Kubernetes {source.version}")
     for title, names in (
         ("only in the models", comparison.only_models),
@@ -128,12 +128,13 @@ def report(source: Source, comparison: Comparison, count: int) -> bool:
         kinds = ", ".join(f"{number} × {kind}" for kind, number in sorted(Counter(map(_kind, names)).items()))
         print(f"  {title}: {len(names):,} ({kinds})" if names else f"  {title}: nothing")
         for name in names:
-            if _kind(name) not in ("python", BY_VERSION):  # which repeat what is said of the type
+            if each and _kind(name) not in ("python", BY_VERSION):  # which repeat what is said of the type
                 print(f"    {name}")
     found = comparison.contradictions
     errors = [name for name in found if _kind(name) != BY_VERSION and name not in CHANGED]
     print(f"  differing by version, in what is required, a default or allowed: {len(found) - len(errors):,}")
-    for name, (ours, theirs) in found.items():
+    for name in found if each else errors:
+        ours, theirs = found[name]
         title = "ERROR" if name in errors else f"  ({CHANGED[name]})" if name in CHANGED else " "
         print(f"  {title} {name}: {_short(ours)} in the models, {_short(theirs)} on the server")
     print(f"  {len(errors):,} errors")
@@ -154,11 +155,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("source", help="the URL of an API server, or a folder as `make models` takes it")
     parser.add_argument("--token-file", type=Path, help="what the API server wants to see")
     parser.add_argument("--ca-file", help="the authority that signed the API server's certificate")
+    parser.add_argument("--each", action="store_true", help="name also what only differs by version")
     options = parser.parse_args(arguments)
     token = options.token_file.read_text().strip() if options.token_file else None
     source = read_source(options.source, token=token, ca_file=options.ca_file)
     models = committed_facts()
-    return 0 if report(source, compare(models, server_facts(source)), len(models)) else 1
+    return 0 if report(source, compare(models, server_facts(source)), len(models), each=options.each) else 1
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def test_a_kind_or_field_that_only_one_side_has_is_listed_and_no_error(
     comparison = compare(models, server_facts(server))
     assert "type toys.v1.ToySpec.anything" in comparison.only_models
     assert "type toys.v1.ToySpec.brandNew" in comparison.only_server
-    assert report(server, comparison, len(models))
+    assert report(server, comparison, len(models), each=True)
     assert "type toys.v1.ToySpec.brandNew" in capsys.readouterr().out
 
 
@@ -88,7 +88,7 @@ def test_what_is_required_differs_by_version_and_is_no_error(
     server = source(tmp_path, schemas)
     comparison = compare(models, server_facts(server))
     assert "limits toys.v1.ToySpec.bodyIPs" in comparison.contradictions
-    assert report(server, comparison, len(models))
+    assert report(server, comparison, len(models), each=True)
     assert "limits toys.v1.ToySpec.bodyIPs" in capsys.readouterr().out
 
 
