@@ -6,7 +6,9 @@ again and again, and find nothing: no part of an object refers back to it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from gc import get_referents, is_tracked
 from typing import Any
 
 __all__ = ["untrack", "untrack_tree"]
@@ -28,10 +30,8 @@ untrack = _untracker()
 
 def untrack_tree(tree: Any) -> None:
     """The same for the dicts and lists of JSON that was just decoded."""
-    left: list[Any] = [[tree]]
-    while left:
-        inside = left.pop()
-        for each in inside.values() if type(inside) is dict else inside:
-            if type(each) is dict or type(each) is list:
-                untrack(each)
-                left.append(each)
+    # Level by level, because C then does the walking. A dict of nothing but texts and numbers was never in sight.
+    level = [tree] if is_tracked(tree) else []
+    while level:
+        deque(map(untrack, level), maxlen=0)
+        level = list(filter(is_tracked, get_referents(*level)))
