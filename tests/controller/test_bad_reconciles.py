@@ -83,6 +83,37 @@ async def test_one_that_never_ends_is_cancelled_when_its_time_is_over():
         assert controller.statistics().timed_out == 1
 
 
+async def test_a_limiter_that_fails_loses_no_key_and_ends_no_worker():
+    class Broken(ExponentialLimiter[ObjectKey]):
+        def next_delay(self, item: ObjectKey, *, now: float) -> float:
+            raise ZeroDivisionError("no delay")
+
+        def forget(self, item: ObjectKey) -> None:
+            raise ZeroDivisionError("no memory")
+
+    def fail_once(key: ObjectKey, count: int) -> None:
+        if count == 1:
+            raise OSError("not yet")
+
+    clock = VirtualClock()
+    async with world() as (_, client):
+        calls, failures = Calls(fail_once), Failures()
+        limiter = Broken(initial=1.0, cap=1.0)
+        controller = Controller(
+            calls, for_=ConfigMap, client=client, clock=clock, limiter=limiter, on_failure=failures, concurrency=1
+        )
+        async with controller:
+            await controller.wait_for_sync()
+            controller.enqueue("default/a")
+            await failures.wait(2)
+            while controller.statistics().succeeded < 1:
+                await clock.advance(1.0)
+            await failures.wait(3)
+        assert calls.seen == [key("a")] * 2
+        assert [str(each.error) for each in failures.seen] == ["no delay", "not yet", "no memory"]
+        assert "the limiter failed for default/a" in str(failures.seen[0])
+
+
 async def test_a_thread_that_does_not_end_keeps_its_key_and_holds_up_no_other():
     release, calls = threading.Event(), []
 

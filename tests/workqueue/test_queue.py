@@ -543,7 +543,7 @@ async def test_a_queue_shows_its_state(queue: WorkQueue[str]):
 # --- What cannot be ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["add", "add_after", "add_rate_limited"])
+@pytest.mark.parametrize("way", ["add", "add_after", "add_rate_limited", "forget", "requeues"])
 async def test_an_item_that_cannot_be_hashed_is_refused_with_the_way_out(clock: VirtualClock, way: str):
     queue: WorkQueue[list[str]] = WorkQueue(clock=clock)
     arguments = {"add_after": (["web"], 5)}.get(way, (["web"],))

@@ -21,6 +21,8 @@ from listwatch.workqueue.queue import WorkQueue
 
 __all__ = ["Workers"]
 
+_WITHOUT_LIMITER = 5.0  # seconds until a key is tried again for which the limiter could not say when
+
 
 class Workers:
     """So many keys at once, and none of them twice; what fails is put back, for later and later."""
@@ -145,10 +147,16 @@ class Workers:
 
     def _settle(self, key: ObjectKey, outcome: Outcome) -> None:
         will_retry = outcome.error is not None and not outcome.is_permanent
-        if will_retry:
-            self._queue.add_rate_limited(key)
-        else:
-            self._queue.forget(key)
+        try:
+            # Both ask the limiter, which may be one of the user's own.
+            if will_retry:
+                self._queue.add_rate_limited(key)
+            else:
+                self._queue.forget(key)
+        except Exception as error:  # noqa: BLE001  # the key must not be lost for that, nor the worker
+            self._report(f"the limiter failed for {key}", error, key, will_retry=will_retry)
+            if will_retry:
+                self._queue.add_after(key, _WITHOUT_LIMITER)
         if outcome.again_after is not None:
             self._queue.add_after(key, outcome.again_after)
         # What took too long was reported when its time was over.

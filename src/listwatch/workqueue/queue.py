@@ -69,10 +69,12 @@ class WorkQueue(Generic[ItemT]):
 
     def forget(self, item: ItemT) -> None:
         """Its failures do not count any more, because it succeeded or is given up; it stays in the queue if it is."""
+        check_hashable(item)
         self._limiter.forget(item)
 
     def requeues(self, item: ItemT) -> int:
         """How often it failed since it was last forgotten."""
+        check_hashable(item)
         return self._limiter.requeues(item)
 
     # --- out ---------------------------------------------------------------------------------------------------------
