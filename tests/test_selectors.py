@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import pickle
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -365,6 +366,12 @@ def holds(requirement: LabelRequirement, labels: dict[str, str]) -> bool:
 @given(SELECTORS, LABELS)
 def test_a_label_selector_matches_if_each_requirement_holds(selector: LabelSelector, labels: dict[str, str]):
     assert selector.matches(labels) is all(holds(each, labels) for each in selector.requirements)
+
+
+@given(SELECTORS, st.lists(LABELS))
+def test_those_are_selected_that_match_in_their_order(selector: LabelSelector, labels: list[dict[str, str]]):
+    items = [SimpleNamespace(labels=each) for each in labels]
+    assert selector.select(items) == [item for item in items if selector.matches(item.labels)]
 
 
 @given(SELECTORS)

@@ -62,9 +62,7 @@ class NamespaceLister(Generic[T]):
         labels, fields = parse_label_selector(label_selector), parse_field_selector(field_selector)
         if labels.is_nothing:
             return []
-        found = self._all()
-        if not labels.is_empty:
-            found = [item for item in found if labels.matches(item.labels)]
+        found = labels.select(self._all())
         if not fields.is_empty:
             found = [item for item in found if fields.matches(partial(field_text, item))]
         return found
