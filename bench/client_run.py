@@ -19,7 +19,6 @@ from typing import Any
 from bench.contender import Client, Reading
 
 WITHOUT_LOOP = ("listwatch_blocking", "lightkube", "kubernetes")
-TURNS, ENOUGH = 2, 1.0  # the best of so many turns, or of as many as begin within so many seconds
 
 
 async def main(contender: str, plan: dict[str, Any]) -> None:
@@ -31,23 +30,19 @@ async def main(contender: str, plan: dict[str, Any]) -> None:
 async def _measure(client: Client, reading: Reading, plan: dict[str, Any]) -> dict[str, float]:
     count, figures = plan["count"], {}
     for suffix, handle in {"": reading.glance, "_fields": reading.touch}.items():
-        figures["list" + suffix] = await _best(partial(_list, client, handle, count))
+        figures["list" + suffix] = await _warm(partial(_list, client, handle, count))
         if client.changes is not None:
-            figures["watch" + suffix] = await _best(partial(_watch, client.changes, handle, plan))
+            figures["watch" + suffix] = await _warm(partial(_watch, client.changes, handle, plan))
     if client.pod is not None:
-        figures["gets"] = await _best(partial(_get_often, client.pod, reading.glance, plan))
+        figures["gets"] = await _warm(partial(_get_often, client.pod, reading.glance, plan))
     return figures
 
 
-async def _best(measured: Callable[[], Awaitable[float]]) -> float:
-    """The best rate of a few turns; the first also pays for what is made once."""
-    best, deadline = 0.0, time.perf_counter() + ENOUGH
-    for _ in range(TURNS):
-        gc.collect()
-        best = max(best, await measured())
-        if time.perf_counter() > deadline:
-            break
-    return best
+async def _warm(measured: Callable[[], Awaitable[float]]) -> float:
+    """The rate of the second turn: the first also pays for what is made once."""
+    await measured()
+    gc.collect()
+    return await measured()
 
 
 async def _list(client: Client, handle: Callable[[Any], Any], expected: int) -> float:

@@ -9,9 +9,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["command_for", "make_all", "reason_missing"]
+__all__ = ["command_for", "make_all", "reason_missing", "versions"]
 
 HERE = Path(__file__).parent
 HOME = HERE.parent / ".venv" / "bench"
@@ -22,7 +23,7 @@ def command_for(contender: str, module: str) -> list[str]:
     """How to run a module for a contender, which is named as its module in `contenders/`."""
     if contender.startswith("client-go"):
         return [str(HOME / GO)]
-    return [str(_python(_environment(contender))), "-m", module, contender]
+    return [str(_python(_environment(contender))), "-m", module, contender.removesuffix(", list")]
 
 
 def reason_missing(contender: str) -> str:
@@ -40,11 +41,21 @@ def make_all() -> None:
     _make(GO, "".join(file.read_text() for file in sorted((HERE / GO).iterdir())), _build)
 
 
+def versions() -> dict[str, str]:
+    """Of all that is compared."""
+    found: dict[str, str] = {}
+    for pinned in sorted(HERE.glob("environments/*.txt")):
+        found |= dict(
+            line.split("==") for line in pinned.read_text().splitlines() if line.startswith(f"{pinned.stem}==")
+        )
+    required = (HERE / GO / "go.mod").read_text().split("k8s.io/client-go ")[1]
+    return {"listwatch": version("listwatch"), "client-go": required.split()[0], **found}
+
+
 def _environment(contender: str) -> str:
-    """Faces of one library share one."""
-    return (
-        contender.removesuffix("_async") if contender.startswith("lightkube") else contender.removesuffix("_blocking")
-    )
+    """Faces of one library, and ways to use it, share one."""
+    library = contender.removesuffix(", list").removesuffix("_blocking")
+    return library.removesuffix("_async") if library.startswith("lightkube") else library
 
 
 def _python(environment: str) -> Path:
@@ -68,7 +79,7 @@ def _make(name: str, pinned: str, make: Callable[[], str]) -> None:
 def _install(pinned: Path) -> str:
     folder = HOME / pinned.stem
     if uv := shutil.which("uv"):
-        steps = [[uv, "venv", "--quiet", "--clear", str(folder)]]
+        steps = [[uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)]]
         steps += [[uv, "pip", "install", "--quiet", "--python", str(_python(pinned.stem)), "-r", str(pinned)]]
     else:
         steps = [[sys.executable, "-m", "venv", "--clear", str(folder)]]

@@ -10,6 +10,7 @@ import gc
 import importlib
 import itertools
 import json
+import random
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -165,8 +166,9 @@ class Run:
 
     async def _read(self, cache: Cache) -> None:
         """A lister while writes go on."""
-        # Strings of our own, side by side in memory: the names that the objects have are as far apart as these are.
-        keys = json.loads(json.dumps(cache.keys()))
+        # Strings of our own, in no order, because programs have none either, and nor do the objects in memory.
+        keys = sorted(json.loads(json.dumps(cache.keys())))
+        random.Random(1).shuffle(keys)
         if (by_key := cache.by_key) is not None:
             await self._read_while_writing("reads_key", by_key, keys, at_a_time=_SLICE)
         if (by_index := cache.by_index) is not None:

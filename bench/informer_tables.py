@@ -73,7 +73,7 @@ def _events(best: Figures) -> list[Column]:
         times("events", best),
         number("µs CPU", "events_cpu", factor=1e6),
         _stall("events"),
-        spread("every field", "fields"),
+        spread("every part", "fields"),
         times("fields", best),
         number("µs CPU", "fields_cpu", factor=1e6),
         _stall("fields"),
@@ -89,10 +89,10 @@ def _stall(name: str) -> Column:
     return "stall ms", show
 
 
-def latency_tables(made: Report, rows: Mapping[str, Figures], rates: Sequence[int]) -> None:
+def latency_tables(made: Report, rows: Mapping[str, Figures], limit: Figures, rates: Sequence[int]) -> None:
     """How long events took at each rate, and how fast the cache was read meanwhile."""
     best = reference(rows)
-    measured = {name: row for name, row in rows.items() if f"latency_{rates[0]}_p50" in row}
+    measured = {name: row for name, row in rows.items() if f"latency_{rates[0]}_p50" in row} | {"bare socket": limit}
     made.table("latency, ms", [column for rate in rates for column in _latency(rate, best)], measured)
     reading = {name: row for name, row in rows.items() if "reads_key" in row}
     made.table("reads/s while writes go on", [column for way in _READS for column in _reads(way, best)], reading)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
+from bench.informer_run import percentiles
 from bench.kinds import KINDS
-from bench.replay_paths import NAME, NAMESPACE
+from bench.replay_paths import NAME, NAMESPACE, SENT
 from bench.runner import Figures
 
-__all__ = ["bare_gets", "bare_sockets"]
+__all__ = ["bare_gets", "bare_latencies", "bare_sockets"]
 
+_STAMP = re.compile(rf'"{SENT}":"(\d+)"'.encode())
 _POD = f"/api/v1/namespaces/{NAMESPACE}/pods/{NAME}"
 
 
@@ -31,6 +34,14 @@ def bare_sockets(url: str, *, count: int, events: int, resource: str = "pods") -
 def bare_gets(url: str, *, requests: int, in_flight: int) -> float:
     """Single answers a second."""
     return requests / asyncio.run(_ask_often(url, requests, in_flight))
+
+
+def bare_latencies(url: str, rates: Iterable[tuple[int, int]]) -> Figures:
+    """How long events take at these rates, each for so many of them, to whoever does nothing with them."""
+    figures: Figures = {}
+    for rate, count in rates:
+        figures |= percentiles(f"latency_{rate}", _paced(url, rate, count))
+    return figures
 
 
 def _list(url: str, path: str) -> float:
@@ -63,6 +74,18 @@ def _burst(url: str, path: str, events: int) -> float:
         while missing > 0:
             missing -= connection.recv_into(room)
         return time.perf_counter() - started
+
+
+def _paced(url: str, rate: int, count: int) -> list[int]:
+    with _asked(url, f"{KINDS['pods'].path}?watch=true") as connection:
+        _ask(url, f"/bench/pace?rate={rate}&events={count}")
+        took: list[int] = []
+        rest = b""
+        while len(took) < count:
+            data, now = connection.recv(1 << 20), time.monotonic_ns()
+            *lines, rest = (rest + data).split(b"\n")
+            took += [now - int(found[1]) for line in lines if (found := _STAMP.search(line))]
+        return took
 
 
 def _asked(url: str, target: str) -> socket.socket:

@@ -15,17 +15,16 @@ from bench.the_field import GO_LISTING, OURS, events_for
 
 RESOURCES = {"configmaps": "configmaps", "secrets": "secrets", "widgets": "custom resources"}
 USUAL = {10_000: 1}
-FULL = {1_000: 5, 10_000: 3, 100_000: 1}
+FULL = {1_000: 3, 10_000: 3, 100_000: 1}
 """At so many objects so many rounds."""
-NOTES = (
-    "client-go reads a list, which is the faster of its two ways",
-    "columns as in the tables of pods; kopf's watch layer, and other numbers of objects: only in `make bench-full`",
-)
+NOTES = ("client-go reads a list, which is the faster of its two ways", "columns as in the tables of pods")
+USUAL_NOTES = ("kopf's watch layer, and other numbers of objects: only in `make bench-full`",)
 
 
 def report(effort: Effort) -> Report:
     """Measure all; nothing was promised."""
-    made = Report("kinds", "informers of configmaps, secrets and custom resources of 0.6 to 60 KB", notes=list(NOTES))
+    notes = [*NOTES] if effort.full else [*NOTES, *USUAL_NOTES]
+    made = Report("kinds", "informers of configmaps, secrets and custom resources of 0.6 to 60 KB", notes=notes)
     for count, rounds in (FULL if effort.full else USUAL).items():
         if count <= effort.most_objects:
             for resource in RESOURCES:

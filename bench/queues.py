@@ -37,7 +37,7 @@ def _tables(made: Report, rows: Mapping[str, Figures]) -> None:
     go = rows.get(GO, {})
     queueing = [spread("items/s", "items"), times("items", go, ".2f"), number("µs CPU", "items_cpu", ".2f", factor=1e6)]
     queueing += [spread("adds/s of what is there", "repeated"), times("repeated", go, ".2f")]
-    made.table("work queue", queueing, rows)
+    made.table("work queue", queueing, rows, made.races[f"{_RATES[0]}"].length)
     for rate, result in made.races.items():
         reconciling = [
             number("p50 ms", "reconcile_p50", ".2f", factor=1e3),

@@ -94,7 +94,9 @@ class Replay:
     async def _read(self, connection: socket.socket, recording: Recording, asked: dict[str, str], path: str) -> None:
         if asked.get("watch", "").lower() not in ("1", "true"):
             self._was_relisted()
-            parts = recording.listed(int(asked.get("continue", 0)), int(asked.get("limit", 0)))
+            # As kube-apiserver does: whoever takes any version is given all of its cache at once.
+            limit = 0 if asked.get("resourceVersion") == "0" else int(asked.get("limit", 0))
+            parts = recording.listed(int(asked.get("continue", 0)), limit)
             await _send(connection, _head(sum(map(len, parts))) + parts[0], *parts[1:])
         elif asked.get("sendInitialEvents") != "true":
             played = (recording.played,) if path.startswith(PLAYED) else ()

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.environments import versions
 from bench.runner import Figures, Race
 from bench.tables import Column, Promise, as_table
 
@@ -91,14 +92,18 @@ def machine() -> dict[str, str]:
     }
 
 
+def _versions() -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions().items())
+
+
 def write(made: Report, command: str, folder: Path = FOLDER) -> None:
     """One JSON and one Markdown file for a part that was run; those of others stay as they are."""
     folder.mkdir(exist_ok=True, parents=True)
     about = {"command": command, **machine()}
-    text = json.dumps({**about, **made.data()}, indent=1, sort_keys=True, default=float)
+    text = json.dumps({**about, "versions": versions(), **made.data()}, indent=1, sort_keys=True, default=float)
     (folder / f"{made.name}.json").write_text(text + "\n")
     described = ", ".join(value for name, value in about.items() if name != "command")
-    (folder / f"{made.name}.md").write_text(f"`{command}` on {described}\n\n{made.markdown()}")
+    (folder / f"{made.name}.md").write_text(f"`{command}` on {described}; {_versions()}\n\n{made.markdown()}")
 
 
 def _processor() -> str:

@@ -69,7 +69,9 @@ class Row(Figures):
     def of_rounds(cls, rounds: Sequence[Figures]) -> Row:
         found = {name: [each[name] for each in rounds if name in each] for name in rounds[0]}
         spread = {name: (min(values), max(values)) for name, values in found.items() if len(values) > 1}
-        return cls({name: statistics.median(values) for name, values in found.items()}, spread)
+        # The longest stall is the longest of all rounds.
+        middle = {name: max if "_stall" in name else statistics.median for name in found}
+        return cls({name: middle[name](values) for name, values in found.items()}, spread)
 
 
 @dataclass

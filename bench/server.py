@@ -46,7 +46,7 @@ def report(effort: Effort) -> Report:
         number("lost", "lost"),
         number("doubled", "doubled"),
     ]
-    made.table("server", columns, result.rows)
+    made.table("server", columns, result.rows, result.length)
     made.promises = _promises(result.rows)
     return made
 

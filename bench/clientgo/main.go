@@ -71,13 +71,13 @@ func measure(plan Plan) (Figures, error) {
 	all := handler.expect(plan.Count, glance)
 	go informed.Run(stop)
 	<-all // sooner than the next line, which looks every 100 ms
-	took := time.Since(started)
+	took, used, most := time.Since(started), cpuSeconds()-cpu, peak()
 	if !cache.WaitForCacheSync(stop, registration.HasSynced) {
 		return nil, fmt.Errorf("not synced")
 	}
 	figures["sync"] = float64(plan.Count) / took.Seconds()
-	figures["sync_cpu"] = cpuSeconds() - cpu
-	figures["peak"] = peak()
+	figures["sync_cpu"] = used
+	figures["peak"] = most
 	if held := len(informed.GetStore().ListKeys()); held != plan.Count {
 		return nil, fmt.Errorf("%d objects came, not %d", held, plan.Count)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/rand"
 	"net/http"
 	"runtime"
 	"slices"
@@ -107,13 +108,15 @@ func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seco
 	}
 }
 
-// keys are strings of our own, side by side in memory: the names that the pods have are as far apart as these are.
+// keys are strings of our own, in no order, because programs have none either, and nor do the pods in memory.
 func keys(lister listersv1.PodLister) []types.NamespacedName {
 	var found []types.NamespacedName
 	pods, _ := lister.List(labels.Everything())
 	for _, pod := range pods {
 		found = append(found, types.NamespacedName{Namespace: strings.Clone(pod.Namespace), Name: strings.Clone(pod.Name)})
 	}
+	slices.SortFunc(found, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	rand.New(rand.NewSource(1)).Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 	return found
 }
 
