@@ -19,7 +19,7 @@ import pytest
 PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
-GROUND = "meta selectors quantity clock backoff errors __version__"
+GROUND = "meta selectors quantity clock turns backoff errors __version__"
 
 # Each room, and the rooms drawn right below it: it may import these, and whatever they may import.
 BELOW = {
@@ -42,6 +42,7 @@ BELOW = {
     "selectors": "errors",
     "quantity": "errors",
     "clock": "errors",
+    "turns": "errors",
     "backoff": "errors",
     "errors": "",
 }

@@ -29,6 +29,7 @@ LEFT_OUT = {
     "ListWatch": {"list", "watch", "of_kind"},
     "Controller": {
         "informer",
+        "begin",
         "open",
         "close",
         "work",
@@ -41,7 +42,7 @@ LEFT_OUT = {
     "DynamicClient": {"source"},
     "Manager": {"factory"},
     "MetadataClient": {"source"},
-    "SharedIndexInformer": {"lease", "listener_type", "run_until_stopped"},
+    "SharedIndexInformer": {"lease", "indexer_type", "listener_type"},
     "SharedInformerFactory": {"informer_type", "lease"},
 }
 

@@ -11,6 +11,7 @@ import pytest
 from listwatch import blocking
 from listwatch.blocking.background import LoopThread
 from listwatch.controller.owners import set_controller
+from listwatch.controller.triggers import Watch
 from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Secret
@@ -90,6 +91,23 @@ def test_an_informer_that_is_there_already_is_watched(client: blocking.ClientSet
             assert seen.get(timeout=PATIENCE) == ("a", False)
             secrets.create({"metadata": {"name": "stray"}})
         assert not informer.is_stopped
+
+
+@pytest.mark.parametrize("several", [list, tuple])
+def test_informers_are_watched_also_within_a_watch_and_among_others(client: blocking.ClientSet, several: type[Any]):
+    seen: SimpleQueue[str] = SimpleQueue()
+    with blocking.SharedInformerFactory(client, namespace="default") as factory:
+        maps, secrets = factory.core_v1.configmaps.informer, factory.core_v1.secrets.informer
+        for_secrets = Watch(secrets, keys=lambda item: f"default/of-{item.name}")
+        controller = blocking.Controller(
+            lambda key: seen.put(key.name), for_=Watch(maps), owns=several([secrets]), watches=several([for_secrets])
+        )
+        with controller:
+            controller.wait_for_sync(PATIENCE)
+            client.core_v1.configmaps("default").create(a_config_map("a"))
+            assert seen.get(timeout=PATIENCE) == "a"
+            client.core_v1.secrets("default").create({"metadata": {"name": "b"}})
+            assert seen.get(timeout=PATIENCE) == "of-b"
 
 
 def test_a_manager_keeps_its_controllers_also_when_nobody_else_does(client: blocking.ClientSet):

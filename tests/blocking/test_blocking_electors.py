@@ -137,8 +137,9 @@ def test_run_calls_back_in_its_own_thread_and_is_elected_again(client: blocking.
         patch = {"spec": {"holderIdentity": "other", "leaseDurationSeconds": 1}}
         client.coordination_v1.leases("default").patch("one", patch)
 
-    def on_stopped_leading() -> None:
+    def on_stopped_leading() -> str:
         story.put(("stopped", threading.current_thread()))
+        return "what it returns is nobody's business"
 
     me = elector(client, "me", on_started_leading=on_started_leading, on_stopped_leading=on_stopped_leading)
     with pytest.raises(EnoughError):
@@ -174,6 +175,8 @@ def test_who_is_interrupted_while_waiting_stands_no_longer(client: blocking.Clie
 def test_bad_input_is_told_of_as_by_the_asynchronous_class(client: blocking.ClientSet):
     with pytest.raises(UsageError, match="needs the name"):
         blocking.LeaderElector(client)
+    with pytest.raises(UsageError, match="on_new_leader=5 cannot be called"):
+        elector(client, "me", on_new_leader=5)
     me = elector(client, "me", on_started_leading=lambda: None)
     with pytest.raises(UsageError, match="are for run"), me.lead():
         pass

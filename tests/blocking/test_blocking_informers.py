@@ -1,5 +1,6 @@
 """Informers without an event loop, on a real server: caches for any thread, handlers in threads of their own."""
 
+import asyncio
 import gc
 import os
 import signal
@@ -15,7 +16,7 @@ import pytest
 from listwatch import blocking
 from listwatch.blocking.background import LoopThread
 from listwatch.blocking.handler_thread import HandlerThread
-from listwatch.errors import InformerStoppedError, SyncTimeoutError
+from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.testing.api_server_thread import APIServerThread
@@ -307,6 +308,43 @@ def test_a_handler_that_wants_to_end_the_program_ends_nothing_and_is_reported(co
         assert "tell the main thread instead" in str(failures.get(timeout=PATIENCE))
 
 
+def test_a_handler_that_raises_a_cancellation_is_reported_and_goes_on(config_maps: Any):
+    failures: SimpleQueue[Exception] = SimpleQueue()
+
+    def cancel(_: ConfigMap) -> None:
+        raise asyncio.CancelledError
+
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        registration = informer.add_handler(on_add=cancel, on_failure=lambda _, __, error: failures.put(error))
+        for name in "ab":
+            config_maps.create(a_config_map(name))
+            assert isinstance(failures.get(timeout=PATIENCE).__cause__, asyncio.CancelledError)
+        registration.wait_removed()
+        assert registration.statistics().handled == 2
+
+
+def test_an_index_is_added_where_the_cache_is_written(client: blocking.ClientSet, config_maps: Any):
+    config_maps.create(a_config_map("a"))
+    threads: list[threading.Thread] = []
+
+    def by_name(item: ConfigMap) -> list[str]:
+        threads.append(threading.current_thread())
+        return [item.name]
+
+    def add_index_and_look(informer: Any) -> None:
+        informer.wait_for_sync(timeout=PATIENCE)
+        informer.indexer.add_indexers({"name": by_name})
+        assert informer.indexer.index_keys("name", "a") == ["default/a"]
+
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        add_index_and_look(informer)
+    with blocking.SharedInformerFactory(client, namespace="default") as factory:
+        add_index_and_look(factory.core_v1.configmaps.informer)
+    assert [type(each) for each in threads] == [LoopThread] * 2
+    informer.indexer.add_indexers({"later": by_name})
+    assert informer.indexer.index_keys("later", "a") == ["default/a"]
+
+
 def test_a_function_that_ends_the_program_does_so_where_it_is_waited_for_and_the_others_go_on(config_maps: Any):
     config_maps.create(a_config_map("old"))
 
@@ -316,3 +354,9 @@ def test_a_function_that_ends_the_program_does_so_where_it_is_waited_for_and_the
     with pytest.raises(SystemExit):
         blocking.wait_for(config_maps, "old", leave, timeout=PATIENCE)
     assert [each.name for each in config_maps.list()] == ["old"]
+
+
+@pytest.mark.parametrize("functions", [{}, {"list": list}, {"watch": iter}, {"list": 3, "watch": iter}])
+def test_a_source_is_made_of_two_functions(functions: dict[str, Any]):
+    with pytest.raises(UsageError, match="made of two functions"):
+        blocking.ListWatch(**functions)

@@ -25,6 +25,8 @@ class Documents:
         self.then: dict[str, Any] = {}
         """What a path is answered with from its second request on."""
         self.requests: list[HTTPRequest] = []
+        self.gates: dict[str, asyncio.Event] = {}
+        """What the answer of a path waits for, once it is made."""
 
     @property
     def paths(self) -> list[str]:
@@ -37,6 +39,8 @@ class Documents:
         found = self.routes.get(path, 404)
         if path in self.then:
             self.routes[path] = self.then.pop(path)
+        if gate := self.gates.get(path):
+            await gate.wait()
         if isinstance(found, Exception):
             raise found
         if isinstance(found, int):

@@ -30,6 +30,7 @@ HOST = "https://10.0.0.1:6443"
         {"auth_provider": OIDCConfig(issuer_url="https://idp", client_id="a", client_secret=CANARY, id_token="x")},
         {"auth_provider": OIDCConfig(issuer_url="https://idp", client_id="a", id_token=CANARY)},
         {"auth_provider": OIDCConfig(issuer_url="https://idp", client_id="a", refresh_token=CANARY)},
+        {"auth_provider": OIDCConfig(issuer_url=f"https://u:{CANARY}@idp", client_id="a", refresh_token="r")},
     ],
     ids=lambda fields: list(fields)[-1],
 )
@@ -156,6 +157,7 @@ def test_an_exec_plugin_must_be_described_well(fields: dict[str, Any], complaint
     [
         ({"client_id": ""}, "client_id: is missing"),
         ({"issuer_url": "idp.example.com"}, "issuer_url: must be a URL that starts with https://"),
+        ({"id_token": "a\nb"}, "id_token: must be one line"),
         ({"refresh_token": ""}, "refresh_token: there is neither a refresh token nor an ID token; log in again"),
     ],
 )

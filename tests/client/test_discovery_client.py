@@ -280,7 +280,6 @@ async def test_a_server_is_asked_once_however_many_want_to_know(remembered: tupl
     first, *others = await asyncio.gather(*(cache.discovered() for _ in range(5)))
     assert all(each is first for each in others)
     assert documents.paths == ["/api", "/apis"]
-    assert cache.is_fresh
 
 
 async def test_a_server_is_asked_again_when_told_so(remembered: tuple[Documents, DiscoveryCache]):
@@ -289,8 +288,21 @@ async def test_a_server_is_asked_again_when_told_so(remembered: tuple[Documents,
     documents.routes |= WITH_WIDGETS
     assert "example.com/v1 widgets" not in names(await cache.discovered())
     cache.invalidate()
-    assert not cache.is_fresh
     assert "example.com/v1 widgets" in names(await cache.discovered())
+
+
+async def test_what_was_asked_for_before_it_was_told_so_is_not_remembered(tmp_path: Path):
+    async with routed(DISCOVERY) as (documents, client):
+        cache = DiscoveryCache(client.discovery, folder=tmp_path)
+        gate = documents.gates["/apis"] = asyncio.Event()
+        earlier = asyncio.create_task(cache.discovered())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        documents.routes |= WITH_WIDGETS
+        cache.invalidate()
+        gate.set()
+        assert "example.com/v1 widgets" not in names(await earlier)
+        assert "example.com/v1 widgets" in names(await cache.discovered())
 
 
 @pytest.mark.parametrize(
@@ -305,11 +317,14 @@ async def test_a_server_is_asked_again_when_told_so(remembered: tuple[Documents,
     ],
     ids=str,
 )
-async def test_only_failures_that_may_pass_are_asked_about_again(failure: Any, asked_again: bool):
+@pytest.mark.parametrize("is_kept", [True, False], ids=["on disk", "in memory"])
+async def test_only_failures_that_may_pass_are_asked_about_again(
+    failure: Any, asked_again: bool, is_kept: bool, tmp_path: Path
+):
     if isinstance(failure, APIError):
         failure = failure.status_code
     async with routed({**PLAIN, "/apis/apps/v1beta1": failure}) as (documents, client):
-        cache = DiscoveryCache(client.discovery)
+        cache = DiscoveryCache(client.discovery, folder=tmp_path if is_kept else None)
         assert list((await cache.discovered()).failures) == ["apps/v1beta1"]
         documents.requests.clear()
         documents.routes |= PLAIN
@@ -340,11 +355,9 @@ async def test_what_was_learnt_is_kept_on_disk(tmp_path: Path):
         later = DiscoveryCache(client.discovery, folder=tmp_path / "a" / "b")
         assert await later.discovered() == first
         assert documents.requests == []
-        assert not later.is_fresh
         later.invalidate()
         assert await later.discovered() == first
         assert documents.paths == ["/api", "/apis"]
-        assert later.is_fresh
 
 
 async def test_servers_do_not_share_a_file(tmp_path: Path, server: Any):

@@ -649,9 +649,9 @@ def test_exec_plugins_can_be_forbidden_or_allowed_by_name(
     by_name = write(kubeconfig(user=exec_entry(command="login")), "1")
     by_path = write(kubeconfig(user=exec_entry(command=str(plugin))), "2")
     for path in (by_name, by_path):
-        for allowed in (True, ["login"], [str(plugin)], {"other", "login"}):
+        for allowed in (True, ["login"], [str(plugin)], {"other", "login"}, "login", str(plugin)):
             assert load_config(path, allow_exec=allowed).exec
-        for refused in (False, [], ["other"], ["/elsewhere/login"]):
+        for refused in (False, [], ["other"], ["/elsewhere/login"], "", "a-login", f"{plugin}2"):
             with pytest.raises(ConfigError, match=r'user "u": exec\.command: this program does not allow that plugin'):
                 load_config(path, allow_exec=refused)
     assert load_config(by_name, token="t", allow_exec=False).token == "t"

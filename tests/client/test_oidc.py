@@ -134,6 +134,11 @@ async def test_an_id_token_that_cannot_be_read_is_renewed(wrong: str):
     assert await credentials(provider, VirtualClock(), id_token=wrong).current() == Credential(f"Bearer {id_token(60)}")
 
 
+async def test_an_id_token_may_end_in_a_line_feed():
+    found = credentials(ScriptedProvider(), VirtualClock(), id_token=f"{id_token(60)}\n")
+    assert await found.current() == Credential(f"Bearer {id_token(60)}")
+
+
 async def test_a_new_token_without_an_end_never_ends():
     clock, provider = VirtualClock(), ScriptedProvider({"id_token": "opaque"})
     found = credentials(provider, clock)
@@ -245,6 +250,23 @@ async def test_what_a_provider_does_wrong_is_said_without_its_words(
     assert complaint in str(caught.value)
     behind = f"{caught.value.__cause__!r} {caught.value.__context__!r}"
     assert CANARY not in f"{caught.value} {caught.value!r} {behind} {found!r} {caplog.text}"
+
+
+async def test_a_password_in_the_issuers_url_is_not_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    issuer = f"http://joe:{CANARY}@idp.example.com"
+    origin = Origin(str(tmp_path / "nowhere"), "jane")
+    with pytest.raises(CredentialError, match="names no token endpoint") as caught:
+        await credentials(ScriptedProvider(statuses=(404,)), VirtualClock(), issuer_url=issuer).current()
+    provider = ScriptedProvider({"id_token": id_token(60)})
+    await credentials(provider, VirtualClock(), issuer_url=issuer, origin=origin).current()
+    assert "could not be saved" in caplog.text
+    assert CANARY not in f"{caught.value} {caught.value!r} {caplog.text}"
+
+
+@pytest.mark.parametrize("endpoint", ["https://[bad", "http://", "http://a b", "http://idp:port/"])
+async def test_a_token_endpoint_that_is_no_url_is_none(endpoint: str):
+    with pytest.raises(CredentialError, match="names no token endpoint"):
+        await credentials(ScriptedProvider(discovery={"token_endpoint": endpoint}), VirtualClock()).current()
 
 
 async def test_without_a_refresh_token_one_must_log_in_again():

@@ -1,7 +1,9 @@
 import pytest
 
 from listwatch.client.proxies import proxy_for
+from listwatch.errors import ConfigError
 
+CANARY = "c4n4ry"
 PROXY = "http://proxy:3128"
 
 
@@ -17,11 +19,31 @@ PROXY = "http://proxy:3128"
         ("http://10.0.0.1", {"HTTP_PROXY": PROXY, "REQUEST_METHOD": "GET"}, ""),
         ("https://10.0.0.1", {"HTTPS_PROXY": "proxy:3128"}, PROXY),
         ("https://10.0.0.1", {"HTTPS_PROXY": "socks5://proxy"}, "socks5://proxy"),
+        ("https://10.0.0.1", {"HTTPS_PROXY": "socks5h://proxy"}, "socks5h://proxy"),
         ("https://10.0.0.1", {}, ""),
     ],
 )
 def test_the_environment_names_a_proxy_for_each_scheme(url: str, environment: dict[str, str], expected: str):
     assert proxy_for(url, configured="", environment=environment) == expected
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        f"socks5://joe:{CANARY}/x@proxy:1080",
+        f"http://joe:{CANARY}/x@proxy:3128",
+        f"joe:{CANARY}/x@proxy:3128",
+        f"socks4://joe:{CANARY}@proxy",
+        f"http://joe:{CANARY}@[proxy",
+        f"http://joe:{CANARY} @proxy",
+    ],
+)
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy"])
+def test_a_proxy_in_the_environment_that_is_none_is_told_of_without_its_password(proxy: str, variable: str):
+    with pytest.raises(ConfigError, match=f"the environment: {variable}: must be a URL") as caught:
+        proxy_for("https://10.0.0.1", configured="", environment={variable: proxy})
+    chain = [caught.value, caught.value.__cause__, caught.value.__context__]
+    assert CANARY not in " ".join(f"{error!r} {error}" for error in chain)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.10", "[::1]"])

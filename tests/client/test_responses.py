@@ -143,6 +143,13 @@ def test_what_a_server_says_in_other_words_is_kept_as_far_as_it_can_be_read():
     assert binary.body == ""
 
 
+def test_a_server_that_points_to_what_is_no_url_is_not_quoted():
+    error = error_of(302, Location="http://joe:secret@[bad")
+    assert error is not None
+    assert "the server points to what is no URL, and this client does not go there" in str(error)
+    assert "secret" not in str(error)
+
+
 def test_where_a_server_points_to_is_said_without_secrets():
     error = error_of(302, Location="https://user:word@sso.example.com/login?state=s3cret#x")
     assert type(error) is APIError

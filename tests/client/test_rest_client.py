@@ -10,6 +10,7 @@ import pytest
 
 from listwatch.client.byte_stream import ByteStream
 from listwatch.client.config import ClientConfig, ServerWarning
+from listwatch.client.rate_limiter import TokenBucket
 from listwatch.client.request import Request
 from listwatch.client.rest_client import RESTClient
 from listwatch.client.transport import AiohttpTransport
@@ -56,6 +57,11 @@ def client(server: ScriptedServer, clock: InstantClock | None = None, **options:
     """Waits before retries take no time; the connections keep real time."""
     config = ClientConfig(host=server.url, **options)
     return RESTClient(config, clock=clock or InstantClock(), transport=AiohttpTransport(config))
+
+
+async def other_turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
 
 
 # --- Answers ---------------------------------------------------------------------------------------------------------
@@ -493,16 +499,30 @@ async def test_a_stream_that_is_closed_while_it_opens_never_opens():
         await server.wait_all_closed()
 
 
-async def test_a_stream_that_is_cancelled_while_it_opens_never_opens():
-    async with ScriptedServer(HANG) as server, client(server) as rest:
+async def test_a_stream_that_is_cancelled_while_it_opens_is_asked_for_again_when_it_is_read():
+    async with ScriptedServer(HANG, answer(200, b"abc")) as server, client(server) as rest:
         stream = rest.get().stream()
         opening = asyncio.create_task(stream.open())
         await server.wait_requests(1)
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await opening
-        assert await stream.read() == b""
         await server.wait_all_closed()
+        assert await stream.read() == b"abc"
+
+
+@pytest.mark.parametrize("reply", [HANG, [stream_head(), HANG]], ids=["opening", "reading"])
+async def test_who_reads_a_stream_that_another_task_reads_does_not_take_it_away(reply: Reply):
+    async with ScriptedServer(reply) as server, client(server) as rest, asyncio.TaskGroup() as tasks:
+        stream = rest.get().stream()
+        reading = tasks.create_task(stream.read())
+        await server.wait_requests(1)
+        await other_turns()
+        with pytest.raises(UsageError, match="another task is already reading this stream"):
+            await stream.read()
+        assert not stream.is_closed
+        assert not reading.done()
+        stream.close()
 
 
 async def test_silence_on_a_stream_is_an_error_only_if_that_is_asked_for():
@@ -556,6 +576,56 @@ async def test_a_client_is_made_without_an_event_loop_and_closed_without_use():
     await rest.aclose()
     await rest.aclose()
     assert rest.statistics().requests == 0
+
+
+@pytest.mark.parametrize("reply", [HANG, [answer(200, POD)[:-1], HANG], again(seconds=3600)], ids=["0", "1/2", "429"])
+async def test_closing_a_client_ends_its_requests_at_once(reply: Reply):
+    async with ScriptedServer(reply) as server:
+        config = ClientConfig(host=server.url, timeout=None)
+        rest = RESTClient(config, clock=VirtualClock(), transport=AiohttpTransport(config))
+        asking = asyncio.create_task(rest.get().resource("pods").do())
+        await server.wait_requests(1)
+        await other_turns()
+        await asyncio.gather(rest.aclose(), rest.aclose())
+        with pytest.raises(ConnectionLostError, match="GET /api/v1/pods: the client was closed meanwhile"):
+            await asking
+        await server.wait_all_closed()
+
+
+@pytest.mark.parametrize("reply", [HANG, again(seconds=3600)], ids=["no answer", "429"])
+async def test_closing_a_client_ends_a_watch_that_is_being_opened(reply: Reply):
+    async with ScriptedServer(reply) as server:
+        config = ClientConfig(host=server.url, timeout=None)
+        rest = RESTClient(config, clock=VirtualClock(), transport=AiohttpTransport(config))
+        watching = asyncio.create_task(anext(rest.get().resource("pods").watch(), None))
+        await server.wait_requests(1)
+        await other_turns()
+        await rest.aclose()
+        assert await watching is None
+        await server.wait_all_closed()
+
+
+async def test_closing_a_client_ends_who_waits_for_the_servers_handshake():
+    async with ScriptedServer(greeting=HANG) as server:
+        rest = RESTClient(ClientConfig(host=server.url.replace("http:", "https:"), insecure_skip_tls_verify=True))
+        asking = asyncio.create_task(rest.get().do())
+        await server.wait_connections(1)
+        await rest.aclose()
+        with pytest.raises(ConnectionLostError, match="the client was closed meanwhile"):
+            await asking
+        await server.wait_all_closed()
+
+
+async def test_closing_a_client_ends_who_waits_for_its_own_limit():
+    clock = VirtualClock()
+    bucket = TokenBucket(qps=1, burst=1, clock=clock)
+    await bucket.wait()
+    rest = RESTClient(ClientConfig(host="http://127.0.0.1:1"), clock=clock, rate_limiter=bucket)
+    asking = asyncio.create_task(rest.get().do())
+    await clock.wait_asleep()
+    await rest.aclose()
+    with pytest.raises(ConnectionLostError, match="the client was closed meanwhile"):
+        await asking
 
 
 async def test_a_forbidden_answer_is_not_a_broken_client():

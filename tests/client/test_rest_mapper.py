@@ -203,6 +203,35 @@ async def test_a_miss_right_after_looking_is_believed():
         assert documents.paths == ["/api", "/apis"]
 
 
+async def test_an_answer_that_was_asked_for_before_the_question_is_no_answer_to_it():
+    async with routed(DISCOVERY) as (documents, client):
+        gate = documents.gates["/apis"] = asyncio.Event()
+        earlier = asyncio.create_task(client.mapper.resource_for("pods"))
+        await other_turns()
+        documents.routes |= WITH_WIDGETS
+        asking = asyncio.create_task(client.mapper.resource_for("wd"))
+        await other_turns()
+        gate.set()
+        assert (await asking).kind == "Widget"
+        assert (await earlier).kind == "Pod"
+
+
+async def other_turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_misses_at_once_are_all_believed_after_a_second_look():
+    async with routed(DISCOVERY) as (documents, client):
+        await client.mapper.resource_for("pods")
+        documents.requests.clear()
+        misses = await asyncio.gather(*(client.mapper.resource_for("wd") for _ in range(5)), return_exceptions=True)
+        assert {type(each) for each in misses} == {NoMatchError}
+        assert documents.paths == ["/api", "/apis"] * 2, (
+            "one that the first asked for, and one for those that came then"
+        )
+
+
 async def test_many_misses_at_once_look_again_once():
     async with routed(DISCOVERY) as (documents, client):
         await client.mapper.resource_for("pods")

@@ -219,6 +219,60 @@ async def test_cancelling_closes_the_watch(source: ScriptedSource[ConfigMap], cl
     assert watch.closed.is_set()
 
 
+async def test_closing_ends_the_loop_of_another_task(source: ScriptedSource[ConfigMap], clock: InstantClock):
+    watch = source.will_watch().add(config_map("a", 6))
+    watcher = RetryWatcher(source, "5", clock=clock)
+    assert (await anext(watcher)).object.name == "a"
+    reading = asyncio.create_task(anext(watcher, None))
+    await asyncio.sleep(0)
+    await asyncio.gather(watcher.aclose(), watcher.aclose())
+    assert await reading is None
+    assert watch.closed.is_set()
+    assert await anext(watcher, None) is None
+
+
+async def test_closing_ends_a_wait_between_two_watches(source: ScriptedSource[ConfigMap]):
+    clock = VirtualClock()
+    source.will_watch().end()
+    watcher = RetryWatcher(source, "5", clock=clock)
+    reading = asyncio.create_task(anext(watcher, None))
+    await clock.wait_asleep()
+    await watcher.aclose()
+    assert await reading is None
+
+
+async def test_closing_what_was_never_read_is_the_end(source: ScriptedSource[ConfigMap], clock: InstantClock):
+    watcher = RetryWatcher(source, "5", clock=clock)
+    await watcher.aclose()
+    assert await anext(watcher, None) is None
+    assert source.requests == []
+
+
+async def test_a_time_limit_on_the_next_event_loses_none(source: ScriptedSource[ConfigMap], clock: InstantClock):
+    source.will_watch().add(config_map("a", 6))
+    source.will_watch().add(config_map("b", 7))
+    watcher = RetryWatcher(source, "5", clock=clock)
+    await anext(watcher)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await anext(watcher)
+    assert (await anext(watcher)).object.name == "b"
+    assert versions(source) == ["5", "6"]
+    await watcher.aclose()
+
+
+async def test_it_has_one_reader(source: ScriptedSource[ConfigMap], clock: InstantClock):
+    watch = source.will_watch()
+    watcher = RetryWatcher(source, "5", clock=clock)
+    reading = asyncio.create_task(anext(watcher))
+    await watch.opened.wait()
+    with pytest.raises(UsageError, match="another task is already reading"):
+        await anext(watcher)
+    watch.add(config_map("a", 6))
+    assert (await reading).object.name == "a"
+    await watcher.aclose()
+
+
 # --- at a server -----------------------------------------------------------------------------------------------------
 
 

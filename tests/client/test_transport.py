@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -293,7 +293,16 @@ async def test_what_goes_wrong_is_told_apart_and_says_what_was_being_done(
         assert type(caught.value) is error
         assert str(caught.value).startswith(f"GET /api/v1/pods: 127.0.0.1:{server.port}: ")
         assert CANARY not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
+        behind = list(errors_behind(caught.value))
+        assert not [each for each in behind if type(each).__module__.startswith("aiohttp")], "they hold the request"
         assert len(server.requests) == 1
+
+
+def errors_behind(error: BaseException) -> Iterator[BaseException]:
+    for each in (error.__cause__, error.__context__):
+        if each is not None:
+            yield each
+            yield from errors_behind(each)
 
 
 async def ask(transport: AiohttpTransport, *, is_stream: bool) -> None:
@@ -514,6 +523,7 @@ async def test_a_stream_has_one_reader(connect: Connect):
         await asyncio.sleep(0)
         with pytest.raises(UsageError, match="another task is already reading"):
             await stream.read()
+        assert not stream.is_closed
         stream.close()
         await reading
 
@@ -529,17 +539,17 @@ async def test_a_cancelled_request_leaves_no_connection(connect: Connect, reply:
         await server.wait_all_closed()
 
 
-async def test_a_cancelled_reader_leaves_no_connection(connect: Connect):
-    async with ScriptedServer([stream_head(), HANG]) as server:
+async def test_a_cancelled_reading_loses_nothing(connect: Connect):
+    go_on = asyncio.Event()
+    async with ScriptedServer([stream_head(), go_on, chunk(b"a"), LAST_CHUNK]) as server:
         stream = await connect(server.url).open_stream(get(), timeout=60)
-        assert isinstance(stream, AiohttpStream)
-        stream.expect_within(100)
         reading = asyncio.create_task(stream.read())
         await asyncio.sleep(0)
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading
-        await server.wait_all_closed()
+        go_on.set()
+        assert await read_all(stream) == b"a"
 
 
 async def test_closing_the_transport_ends_everything(connect: Connect):
@@ -557,6 +567,27 @@ async def test_closing_the_transport_ends_everything(connect: Connect):
         await server.wait_all_closed()
         with pytest.raises(UsageError, match="the client is closed"):
             await transport.send(get(), timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_stream"),
+    [
+        ([answer(200, BODY)[:-1], HANG], False),
+        ([stream_head(), chunk(BODY), HANG], False),
+        ([stream_head(404), chunk(BODY), HANG], True),
+    ],
+    ids=["half a body", "no last chunk", "a stream that is refused"],
+)
+async def test_closing_the_transport_ends_who_reads_a_body(connect: Connect, reply: Reply, is_stream: bool):
+    async with ScriptedServer(reply) as server:
+        transport = connect(server.url)
+        asking = asyncio.create_task(ask(transport, is_stream=is_stream))
+        await server.wait_requests(1)
+        await other_turns()  # in which the beginning of the answer comes
+        await transport.aclose()
+        with pytest.raises(ConnectionLostError):
+            await asking
+        await server.wait_all_closed()
 
 
 async def test_a_transport_stays_with_its_event_loop(connect: Connect):
@@ -605,6 +636,17 @@ async def test_a_circle_of_redirects_ends(connect: Connect):
         response = await connect(server.url).send(get("/here"), timeout=60)
     assert response.status == 302
     assert len(server.requests) == 11
+
+
+@pytest.mark.parametrize("place", ["http://[bad", "//[/", "/a b", "/\udcff", "http://127.0.0.1:x/"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_redirect_to_what_is_no_url_is_an_answer(connect: Connect, method: str, place: str):
+    said = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % place.encode(errors="surrogateescape")
+    async with ScriptedServer(said, answer(200, b"{}")) as server:
+        transport = connect(server.url)
+        assert (await transport.send(HTTPRequest(method, "/here", {}), timeout=60)).status == 302
+        assert (await transport.send(get(), timeout=60)).status == 200
+    assert server.connections == 1, "the answer was read to its end"
 
 
 async def test_a_redirect_to_itself_or_to_nowhere_is_an_answer(connect: Connect):
@@ -686,6 +728,16 @@ async def test_what_goes_wrong_with_an_identity_provider_is_a_credential_error(c
             await connect(server.url, auth_provider=oidc(provider)).send(get(), timeout=60)
         await provider.wait_all_closed()
     assert server.requests == []
+
+
+async def test_an_identity_provider_that_cannot_be_reached_is_named_without_its_password(connect: Connect):
+    issuer = f"http://joe:{CANARY}@127.0.0.1:{closed_port()}"
+    provider = OIDCConfig(issuer_url=issuer, client_id="me", refresh_token="r")
+    with pytest.raises(CredentialError, match="nobody listens there") as caught:
+        await connect("http://127.0.0.1:1", auth_provider=provider).send(get(), timeout=60)
+    behind = list(errors_behind(caught.value))
+    assert CANARY not in " ".join(f"{each} {each!r}" for each in (caught.value, *behind))
+    assert not [each for each in behind if type(each).__module__.startswith("aiohttp")]
 
 
 async def test_who_waits_for_credentials_in_vain_learns_from_whom_and_closing_ends_that(connect: Connect):

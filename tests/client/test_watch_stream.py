@@ -28,6 +28,7 @@ from listwatch.errors import (
     ProtocolError,
     StreamIdleError,
     TransportTimeoutError,
+    UsageError,
 )
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.unstructured import Unstructured
@@ -467,6 +468,32 @@ async def test_a_cancelled_loop_closes_the_connection(reply: Reply):
         await server.wait_all_closed()
 
 
+async def test_a_time_limit_on_the_next_event_leaves_the_watch_as_it_is():
+    go_on = asyncio.Event()
+    half = len(event("ADDED", "x")) // 2
+    script = [stream_head(), chunk(event("ADDED", "x")[:half]), go_on, chunk(event("ADDED", "x")[half:]), LAST_CHUNK]
+    async with ScriptedServer(script) as server, client(server) as rest, watch(rest) as stream:
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0):
+                    await anext(stream)
+        go_on.set()
+        assert await all_of(stream) == [("ADDED", "x")]
+    assert len(server.requests) == 1
+
+
+async def test_who_reads_a_watch_that_another_task_reads_does_not_take_it_away():
+    go_on = asyncio.Event()
+    script = [stream_head(), go_on, chunk(event("ADDED", "x")), LAST_CHUNK]
+    async with ScriptedServer(script) as server, client(server) as rest, watch(rest) as stream:
+        looping = asyncio.create_task(all_of(stream))
+        await asyncio.sleep(0)
+        with pytest.raises(UsageError, match="another task is already reading this stream"):
+            await anext(stream)
+        go_on.set()
+        assert await looping == [("ADDED", "x")]
+
+
 # --- Beginnings ------------------------------------------------------------------------------------------------------
 
 
@@ -540,7 +567,8 @@ async def test_a_watch_begins_once_the_server_has_calmed_down(caplog: pytest.Log
 
 
 @pytest.mark.parametrize(
-    ("options", "patience"), [({"timeoutSeconds": 300}, 330), ({}, 3630), ({"timeoutSeconds": "x"}, 3630)]
+    ("options", "patience"),
+    [({"timeoutSeconds": 300}, 330), ({}, 3630), ({"timeoutSeconds": "x"}, 3630), ({"timeoutSeconds": 0}, 3630)],
 )
 async def test_a_watch_that_is_silent_for_longer_than_it_can_last_is_dead(options: dict[str, Any], patience: float):
     clock = VirtualClock()

@@ -52,12 +52,14 @@ async def test_nothing_that_is_raised_ends_the_program(error: BaseException, is_
         assert controller.statistics().succeeded == 1
 
 
-async def test_one_that_never_ends_is_cancelled_when_its_time_is_over():
+@pytest.mark.parametrize("is_wrapped", [False, True])
+async def test_one_that_never_ends_is_cancelled_when_its_time_is_over(is_wrapped: bool):
     clock = VirtualClock()
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def reconcile(key: ObjectKey) -> None:
         if key.name == "bad" and not ended.is_set():
+            begun.set()
             try:
                 await asyncio.Event().wait()
             finally:
@@ -65,13 +67,14 @@ async def test_one_that_never_ends_is_cancelled_when_its_time_is_over():
 
     async with world() as (_, client):
         failures = Failures()
+        function = (lambda key: reconcile(key)) if is_wrapped else reconcile
         controller = Controller(
-            reconcile, for_=ConfigMap, client=client, clock=clock, timeout=20.0, on_failure=failures, concurrency=1
+            function, for_=ConfigMap, client=client, clock=clock, timeout=20.0, on_failure=failures, concurrency=1
         )
         async with controller:
             await controller.wait_for_sync()
             controller.enqueue("default/bad")
-            await turns_until(lambda: controller.under_way)
+            await begun.wait()
             await clock.advance(21.0)
             failure = await failures.wait()
             await ended.wait()

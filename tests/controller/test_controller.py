@@ -1,6 +1,7 @@
 """Which changes lead to which reconciles, and what becomes of each reconcile; on the embedded server."""
 
 import asyncio
+import math
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from tests.controller.worlds import Calls, Failures, config_map, deployment, key, pod, world
 
 from listwatch.controller.controller import Controller
+from listwatch.controller.manager import Manager
 from listwatch.controller.owners import set_controller
 from listwatch.controller.predicates import generation_changed, labels_changed
 from listwatch.controller.triggers import Every, Watch
@@ -420,12 +422,14 @@ async def test_the_shared_informer_goes_with_its_last_user():
         ({"for_": ConfigMap, "owns": Pod}, r"expected a list of what to watch, as owns=\[\.\.\.\]"),
         ({"for_": ConfigMap, "watches": "pods"}, "expected a list of what to watch"),
         ({"for_": ConfigMap, "limiter": 5}, "5 cannot say how long an item waits"),
-        ({"for_": ConfigMap, "timeout": 0}, "some time"),
+        ({"for_": ConfigMap, "timeout": 0}, "some seconds"),
         ({"owns": [Pod]}, "of what"),
         ({"for_": "deployments", "owns": [Pod]}, "of what"),
         ({"for_": ConfigMap, "watches": [Pod]}, "which keys"),
         ({"for_": 5}, "says of no resource"),
         ({"for_": Pod, "namespace": "a", "namespaces": ["b"]}, "not both"),
+        ({"for_": Pod, "namespaces": "dev"}, "for one, say namespace='dev'"),
+        ({"for_": Pod, "timeout": "3"}, "timeout='3' is none"),
     ],
 )
 def test_a_controller_that_cannot_work_is_refused(options: dict[str, Any], complaint: str):
@@ -444,8 +448,45 @@ def test_functions_for_keys_are_plain():
 
     with pytest.raises(UsageError, match="plain function"):
         Watch(Pod, keys=keys)
+
+
+@pytest.mark.parametrize("interval", [0, -1.0, "60", math.nan, math.inf, None])
+def test_a_timer_without_an_interval_is_refused(interval: Any):
     with pytest.raises(UsageError, match="interval"):
-        Every(0)
+        Every(interval)
+
+
+@pytest.mark.parametrize("after", ["3", math.nan, None])
+async def test_a_delay_that_is_none_is_refused_where_it_is_given(after: Any):
+    controller = Controller(Calls(), for_=ConfigMap)
+    with pytest.raises(UsageError, match="a finite number"):
+        controller.enqueue("default/a", after=after)
+
+
+def test_a_watch_of_one_namespace_is_not_one_of_its_letters():
+    with pytest.raises(UsageError, match="for one, say namespace='dev'"):
+        Watch(Pod, namespaces="dev")
+    with pytest.raises(UsageError, match="not both"):
+        Watch(Pod, namespace="dev", namespaces=["prod"])
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"namespace": ""},
+        {"namespaces": ["dev"]},
+        {"label_selector": "app=web"},
+        {"field_selector": "spec.nodeName=n1"},
+        {"transform": lambda item: item},
+        {"indexers": {"by node": lambda item: [item.spec.node_name]}},
+    ],
+)
+async def test_what_a_ready_informer_holds_is_not_for_a_watch_to_say(option: dict[str, Any]):
+    async with world() as (_, client):
+        informer = SharedInformerFactory(client).informer(Pod).informer
+        assert Watch(informer, keys=lambda item: item.key, when=labels_changed).title == "pods"
+        with pytest.raises(UsageError, match=rf"Watch\(pods, {next(iter(option))}=.*made with"):
+            Watch(informer, **option)
 
 
 async def test_without_a_client_there_is_nothing_to_watch():
@@ -453,10 +494,36 @@ async def test_without_a_client_there_is_nothing_to_watch():
         await Controller(Calls(), for_=ConfigMap).run()
 
 
-async def test_a_controller_runs_once():
+async def test_a_controller_runs_once_and_a_second_run_does_not_disturb_the_first():
+    async with world() as (_, client):
+        calls = Calls()
+        controller = Controller(calls, for_=ConfigMap, client=client)
+        async with controller:
+            await controller.wait_for_sync()
+            with pytest.raises(UsageError, match="runs once"):
+                await controller.run()
+            manager = Manager(client)
+            manager.add(controller)
+            with pytest.raises(UsageError, match="runs once"):
+                await manager.run(handle_signals=False)
+            await client.core_v1.configmaps("default").create(config_map("still-heard"))
+            await calls.wait_for(key("still-heard"))
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+async def test_what_was_stopped_cannot_be_entered_again(has_begun: bool):
     async with world() as (_, client):
         controller = Controller(Calls(), for_=ConfigMap, client=client)
         async with controller:
-            await asyncio.sleep(0)
-            with pytest.raises(UsageError, match="runs once"):
-                await controller.run()
+            if has_begun:
+                await controller.wait_for_sync()
+        with pytest.raises(UsageError, match="make a new one"):
+            async with controller:
+                pass
+        manager = Manager(client)
+        async with manager:
+            if has_begun:
+                await asyncio.sleep(0)
+        with pytest.raises(UsageError, match="make a new one"):
+            async with manager:
+                pass

@@ -359,6 +359,24 @@ async def test_a_failing_check_fails_its_probe_and_an_open_connection_does_not_h
         idle.close()
 
 
+@pytest.mark.parametrize("is_wrapped", [False, True])
+async def test_a_check_may_be_async(is_wrapped: bool):
+    troubles = ["is away"]
+
+    async def check() -> None:
+        await asyncio.sleep(0)
+        if troubles:
+            raise ConnectionError(troubles.pop())
+
+    async with world() as (_, client):
+        manager = Manager(client, health_port=0)
+        manager.add_health_check("database", (lambda: check()) if is_wrapped else check)
+        async with manager:
+            await turns_until(lambda: manager.health_port)
+            assert await ask(manager, "/healthz") == (503, "[-] database: is away\nfailed\n")
+            assert await ask(manager, "/healthz") == (200, "[+] database\nok\n")
+
+
 async def test_a_port_that_is_taken_is_an_error():
     async with world() as (server, client):
         port = int(server.url.rpartition(":")[2])

@@ -47,6 +47,26 @@ async def test_the_next_reconcile_waits_for_what_was_written():
         assert failures.seen == []
 
 
+async def test_who_waited_for_its_writes_when_all_was_to_end_does_not_begin_any_more():
+    async with world() as (server, client):
+        await client.core_v1.configmaps("default").create(config_map("a", count="0"))
+        held = []
+
+        async def reconcile(key: ObjectKey) -> float:
+            held.append(server.faults.add(Fault(HoldEvents(), verb="watch", resource="configmaps")))
+            await count_up(client, controller, key)
+            return 0.0
+
+        controller = Controller(reconcile, for_=ConfigMap, client=client)
+        async with controller:
+            await turns_until(lambda: controller.statistics().succeeded and controller.statistics().queue.in_work)
+            stopping = asyncio.create_task(controller.stop())
+            await turns_until(lambda: "stopping" in repr(controller))
+            server.faults.remove(*held)
+            await stopping
+        assert (controller.statistics().queue.taken, controller.statistics().succeeded) == (2, 1)
+
+
 async def test_it_waits_for_writes_of_plain_functions_through_blocking_clients_too():
     async with world() as (server, client):
         await client.core_v1.configmaps("default").create(config_map("a", count="0"))

@@ -1,5 +1,6 @@
 """What becomes of many similar occurrences."""
 
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
@@ -184,6 +185,41 @@ def test_a_series_that_does_not_end_is_written_every_half_hour():
         correlator.observe(happened(), now=minute * 60.0)
         written += [(minute, series.count) for series in correlator.due(now=minute * 60.0)]
     assert written == [(31, 32), (61, 62)]  # half an hour after the second, and after that
+
+
+STEPS = st.tuples(st.sampled_from([WEB, API]), st.sampled_from([0.0, 0.1, 59.9, 300.0, 360.0, 1800.0]), st.booleans())
+
+
+@given(st.lists(STEPS, max_size=60))
+def test_no_series_is_due_unless_it_is_next(steps: list[tuple[Reference, float, bool]]):
+    correlator, known, now = SeriesCorrelator(), {}, 0.1
+    for regarding, delay, looks in steps:
+        now += delay
+        if looks:
+            due = {key: each for key, each in known.items() if each.next_due() <= now}
+            unwritten = {key: each.count for key, each in due.items() if each.is_unwritten}
+            assert {each.occurrence.regarding: each.count for each in correlator.due(now=now)} == unwritten
+            known = {key: each for key, each in known.items() if each.last_seen + 360.0 > now}
+        else:
+            series = correlator.observe(happened(regarding=regarding), now=now)
+            if series is not None:
+                known[regarding] = series
+        assert correlator.next_due() == min((each.next_due() for each in known.values()), default=float("inf"))
+
+
+def test_not_every_series_is_looked_at_for_one_more_event():
+    correlator = SeriesCorrelator()
+    for number in range(1000):
+        correlator.observe(happened(regarding=Reference("v1", "Pod", "default", f"web-{number}")), now=0.0)
+    calls = []
+    sys.setprofile(lambda frame, event, argument: calls.append(event))
+    try:
+        correlator.observe(happened(), now=1.0)
+        assert correlator.due(now=1.0) == []
+        assert correlator.next_due() == 360.0
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 100
 
 
 def test_at_the_end_every_count_that_was_not_written_is_known():

@@ -317,6 +317,26 @@ async def test_after_the_end_nothing_is_recorded_and_that_is_counted(client: lw.
         await recorder.__aenter__()
 
 
+async def test_a_flush_ends_when_the_recorder_does_and_there_is_nothing_to_flush_afterwards(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock
+):
+    server.faults.add(Fault(Refuse(), resource="events"))
+    async with recorder_for(client, clock) as recorder:
+        recorder.event(POD, "Normal", "Started", "cannot be written")
+        flushing = asyncio.create_task(recorder.flush())
+        await clock.wait_asleep()
+        leaving = asyncio.create_task(recorder.aclose())
+        await clock.wait_asleep(2)
+        while not leaving.done():
+            clock.wake_next()
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
+        assert flushing.done()
+    async with asyncio.timeout(0):
+        await recorder.flush()
+    assert recorder.statistics().dropped == 1
+
+
 async def test_a_recorder_that_was_never_opened_can_be_closed_and_not_flushed(
     client: lw.ClientSet, clock: VirtualClock
 ):

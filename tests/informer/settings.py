@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
@@ -33,6 +34,28 @@ class Diary:
 
     def on_delete(self, item: Pod, *, final_state_known: bool) -> None:
         self.told.append(("delete", item.name, final_state_known))
+
+
+class Hiding:
+    """A handler that waits for ever, and keeps it to itself if it is cancelled the first time."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def on_add(self, item: Pod) -> None:
+        self.told.append(item.name)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if len(self.told) > 1:
+                raise
+
+
+class BrokenClock(VirtualClock):
+    """Fails where a program must not fail."""
+
+    async def sleep(self, delay: float) -> None:
+        raise RuntimeError("no time")
 
 
 class Setting:

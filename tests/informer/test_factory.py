@@ -190,3 +190,42 @@ async def test_nothing_runs_after_the_end(client: ScriptedClient, clock: Virtual
 
     assert pods.informer.is_stopped
     assert pods.lister.get("default/a").name == "a"
+
+
+class FatalError(BaseException):
+    """What no function of a program is expected to raise."""
+
+
+def fail_fatally(item: ConfigMap) -> list[str]:
+    raise FatalError(item.name)
+
+
+async def test_a_stop_stops_all_and_then_says_which_had_ended_before(
+    client: ScriptedClient, clock: VirtualClock
+) -> None:
+    leaving = asyncio.Event()
+
+    async def slow_to_leave(item: Pod) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await leaving.wait()
+
+    factory = SharedInformerFactory(client, clock=clock)
+    pods = factory.informer(Pod).informer
+    maps = factory.informer(ConfigMap, indexers={"fatal": fail_fatally}).informer
+    pods.add_handler(on_add=slow_to_leave)
+    client.sources[0].will_list([pod("a")], resource_version="10")
+    client.sources[1].will_list([ConfigMap.from_dict({"metadata": {"name": "bad"}})], resource_version="10")
+    factory.start()
+    await clock.advance(0)
+    stopping = asyncio.create_task(factory.stop())
+    await clock.advance(0)
+    assert maps.is_stopped
+    assert not stopping.done()
+    leaving.set()
+    with pytest.raises(BaseExceptionGroup) as caught:
+        await stopping
+
+    assert caught.group_contains(FatalError, match="bad")
+    assert pods.is_stopped

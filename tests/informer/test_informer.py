@@ -7,9 +7,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.informer.settings import Diary, pod
+from tests.informer.settings import BrokenClock, Diary, Hiding, pod
 
-from listwatch.errors import ForbiddenError, InformerStoppedError, SyncTimeoutError
+from listwatch.errors import (
+    ForbiddenError,
+    IndexFunctionError,
+    InformerStoppedError,
+    InternalServerError,
+    SyncTimeoutError,
+)
 from listwatch.informer.informer import Informer
 from listwatch.informer.transforms import keep_fields, metadata_only, strip_managed_fields
 from listwatch.models.core_v1 import Pod
@@ -94,6 +100,58 @@ async def test_it_runs_once_and_says_why_it_did_not_sync() -> None:
             await waiting
         with pytest.raises(InformerStoppedError, match="runs once"):
             await informer.run()
+
+
+async def test_an_index_function_that_fails_is_reported_and_its_object_is_kept_and_told() -> None:
+    clock, source, diary = VirtualClock(), ScriptedSource(Pod), Diary()
+    source.will_list([pod("a"), pod("b", app="web")], resource_version="10")
+    watch = source.will_watch()
+    problems: list[Any] = []
+    by_app = {"app": lambda item: [item.labels["app"]]}
+
+    async with Informer(source, Pod, diary, clock=clock, indexers=by_app, on_problem=problems.append) as informer:
+        await informer.wait_for_sync(timeout=5)
+        watch.add(pod("c", "11"))
+        await clock.advance(0)
+        assert informer.indexer.keys() == ["default/a", "default/b", "default/c"]
+        assert informer.indexer.index_keys("app", "web") == ["default/b"]
+
+    assert [name for _, name, *_ in diary.told] == ["a", "b", "c"]
+    assert [type(problem.error) for problem in problems] == [IndexFunctionError] * 2
+    assert "'app' failed on default/c" in str(problems[1].error)
+
+
+async def test_those_who_wait_are_told_when_it_ends_and_the_log_why(caplog: pytest.LogCaptureFixture) -> None:
+    source = ScriptedSource(Pod)
+    source.will_fail_list(InternalServerError("oops"))
+    informer = Informer(source, Pod, Diary(), clock=BrokenClock(), on_problem=lambda _: None)
+    await informer.__aenter__()
+    with pytest.raises(InformerStoppedError, match="stopped before it had synced"):
+        await informer.wait_for_sync()
+    with pytest.raises(ExceptionGroup):
+        await informer.__aexit__(None, None, None)
+
+    assert "no time" in caplog.text
+
+
+async def test_those_who_wait_are_told_when_it_ends_before_it_began() -> None:
+    async with Informer(ScriptedSource(Pod), Pod, Diary(), clock=VirtualClock()) as informer:
+        pass
+    with pytest.raises(InformerStoppedError, match="stopped before it had synced"):
+        await informer.wait_for_sync()
+
+
+async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_ending() -> None:
+    clock, source, hiding = VirtualClock(), ScriptedSource(Pod), Hiding()
+    source.will_list([pod("a"), pod("b")], resource_version="10")
+    handler: Any = hiding
+    running = asyncio.create_task(Informer(source, Pod, handler, clock=clock).run())
+    await clock.advance(0)
+    running.cancel()
+    await clock.advance(0)
+
+    assert running.cancelled()
+    assert hiding.told == ["a"]
 
 
 MANAGED = Pod.from_dict(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -13,10 +14,12 @@ from hypothesis import strategies as st
 from tests.informer.settings import pod
 
 from listwatch.cache.indexer import key_of
+from listwatch.informer.audience import Audience
 from listwatch.informer.backlog import Backlog
 from listwatch.informer.handlers import Added, Change, Deleted, HandlerFunctions, Updated
 from listwatch.informer.listener import Listener
 from listwatch.models.core_v1 import Pod
+from listwatch.testing.clocks import VirtualClock
 
 
 def told(backlog: Backlog[Pod]) -> list[Change[Pod]]:
@@ -191,3 +194,52 @@ def test_only_the_functions_that_were_given_are_called(given: dict[str, Any], ex
 
 def _noting(function: Callable[..., str], called: list[str]) -> Callable[..., None]:
     return lambda *items: called.append(function(*items))
+
+
+class Flags:
+    """Handler functions of several makes, which note the flags that they are given."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def asked_for(self, item: Pod, *, is_initial: bool, **_: Any) -> None:
+        self.told.append(is_initial)
+
+    def not_asked_for(self, *items: Pod, **options: Any) -> None:
+        self.told.append(options)
+
+    def of_no_name(self, item: Pod, is_initial: str = "mine", /) -> None:
+        self.told.append(is_initial)
+
+
+def test_flags_are_given_to_those_who_name_them_and_to_nobody_else() -> None:
+    flags = Flags()
+    for function in (flags.asked_for, wraps(flags.asked_for)(lambda *a, **k: flags.asked_for(*a, **k))):
+        HandlerFunctions(on_add=function)(Added(pod("a"), is_initial=True))
+    HandlerFunctions(on_add=flags.of_no_name)(Added(pod("a"), is_initial=True))
+    functions = HandlerFunctions(on_add=flags.not_asked_for, on_delete=flags.not_asked_for)
+    for change in (Added(pod("a")), Deleted(pod("a"))):
+        functions(change)
+
+    assert flags.told == [True, True, "mine", {}, {}]
+
+
+class Deaf(Listener[Pod]):
+    """Fails where a listener must not fail."""
+
+    def tell(self, changes: Sequence[Change[Pod]]) -> None:
+        raise ZeroDivisionError(f"{len(changes)} changes")
+
+
+def test_who_cannot_be_told_is_reported_and_the_others_are_told() -> None:
+    reports: list[Exception] = []
+    audience: Audience[Pod] = Audience(list, VirtualClock(), reports.append)
+    listeners = [Deaf(HandlerFunctions(on_add=print)), Listener(HandlerFunctions(on_add=print))]
+    for listener in listeners:
+        audience.join(listener, then=lambda: None)
+    audience.tell([Added(pod("a"))])
+    audience.tell_each(listeners, [Updated(pod("a"), pod("a"))])
+
+    assert listeners[1].statistics().pending == 2
+    assert len(reports) == 2
+    assert str(reports[0]) == "print could not be told of 1 changes: ZeroDivisionError('1 changes')"

@@ -82,11 +82,30 @@ def test_a_source_of_one_kind_is_not_read_as_another_which_would_keep_nothing():
         ({"on_add": print, "filter": is_wanted}, "is async, and its answer is not waited for"),
         ({"on_add": print, "filter": Wanted()}, "is async, and its answer is not waited for"),
         ({"on_add": print, "overflow": "drop"}, "can coalesce or report, not 'drop'"),
+        ({"on_add": print, "max_pending": "1000"}, "max_pending is a number of changes, or None, not '1000'"),
+        ({"on_add": print, "resync": "60"}, "resync is a number of seconds, not '60'"),
     ],
 )
 def test_a_handler_that_would_not_do_what_it_looks_like_is_refused(options: dict[str, Any], why: str):
     with pytest.raises(UsageError, match=why):
         SharedIndexInformer(CONFIGMAPS, ConfigMap).add_handler(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"resync": "60"}, "resync is a number of seconds, not '60'"),
+        ({"min_watch": "3"}, "min_watch is a number of seconds, not '3'"),
+        ({"internal_error_window": None}, "internal_error_window is a number of seconds, not None"),
+        ({"page_size": "500"}, "page_size is a number of objects, or None, not '500'"),
+    ],
+)
+def test_what_is_counted_is_a_number(options: dict[str, Any], why: str):
+    with pytest.raises(UsageError, match=why):
+        SharedIndexInformer(CONFIGMAPS, ConfigMap, **options)
+    handler: Any = Handler()
+    with pytest.raises(UsageError, match=why):
+        Informer(CONFIGMAPS, ConfigMap, handler, **options)
 
 
 @pytest.mark.parametrize("client", [None, CONFIG, CLIENT.rest, CONFIGMAPS])

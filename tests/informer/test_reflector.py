@@ -39,14 +39,11 @@ class Setting:
         self.source = ScriptedSource(Pod, supports_streaming=streaming)
         self.fifo: DeltaFIFO[Pod] = DeltaFIFO()
         self.problems: list[Problem] = []
+        self.listen_to(self.source, **options)
+
+    def listen_to(self, source: Any, **options: Any) -> None:
         self.reflector = Reflector(
-            self.source,
-            Pod,
-            self.fifo,
-            clock=self.clock,
-            random=Random(1),
-            on_problem=self.problems.append,
-            **options,
+            source, Pod, self.fifo, clock=self.clock, random=Random(1), on_problem=self.problems.append, **options
         )
 
     def asked(self) -> list[tuple[str, str]]:
@@ -261,6 +258,23 @@ async def test_whatever_a_source_raises_it_is_asked_again() -> None:
         assert setting.told() == ["Replaced"]
 
     assert isinstance(setting.problems[0].error, ZeroDivisionError)
+
+
+async def test_a_source_that_waits_for_something_that_is_cancelled_is_asked_again() -> None:
+    setting, cancelled = Setting(), asyncio.get_running_loop().create_future()
+    cancelled.cancel()
+    setting.source.will_list(resource_version="10")
+    answers = [cancelled, setting.source.list()]
+
+    async def list_in_turn() -> Any:
+        return await answers.pop(0)
+
+    setting.listen_to(ListWatch(list=list_in_turn, watch=setting.source.watch), streaming=False)
+    async with setting.running():
+        await setting.clock.advance(5)
+        assert setting.told() == ["Replaced"]
+
+    assert [str(each.error) for each in setting.problems] == ["the source waited for something that was cancelled"]
 
 
 def functions() -> dict[str, Callable[..., Any]]:

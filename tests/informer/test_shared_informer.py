@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.informer.settings import Diary, Setting, pod
+from tests.informer.settings import BrokenClock, Diary, Hiding, Setting, pod
 
 from listwatch.errors import (
     ExpiredError,
@@ -90,6 +90,17 @@ async def test_a_relist_tells_nothing_of_what_did_not_change() -> None:
         await setting.clock.advance(5)
 
     assert diary.told == [("add", "a", True)]
+
+
+async def test_an_object_without_a_version_may_always_be_another() -> None:
+    setting, diary = Setting(pod("a", "")), Diary()
+    setting.informer.add_handler(diary)
+
+    async with setting.running():
+        setting.watch.modify(pod("a", "", app="web"))
+        await setting.settle()
+
+    assert diary.told == [("add", "a", True), ("update", "a", "", "")]
 
 
 async def test_a_late_handler_gets_the_present_state_first() -> None:
@@ -714,17 +725,29 @@ async def test_of_several_namespaces_each_is_as_new_as_it_is_itself() -> None:
         assert informer.indexer.resource_version == "20"
 
 
+async def test_what_tells_no_version_leaves_a_namespace_as_new_as_it_is() -> None:
+    def fail_at_the_end(item: Pod) -> Pod:
+        return {"50": item}[item.resource_version]
+
+    clock = VirtualClock()
+    sources = {"red": ScriptedSource(Pod), "blue": ScriptedSource(Pod)}
+    sources["red"].will_list(resource_version="5")
+    sources["blue"].will_list([pod("a", "50", namespace="blue")], resource_version="50")
+    blue = sources["blue"].will_watch()
+    options: Any = {"transform": fail_at_the_end, "on_problem": lambda _: None}
+    async with SharedIndexInformer(sources, Pod, clock=clock, **options) as informer:
+        await informer.wait_for_sync(timeout=5)
+        blue.delete(pod("a", "60", namespace="blue"))
+        await clock.advance(0)
+        assert informer.indexer.keys() == []
+        assert informer.indexer.resource_version == "5"
+        await informer.wait_until("50", timeout=0, namespace="blue")
+
+
 # --- the end ----------------------------------------------------------------------------------------------------------
 
 
-class BrokenClock(VirtualClock):
-    """Fails where a program must not fail."""
-
-    async def sleep(self, delay: float) -> None:
-        raise RuntimeError("no time")
-
-
-async def test_a_mistake_of_its_own_ends_it_and_is_not_swallowed() -> None:
+async def test_a_mistake_of_its_own_ends_it_and_is_not_swallowed(caplog: pytest.LogCaptureFixture) -> None:
     source = ScriptedSource(Pod)
     source.will_fail_list(InternalServerError("oops"))
     informer = SharedIndexInformer(source, Pod, clock=BrokenClock(), on_problem=lambda _: None)
@@ -736,6 +759,59 @@ async def test_a_mistake_of_its_own_ends_it_and_is_not_swallowed() -> None:
 
     assert caught.group_contains(RuntimeError, match="no time")
     assert informer.is_stopped
+    assert "the informer pods ended" in caplog.text
+    assert "no time" in caplog.text
+
+
+async def test_what_ends_a_run_is_raised_there_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    source = ScriptedSource(Pod)
+    source.will_fail_list(InternalServerError("oops"))
+    informer = SharedIndexInformer(source, Pod, clock=BrokenClock(), on_problem=lambda _: None)
+    with pytest.raises(ExceptionGroup) as caught:
+        await informer.run()
+
+    assert caught.group_contains(RuntimeError, match="no time")
+    assert caplog.text == ""
+
+
+async def test_stopping_ends_a_run_that_somebody_waits_for() -> None:
+    setting, diary = Setting(pod("a")), Diary()
+    setting.informer.add_handler(diary)
+    running = asyncio.create_task(setting.informer.run())
+    await setting.settle()
+    await setting.informer.stop()
+    setting.watch.add(pod("b", "11"))
+    await setting.settle()
+
+    assert setting.watch.closed.is_set()
+    assert setting.informer.indexer.keys() == ["default/a"]
+    assert diary.told == [("add", "a", True)]
+    assert await running is None
+
+
+async def test_cancelling_a_run_ends_it() -> None:
+    setting = Setting(pod("a"))
+    running = asyncio.create_task(setting.informer.run())
+    await setting.settle()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert setting.informer.is_stopped
+    assert setting.watch.closed.is_set()
+
+
+async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_stopping() -> None:
+    setting, hiding = Setting(pod("a"), pod("b")), Hiding()
+    handler: Any = hiding
+    setting.informer.add_handler(handler)
+    setting.informer.start()
+    await setting.settle()
+    stopping = asyncio.create_task(setting.informer.stop())
+    await setting.settle()
+
+    assert stopping.done()
+    assert hiding.told == ["a"]
 
 
 async def test_it_can_be_stopped_before_it_began_and_more_than_once() -> None:

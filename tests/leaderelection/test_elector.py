@@ -464,14 +464,22 @@ async def test_on_stopped_leading_is_not_called_for_who_never_led():
     assert story == []
 
 
-async def test_leadership_is_kept_after_on_started_leading_has_returned():
-    setting = Setting(on_started_leading=lambda: None)
+@pytest.mark.parametrize("answer", [None, 5, "started"])
+async def test_leadership_is_kept_after_on_started_leading_has_returned_whatever_that_is(answer: object):
+    told: list[str] = []
+    setting = Setting(
+        on_started_leading=lambda: answer,
+        on_stopped_leading=lambda: told.append("stopped") or answer,
+        on_new_leader=lambda leader: told.append(leader) or answer,
+    )
     task = asyncio.create_task(setting.elector.run())
     await setting.clock.advance(60.0)
     assert setting.elector.is_leader
     assert setting.elector.statistics().terms == 1
     task.cancel()
     await asyncio.wait([task])
+    assert task.cancelled()
+    assert told == ["me", "stopped"]
 
 
 async def test_an_error_of_on_started_leading_ends_the_run_and_releases_the_lease():
@@ -615,6 +623,13 @@ def test_what_is_neither_a_client_nor_a_lock_is_refused(given: Any):
 def test_an_identity_is_text():
     with pytest.raises(UsageError, match="identity is text, not 5"):
         LeaderElector(MemoryLock(Shelf()), identity=5)  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("name", ["on_started_leading", "on_stopped_leading", "on_new_leader"])
+def test_what_cannot_be_called_back_is_refused(name: str):
+    callback: Any = {name: 5}
+    with pytest.raises(UsageError, match=f"{name}=5 cannot be called"):
+        LeaderElector(MemoryLock(Shelf()), **callback)
 
 
 def test_durations_are_checked_when_an_elector_is_made():

@@ -16,6 +16,7 @@ from tests.leaderelection.memory_lock import MemoryLock, Shelf
 
 import listwatch as lw
 from listwatch import blocking
+from listwatch.clock import SystemClock
 from listwatch.controller.metrics_text import metrics_text
 from listwatch.errors import ConfigError, NotFoundError, UsageError
 from listwatch.metrics import Collector
@@ -284,6 +285,39 @@ def test_blocking_parts_are_told_of_as_others_are(api_server: APIServerThread):
             scraped = Scraped(collector)
     assert scraped.value("leader_election_master_status", name="default/one") == 1
     assert scraped.value("rest_client_requests_total", code="200", method="GET", host=client.rest.config.base_url) == 1
+
+
+class CuriousClock(SystemClock):
+    """Finds out whether anybody could change a queue while that asks for the time."""
+
+    def __init__(self) -> None:
+        self.found_open: list[bool] = []
+
+    def look_at(self, queue: blocking.WorkQueue[Any]) -> None:
+        self._queue = queue
+
+    def monotonic(self) -> float:
+        looking = threading.Thread(target=self._look)
+        looking.start()
+        looking.join()
+        return super().monotonic()
+
+    def _look(self) -> None:
+        is_open = self._queue._changed.acquire(blocking=False)
+        if is_open:
+            self._queue._changed.release()
+        self.found_open.append(is_open)
+
+
+def test_nobody_changes_a_blocking_queue_while_it_is_read():
+    clock = CuriousClock()
+    queue: blocking.WorkQueue[str] = blocking.WorkQueue(name="keys", clock=clock)
+    clock.look_at(queue)
+    queue.add("one")
+    assert Scraped(collector_of(queue)).value("workqueue_depth", name="keys") == 1
+    assert (len(queue), repr(queue)) == (1, "<blocking WorkQueue 'keys': 1 waiting, 0 in work, 0 delayed>")
+    assert clock.found_open
+    assert not any(clock.found_open)
 
 
 async def test_any_thread_may_ask(client: lw.ClientSet):

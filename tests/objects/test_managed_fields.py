@@ -1,7 +1,10 @@
 import json
 import sys
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from listwatch.errors import DecodeError
 from listwatch.models.core_v1 import Pod
@@ -30,7 +33,7 @@ POD = Pod.from_dict(
     ],
 )
 @pytest.mark.parametrize("rest", [{}, {"spec": {"template": {"metadata": {"managedFields": MANAGED}}}}])
-@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (", ", ":"), (" ,", ":"), (" , ", ":"), (",", " :")])
 def test_they_are_cut_out_wherever_they_stand_and_nothing_else_is(metadata, rest, separators):
     kept = {name: value for name, value in metadata.items() if name != "managedFields"}
     for before, behind in ((rest, {}), ({}, rest)):
@@ -40,6 +43,20 @@ def test_they_are_cut_out_wherever_they_stand_and_nothing_else_is(metadata, rest
             ("metadata", kept),
             *behind.items(),
         ]
+
+
+BLANKS = st.text(" \t\r\n", max_size=2)
+
+
+@given(st.data(), st.permutations([("name", "a"), ("managedFields", []), ("uid", "b")]), st.integers(0, 3))
+def test_they_are_cut_out_however_blanks_are_spread(data: st.DataObject, pairs: list[tuple[str, Any]], count: int):
+    def spread(text: str) -> str:
+        return data.draw(BLANKS) + text + data.draw(BLANKS)
+
+    written = ",".join(spread(f'"{name}":{spread(json.dumps(value))}') for name, value in pairs[:count])
+    raw = f'{{"metadata":{{{written}}},"spec":{{}}}}'.encode()
+    expected = {name: value for name, value in pairs[:count] if name != "managedFields"}
+    assert json.loads(cut_managed_fields(raw)) == {"metadata": expected, "spec": {}}
 
 
 @pytest.mark.parametrize("raw", [b"{}", b'{"metadata":null}', b'{"metadata":{"name":"a"},"spec":{"managedFields":[]}}'])

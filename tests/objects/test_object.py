@@ -785,6 +785,15 @@ def test_a_dict_for_metadata_is_refused_with_the_way_to_read_a_manifest():
         Widget(metadata={"name": "x"})
 
 
+@pytest.mark.parametrize("metadata", [{"name": "a"}, None, "a"], ids=str)
+@pytest.mark.parametrize("kind", [Widget, Unstructured])
+def test_what_is_assigned_as_metadata_must_be_metadata(kind: type[Object], metadata: Any):
+    item = kind.from_dict({"metadata": {"name": "a"}})
+    with pytest.raises(TypeError, match=f"the metadata of a {kind.__name__} is an ObjectMeta"):
+        item.metadata = metadata
+    assert item.name == "a"
+
+
 def test_the_collector_passes_over_what_came_from_a_server_and_it_goes_with_its_last_user():
     came = Widget.from_wire(b'{"metadata":{"name":"a"},"spec":{"size":1}}')
     gone = weakref.ref(came)

@@ -15,6 +15,7 @@ from tests.objects.widgets import JSON, MAPS, at_once, compact, widget
 
 from listwatch.errors import BadNameError, DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind
+from listwatch.models.core_v1 import Container, PodSpec
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.unstructured import Unstructured
 
@@ -243,6 +244,21 @@ def test_a_copy_is_equal_and_independent_in_both_directions(copied: Callable[[An
     assert twin["spec"]["parts"] == [{"name": "a"}, 1]
     assert twin.kind == "Widget"
     assert twin != obj
+
+
+def test_a_copy_of_one_that_holds_models_is_sent_as_it_is():
+    spec = PodSpec(containers=[Container(name="a", image="i")], node_selector={"disk": "ssd"})
+    item = Unstructured({"kind": "Widget"})
+    item["spec"], item["nested"] = spec, {"templates": [spec], "since": datetime(2026, 1, 2, tzinfo=UTC)}
+    assert spec.containers[0].ports == []  # which is only read
+    twin = item.copy()
+    assert twin == item
+    assert twin.to_json() == item.to_json()
+    assert b"ports" not in twin.to_json()
+    twin["spec"].containers[0].image = "other"
+    twin["nested"]["templates"].append(PodSpec())
+    assert item["spec"].containers[0].image == "i"
+    assert len(item["nested"]["templates"]) == 1
 
 
 def test_a_copy_of_an_empty_one_is_independent():

@@ -44,7 +44,11 @@ def test_a_stream_may_be_cut_anywhere(cuts: list[int]):
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200), max_size=10))
 def test_any_bytes_are_split_the_same_however_they_are_cut(text: bytes, cuts: list[int]):
-    assert split(pieces(text, cuts)) == [line for part in text.split(b"\n") if (line := part.strip())]
+    assert split(pieces(text, cuts)) == [part.removesuffix(b"\r") for part in text.split(b"\n") if part.strip()]
+
+
+def test_a_line_keeps_its_blanks_and_loses_its_line_end():
+    assert split([b"  a \r\n\tb\t\n \t\r\n\n c\r"]) == [b"  a ", b"\tb\t", b" c"]
 
 
 def test_a_stream_that_ends_without_a_line_feed_still_gives_its_last_line():

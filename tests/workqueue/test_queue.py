@@ -4,13 +4,17 @@ import asyncio
 import gc
 import math
 import weakref
+from copy import deepcopy
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import listwatch as lw
 from listwatch.errors import QueueShutDownError, UsageError, WaitTimeoutError
 from listwatch.testing.clocks import InstantClock, VirtualClock
 from listwatch.workqueue.queue import LOW_PRIORITY, WorkQueue
+from listwatch.workqueue.queue_state import QueueState
 from listwatch.workqueue.rate_limiters import ExponentialLimiter
 
 
@@ -538,6 +542,33 @@ async def test_a_queue_shows_its_state(queue: WorkQueue[str]):
     assert repr(queue) == "<WorkQueue 'pods': 1 waiting, 1 in work, 1 delayed>"
     queue.shut_down()
     assert repr(queue) == "<WorkQueue 'pods': 1 waiting, 1 in work, 0 delayed, shut down>"
+
+
+MOMENTS = st.sampled_from([0.0, 0.5, 1.0, 2.0])
+STEPS = st.tuples(st.sampled_from(["add", "add_after", "take", "done"]), st.sampled_from("abcd"), MOMENTS)
+
+
+@given(st.lists(STEPS, max_size=20), st.sampled_from([2.0, 2.5, 9.0]))
+def test_who_reads_the_numbers_changes_nothing_and_counts_what_is_ready_by_now(
+    steps: list[tuple[str, str, float]], now: float
+):
+    state: QueueState[str] = QueueState()
+    for step, item, moment in sorted(steps, key=lambda each: each[2]):
+        match step:
+            case "add":
+                state.add(item, priority=0, now=moment)
+            case "add_after":
+                state.add_after(item, 0.25 + moment, priority=0, now=moment)
+            case "take":
+                state.take(moment)
+            case "done":
+                state.done(item, now=moment)
+    untouched = deepcopy(state)
+    read, depth = state.statistics(name="", now=now), state.depth(now)
+    assert (state.next_ready(), len(state)) == (untouched.next_ready(), len(untouched))
+    untouched.catch_up(now)
+    assert read == untouched.statistics(name="", now=now)
+    assert depth == read.depth == len(untouched)
 
 
 # --- What cannot be ---------------------------------------------------------------------------------------------------

@@ -23,9 +23,14 @@ class HTTPResponse(msgspec.Struct, frozen=True, gc=False):
 
     status: int
     headers: Mapping[str, str]
-    body: bytes = b""
+    content: bytes | list[bytes] = b""
+    """The body; a long one in the pieces in which it came, because it takes long to join them."""
     warnings: Sequence[str] = ()
     """Every `Warning` header, as it came."""
+
+    @property
+    def body(self) -> bytes:
+        return self.content if isinstance(self.content, bytes) else b"".join(self.content)
 
 
 def is_success(status: int) -> bool:
@@ -34,7 +39,8 @@ def is_success(status: int) -> bool:
 
 def error_from_answer(answer: HTTPResponse, *, method: str, doing: str) -> APIError | None:
     """The error that an answer stands for; None if it says yes, also in a Status that comes with a good code."""
-    if is_success(answer.status) and b'"Status"' not in answer.body[:_HEAD]:
+    # No Status is long.
+    if is_success(answer.status) and not (isinstance(answer.content, bytes) and b'"Status"' in answer.content[:_HEAD]):
         return None
     facts: dict[str, Any] = {
         "doing": doing,
@@ -86,9 +92,12 @@ def _status_in(answer: HTTPResponse) -> dict[str, Any] | None:
 
 
 def _redirection(location: str) -> str:
-    url = urlsplit(location)
-    # The query of a login page's address may hold secrets.
-    shown = f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}" if url.netloc else url.path
+    try:
+        url = urlsplit(location)
+        # The query of a login page's address may hold secrets.
+        shown = f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}" if url.netloc else url.path
+    except ValueError:
+        shown = "what is no URL"
     return (
         f"the server points to {shown}, and this client does not go there, because its credentials are for this server "
         "alone; if that is where the API is served, give that URL as the host"

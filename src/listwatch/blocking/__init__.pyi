@@ -514,7 +514,7 @@ class RetryWatcher(Generic[T]):
 
     def __init__(self, source: Source[T], resource_version: str, *, clock: Clock | None = None) -> None: ...
     def close(self) -> None:
-        """Stop watching."""
+        """Stop watching; whoever is reading sees the end."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
@@ -546,8 +546,8 @@ class SharedIndexInformer(Generic[T]):
     state that a handler is told of, or in a later one. Handlers are independent: each is called for one change after
     another, at its own pace. Cached objects are shared: `copy()` before a change.
 
-    It runs once: `with informer`, or `informer.run()` until cancelled. `source` may be a mapping from
-    namespaces to their sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
+    It runs once: `with informer`, or `informer.run()` until cancelled or stopped. `source` may be a mapping
+    from namespaces to sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
 
     `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` say how the source is read: how many
     objects at a time, whether as a stream where that can be had, how long a watch lasts at least, how long to wait
@@ -647,7 +647,7 @@ class SharedIndexInformer(Generic[T]):
 
     def statistics(self) -> InformerStatistics: ...
     def run(self) -> None:
-        """Keep the store in step until cancelled."""
+        """Keep the store in step until cancelled, or until `stop`."""
 
     def start(self) -> None:
         """Run in the background until `stop`; starting what runs does nothing."""
@@ -655,7 +655,7 @@ class SharedIndexInformer(Generic[T]):
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
     def stop(self) -> None:
-        """End what `start` or `with` began, and wait for that. It stays stopped; its store can be read."""
+        """End it, however it was begun, and wait for that. It stays stopped; its store can be read."""
 
 class InformerHandle(Generic[T]):
     """One user's hold on a shared informer, which stops when nobody holds it any more."""
@@ -721,7 +721,7 @@ class SharedInformerFactory(InformerGroups):
         """Wait for all informers and handlers; raises SyncTimeoutError that names those not done, and why."""
 
     def stop(self) -> None:
-        """Stop all informers and wait for that."""
+        """Stop all informers and wait for that; then raises what had ended some of them before."""
 
     def statistics(self) -> tuple[InformerStatistics, ...]: ...
     def __enter__(self) -> Self: ...
@@ -745,9 +745,9 @@ class LeaderElector:
         lease_duration: float = 15.0,
         renew_deadline: float = 10.0,
         retry_period: float = 2.0,
-        on_started_leading: Callable[[], object | None] | None = None,
-        on_stopped_leading: Callable[[], object | None] | None = None,
-        on_new_leader: Callable[[str], object | None] | None = None,
+        on_started_leading: Callable[[], object] | None = None,
+        on_stopped_leading: Callable[[], object] | None = None,
+        on_new_leader: Callable[[str], object] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
     ) -> None: ...
@@ -962,10 +962,10 @@ class Manager:
         """Run this controller too; gives it back."""
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
-        """Have /healthz fail while this function raises: the program is beyond help, and should be started anew."""
+        """Have /healthz fail while this function, plain or async, raises: the program should be started anew."""
 
     def add_ready_check(self, name: str, check: Callable[[], object]) -> None:
-        """Have /readyz fail while this function raises."""
+        """Have /readyz fail while this function, plain or async, raises."""
 
     @property
     def controllers(self) -> tuple[Controller, ...]: ...

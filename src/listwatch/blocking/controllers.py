@@ -52,7 +52,7 @@ class Controller(
     twin=controllers.Controller,
     made_as=LeasedController,
     on_loop=True,
-    without="informer open close work stop_taking wait_finished under_way has_left_some was_held_up",
+    without="informer begin open close work stop_taking wait_finished under_way has_left_some was_held_up",
 ):
     _closed_by: ClassVar[str] = "stop"
 

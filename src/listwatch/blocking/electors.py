@@ -32,7 +32,7 @@ class LeaderElector(Opened, twin=electors.LeaderElector):  # noqa: D101  # its d
     _closed_by: ClassVar[str] = "wait_lost"
 
     def _open(self, *arguments: Any, **options: Any) -> None:
-        if on_new_leader := options.get("on_new_leader"):
+        if callable(on_new_leader := options.get("on_new_leader")):
             options["on_new_leader"] = _in_a_thread(on_new_leader)
         super()._open(*arguments, **options)
 
@@ -56,10 +56,10 @@ class LeaderElector(Opened, twin=electors.LeaderElector):  # noqa: D101  # its d
         finally:
             self._callback(self._twin._on_stopped_leading)
 
-    def _callback(self, callback: Callable[[], Awaitable[object] | None] | None) -> None:
-        awaitable = callback() if callback else None
-        if awaitable is not None:
-            self._wait(lambda: awaitable, doing="LeaderElector.run")
+    def _callback(self, callback: Callable[[], object] | None) -> None:
+        answer = callback() if callback else None
+        if inspect.isawaitable(answer):
+            self._wait(lambda: answer, doing="LeaderElector.run")
 
     @contextmanager
     def _led(self, lead: Callable[[], Any]) -> Iterator[None]:
@@ -114,9 +114,9 @@ class _StandIn:
                 raise
 
 
-def _in_a_thread(on_new_leader: Callable[[str], Awaitable[object] | None]) -> Callable[[str], Awaitable[object]]:
+def _in_a_thread(on_new_leader: Callable[[str], object]) -> Callable[[str], Awaitable[object]]:
     async def told(leader: str) -> object:
-        awaitable = await asyncio.to_thread(on_new_leader, leader)
-        return await awaitable if inspect.isawaitable(awaitable) else None
+        answer = await asyncio.to_thread(on_new_leader, leader)
+        return await answer if inspect.isawaitable(answer) else None
 
     return told

@@ -11,10 +11,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, wraps
 from types import FunctionType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from listwatch.controller.triggers import Watch
 from listwatch.errors import UsageError
 
 from .background import Lease
@@ -289,16 +291,22 @@ def _twins_of(arguments: tuple[Any, ...], options: dict[str, Any]) -> tuple[list
 
 
 def _twin_of(value: Any) -> Any:
-    """What a twin is given in place of a face, of a list of them or of a mapping to them."""
+    """What a twin is given in place of a face, of several of them or of a mapping to them."""
     match value:
-        case Face():
-            return value._twin
         case list():
-            return [each._twin if isinstance(each, Face) else each for each in value]
+            return [_one_twin_of(each) for each in value]
+        case tuple() if type(value) is tuple:  # others are values with names, as keys
+            return tuple(_one_twin_of(each) for each in value)
         case dict():
-            return {name: each._twin if isinstance(each, Face) else each for name, each in value.items()}
+            return {name: _one_twin_of(each) for name, each in value.items()}
         case _:
-            return value
+            return _one_twin_of(value)
+
+
+def _one_twin_of(value: Any) -> Any:
+    if isinstance(value, Watch):
+        return replace(value, of=_one_twin_of(value.of))
+    return value._twin if isinstance(value, Face) else value
 
 
 def _lent(arguments: tuple[Any, ...], options: dict[str, Any]) -> Lease | None:

@@ -92,13 +92,13 @@ class ThreadListener(Listener[T]):
                     asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop).result()
             except Exception as error:  # noqa: BLE001  # it is the user's function, and others' changes are to come
                 self._report(change, error)
-            except (SystemExit, KeyboardInterrupt) as error:
+            except BaseException as error:  # noqa: BLE001  # as above: none of them can end anything in this thread
                 self._report(change, _in_vain(error))
         return len(batch)
 
 
 def _in_vain(error: BaseException) -> Exception:
-    """What to report of a handler that wanted to end the program: only the main thread can."""
+    """What to report of a handler that wanted to end more than itself: from here it cannot."""
     report = RuntimeError(f"the handler raised {error!r}, which ends nothing here; tell the main thread instead")
     report.__cause__ = error
     return report

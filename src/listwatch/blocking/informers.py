@@ -8,20 +8,20 @@ with blocking.SharedInformerFactory(client, resync=60.0) as factory:
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.informer import factory as factories
 from listwatch.informer import shared_informer
 from listwatch.informer.handlers import Change
 from listwatch.informer.listener import Overflow, Reader
 from listwatch.objects.object import Object
 
-from .background import Lease
-from .face import Face, Opened
+from .background import Lease, LoopThread
+from .face import Face, Opened, leased
 from .handler_thread import HandlerThread, ThreadListener
 
 __all__ = [
@@ -41,21 +41,26 @@ _BATCH = 100
 # ruff: noqa: D101  # their documentation is their twins'
 
 
+class ThreadedIndexer(Indexer[T]):
+    """A store that any thread may add indexes to: it is done in the loop's thread, which writes to it."""
+
+    def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
+        async def add_in_the_loop() -> None:
+            self.add_indexers(indexers)
+
+        if isinstance(threading.current_thread(), LoopThread):
+            super().add_indexers(indexers)
+        else:
+            with leased(None, "Indexer") as lease:
+                lease.wait(add_in_the_loop, doing="Indexer.add_indexers")
+
+
 class ThreadedInformer(shared_informer.SharedIndexInformer[T]):
     """An informer that calls each handler in a thread of its own."""
 
+    indexer_type = ThreadedIndexer
     listener_type = ThreadListener
     lease: Lease | None = None
-
-    async def run_until_stopped(self) -> None:
-        """As `run`, but `stop` ends it as well, which is for other threads."""
-        if self._has_started or self._main is not None:
-            await self.run()  # says why it cannot
-        self.start()
-        try:
-            await asyncio.wait(filter(None, [self._main]))
-        finally:
-            await self.stop()
 
 
 class ThreadedFactory(factories.SharedInformerFactory):
@@ -74,12 +79,9 @@ class SharedIndexInformer(
     twin=shared_informer.SharedIndexInformer,
     made_as=ThreadedInformer,
     on_loop=True,
-    without="lease listener_type run_until_stopped",
+    without="lease indexer_type listener_type",
 ):
     _closed_by: ClassVar[str] = "stop"
-
-    def run(self) -> None:
-        self._wait(self._twin.run_until_stopped, doing="SharedIndexInformer.run")
 
     def changes(
         self,

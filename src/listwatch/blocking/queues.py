@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from listwatch.errors import WaitTimeoutError
 from listwatch.workqueue import queue as queues
+from listwatch.workqueue.queue_state import WorkQueueStatistics
 
 from .background import check_not_in_a_loop
 from .face import Opened
@@ -38,11 +39,27 @@ def _locked(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+class LockedQueue(queues.WorkQueue[ItemT]):
+    """A work queue that is read under its lock, also by those who do not see its face, as metrics."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.changed = threading.Condition()
+
+    def statistics(self) -> WorkQueueStatistics:
+        with self.changed:
+            return super().statistics()
+
+    def __len__(self) -> int:
+        with self.changed:
+            return super().__len__()
+
+
 class WorkQueue(Opened, Generic[ItemT], twin=queues.WorkQueue):  # noqa: D101  # its documentation is its twin's
     def _open(self, **options: Any) -> None:
-        self._twin = queues.WorkQueue(**options)
+        self._twin = LockedQueue(**options)
         self._lease = None
-        self._changed = threading.Condition()
+        self._changed = self._twin.changed
         self._is_released = False
 
     add = _locked(queues.WorkQueue.add)
@@ -51,7 +68,10 @@ class WorkQueue(Opened, Generic[ItemT], twin=queues.WorkQueue):  # noqa: D101  #
     forget = _locked(queues.WorkQueue.forget)
     requeues = _locked(queues.WorkQueue.requeues)
     done = _locked(queues.WorkQueue.done)
-    statistics = _locked(queues.WorkQueue.statistics)
+
+    def statistics(self) -> WorkQueueStatistics:
+        statistics: WorkQueueStatistics = self._twin.statistics()
+        return statistics
 
     @contextmanager
     def take(self) -> Iterator[ItemT]:
@@ -94,9 +114,4 @@ class WorkQueue(Opened, Generic[ItemT], twin=queues.WorkQueue):  # noqa: D101  #
         return now
 
     def __len__(self) -> int:
-        with self._changed:
-            return len(self._twin)
-
-    def __repr__(self) -> str:
-        with self._changed:
-            return super().__repr__()
+        return len(self._twin)

@@ -33,9 +33,10 @@ class ListWatch(  # noqa: D101  # its documentation is its twin's
 ):
     takes_twins: ClassVar[bool] = True
 
-    def _open(self, **options: Any) -> None:
-        options["list"], options["watch"] = _listing(options["list"]), _watching(options["watch"])
-        self._twin, self._lease = list_watch.ListWatch(**options), None
+    def _open(self, *, list: Any = None, watch: Any = None, **options: Any) -> None:
+        list_watch.check_functions(list, watch)
+        self._twin = list_watch.ListWatch(list=_listing(list), watch=_watching(watch), **options)
+        self._lease = None
 
 
 def _listing(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -64,7 +64,11 @@ class _Batched(Face):
     async def _batch(self) -> Any:
         # Whoever was interrupted while waiting may still be on the way out.
         async with self._turn:
-            return await anext(self._batches)
+            try:
+                return await anext(self._batches)
+            except asyncio.CancelledError:
+                self._twin.close()  # nobody will read on: a generator that was interrupted is over
+                raise
 
     def _next(self) -> Any:
         while not self._ready:

@@ -35,7 +35,6 @@ until_with_sync = waiting_function(informed.until_with_sync)
 
 
 class RetryWatcher(Opened, Generic[T], twin=retry_watcher.RetryWatcher):  # noqa: D101  # it has its twin's
-    _reading: asyncio.Task[Any] | None = None
     _is_closed = False
 
     def __iter__(self) -> Iterator[WatchEvent[T]]:
@@ -46,7 +45,7 @@ class RetryWatcher(Opened, Generic[T], twin=retry_watcher.RetryWatcher):  # noqa
 
     def __next__(self) -> WatchEvent[T]:
         try:
-            event: WatchEvent[T] = self._wait(self._next, doing="RetryWatcher.__next__")
+            event: WatchEvent[T] = self._wait(lambda: anext(self._twin), doing="RetryWatcher.__next__")
         except StopAsyncIteration:
             raise StopIteration from None
         except UsageError:
@@ -63,20 +62,8 @@ class RetryWatcher(Opened, Generic[T], twin=retry_watcher.RetryWatcher):  # noqa
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def _next(self) -> WatchEvent[T]:
-        self._reading = asyncio.current_task()
-        try:
-            event: WatchEvent[T] = await anext(self._twin)
-        finally:
-            self._reading = None
-        return event
-
     def _end(self) -> None:
-        # What is being read cannot be closed; who reads it is stopped instead.
-        if self._reading is not None:
-            self._reading.cancel()
-        else:
-            self._closing = asyncio.ensure_future(self._twin.aclose())
+        self._closing = asyncio.ensure_future(self._twin.aclose())
 
 
 @wraps(conflicts.retry_on_conflict)

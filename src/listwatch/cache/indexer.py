@@ -47,6 +47,8 @@ class Applied(NamedTuple, Generic[T]):
 
     changes: list[Change[T]]
     failures: list[tuple[ObjectDelta[T], ListWatchError]]
+    resource_version: str
+    """The version that they led to; empty if none of them tells."""
 
 
 class Indexer(Generic[T]):
@@ -61,7 +63,7 @@ class Indexer(Generic[T]):
     ) -> None:
         self._on_failure = on_failure
         self._contents: Contents[T] = Contents({})
-        self.add_indexers(indexers or {})
+        Indexer.add_indexers(self, indexers or {})  # nobody else has it yet, whatever others do to share it
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -152,7 +154,7 @@ class Indexer(Generic[T]):
                 failures.append((delta, error))
         newest = next(filter(None, map(_version_after, reversed(changes))), "")
         self._contents.resource_version = newest or self._contents.resource_version
-        return Applied(changes, failures)
+        return Applied(changes, failures, newest)
 
     def replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> None:
         """Hold exactly these from now on; readers see either all of it or nothing of it."""

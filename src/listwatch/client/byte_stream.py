@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Self
 
+from listwatch.errors import UsageError
 from listwatch.objects.wire import LineSplitter
 
 from .sender import Stream
@@ -40,19 +41,23 @@ class ByteStream:
 
     async def open(self) -> None:
         """Ask for it, if that is not done yet; an answer that says no is raised."""
+        if self._opening and not self._is_closed:
+            raise UsageError("another task is already reading this stream")
         if self._loop is None and not self._is_closed:
             self._loop = asyncio.get_running_loop()
             await self._ask()
 
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
-        if self._loop is None:
+        if self._stream is None:
             await self.open()
         if self._stream is None or self._is_closed:
             return b""
         try:
             piece = await self._stream.read()
-        except BaseException:
+        except UsageError:
+            raise  # somebody else is reading, and may go on
+        except Exception:  # and not if it is cancelled, which loses nothing: who reads on finds all that came
             self.close()
             raise
         if not piece:
@@ -95,7 +100,10 @@ class ByteStream:
             # Its time is up when somebody closes this meanwhile.
             async with asyncio.timeout(None) as self._opening:
                 self._stream = await self._opener()
-        except BaseException as error:
+        except asyncio.CancelledError:
+            self._loop = None  # whoever reads it after all asks again
+            raise
+        except Exception as error:
             if self._is_closed and isinstance(error, TimeoutError):
                 return
             self._is_closed = True

@@ -20,7 +20,7 @@ __all__ = ["ClientConfig", "ExecConfig", "Impersonation", "OIDCConfig", "Origin"
 EXEC_API = "client.authentication.k8s.io"
 _EXEC_VERSIONS = (f"{EXEC_API}/v1", f"{EXEC_API}/v1beta1")
 _INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
-_PROXY_SCHEMES = ("http", "https", "socks5")
+PROXY_SCHEMES = ("http", "https", "socks5")
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _LABEL_RULE = "it has at most 63 lower-case letters, digits and dashes, and starts and ends with a letter or digit"
 _URL = {"show": lambda url: repr(without_password(url))}
@@ -145,7 +145,7 @@ def _is_none_of(value: str, allowed: Iterable[str]) -> str:
 class OIDCConfig(Checked):
     """An identity provider that renews ID tokens; with an origin, new tokens are written back there."""
 
-    issuer_url: str
+    issuer_url: str = field(metadata=_URL)
     client_id: str
     client_secret: str = field(default="", metadata=HIDDEN)
     id_token: str = field(default="", metadata=HIDDEN)
@@ -158,7 +158,9 @@ class OIDCConfig(Checked):
     def _rules(cls, values: Mapping[str, Any]) -> Iterator[Mistake]:
         if not values["client_id"]:
             yield Mistake("client_id", "is missing")
-        yield from _url_mistakes("issuer_url", values["issuer_url"], ("https", "http"))
+        yield from url_mistakes("issuer_url", values["issuer_url"])
+        if not fits_header(values["id_token"].strip()):
+            yield Mistake("id_token", "must be one line")
         if not (values["id_token"] or values["refresh_token"]):
             yield Mistake("refresh_token", "there is neither a refresh token nor an ID token; log in again")
 
@@ -227,7 +229,7 @@ def _server_mistakes(values: Mapping[str, Any]) -> Iterator[Mistake]:
     if not is_namespace(values["namespace"]):
         yield Mistake("namespace", f"{values['namespace']!r} is no namespace; {_LABEL_RULE}")
     if values["proxy_url"]:
-        yield from _url_mistakes("proxy_url", values["proxy_url"], _PROXY_SCHEMES)
+        yield from url_mistakes("proxy_url", values["proxy_url"], PROXY_SCHEMES)
     if not fits_header(values["user_agent"]):
         yield Mistake("user_agent", "must be one line")
 
@@ -304,7 +306,8 @@ def without_password(url: str) -> str:
     return f"{before.rpartition('//')[0]}//<hidden>@{after}" if at else url
 
 
-def _url_mistakes(name: str, url: str, schemes: tuple[str, ...]) -> Iterator[Mistake]:
+def url_mistakes(name: str, url: str, schemes: tuple[str, ...] = ("https", "http")) -> Iterator[Mistake]:
+    """What is wrong with a URL, of which nothing is repeated."""
     try:
         _check_url(_split(url), schemes)
     except ValueError as error:

@@ -15,9 +15,8 @@ import re
 import ssl
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
@@ -41,6 +40,8 @@ _LONGEST_HEADER = 2**16
 _LONGEST_HEAD = 2**20
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
 
+T = TypeVar("T")
+
 _FOREIGN = (aiohttp.ClientError, OSError, zlib.error, EOFError)
 EXPLAINABLE = (*_FOREIGN, TransportError)
 
@@ -48,12 +49,10 @@ EXPLAINABLE = (*_FOREIGN, TransportError)
 # --- Errors -----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def about(doing: str, host: str) -> Iterator[None]:
-    """Let nothing but our errors out, and let them say what was being done."""
+async def about(doing: str, host: str, work: Awaitable[T]) -> T:
+    """Let nothing but our errors out of some work, and let them say what was being done."""
     try:
-        yield
-        return
+        return await work
     except EXPLAINABLE as error:
         ours = explained(error, doing, host)
     # Raised out here, because the library's errors hold the request, and so its credentials.
@@ -124,7 +123,11 @@ class _Connection(ResponseHandler, asyncio.BufferedProtocol):
         self.data_received(bytes(self._room[:nbytes]))
 
     def close(self) -> None:
+        payload = self._payload
         self.abort()
+        # The library forgets it, and whoever reads it would wait for ever.
+        if payload is not None and not payload.is_eof() and payload.exception() is None:
+            payload.set_exception(aiohttp.ClientPayloadError())
 
 
 class _StreamConnection(_Connection):

@@ -46,10 +46,9 @@ class DiscoveryCache:
         self._clock = clock or SystemClock()
         self._known: Discovered | None = None
         self._asking = asyncio.Lock()
-        self.generation = 0
-        """How often something was learnt; who looked for something in vain looks again when this has changed."""
-        self.is_fresh = False
-        """Whether the server itself was asked since the last `invalidate`."""
+        self._oldest = 1  # the first of those times that the server was asked whose answer counts
+        self.begun = 0
+        """How often the server was asked. Who looks for something in vain, and finds this unchanged, may look again."""
 
     async def discovered(self) -> Discovered:
         """What is served, as far as it could be learnt: see its `failures`."""
@@ -57,27 +56,30 @@ class DiscoveryCache:
             return self._known
         async with self._asking:
             if self._known is None or _is_worth_asking_again(self._known):
-                self._known = self._kept() or await self._asked()
-                self.generation += 1
+                self._known = self._kept()
+                return self._known or await self._asked()
             return self._known
 
     def invalidate(self) -> None:
         """Ask the server at the next opportunity."""
         self._known = None
-        self.is_fresh = False
+        self._oldest = self.begun + 1  # what is being asked for now may be out of date as well
         if self._file:
             with contextlib.suppress(OSError):
                 self._file.unlink()
 
     async def _asked(self) -> Discovered:
+        self.begun += 1
+        this = self.begun
         try:
             discovered = await self._discovery.server_groups_and_resources()
         except DiscoveryError as error:
             discovered = found_despite(error)
             if not discovered.groups:
                 raise
-        self.is_fresh = True
-        self._keep(discovered)
+        if this >= self._oldest:
+            self._known = discovered
+            self._keep(discovered)
         return discovered
 
     # --- on disk -----------------------------------------------------------------------------------------------------

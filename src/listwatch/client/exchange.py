@@ -14,12 +14,15 @@ import aiohttp
 from listwatch.api.responses import HTTPResponse
 from listwatch.clock import Clock
 from listwatch.errors import ProtocolError, StreamIdleError, UsageError
+from listwatch.turns import Turns
 
 from .connections import EXPLAINABLE, Pool, explained
 from .gathering import Gathering
 from .gzip_stream import GzipDecoder
 
 __all__ = ["AiohttpStream", "Exchange"]
+
+_LONG = 1 << 20  # bytes of an answer that are not joined unless somebody asks for them
 
 
 class Exchange(NamedTuple):
@@ -32,16 +35,22 @@ class Exchange(NamedTuple):
         """The whole answer."""
         headers = self.response.headers
         try:
-            decoder = _decoder(headers)
-            body = await self.response.content.read()
-            if decoder:
-                body = decoder.feed(body)
-                decoder.finish()
+            pieces = await self._pieces(_decoder(headers))
         except BaseException:
             self.close()
             raise
         self.discard()
-        return HTTPResponse(self.response.status, headers, body, headers.getall("Warning", ()))
+        content = pieces if sum(map(len, pieces)) > _LONG else b"".join(pieces)
+        return HTTPResponse(self.response.status, headers, content, headers.getall("Warning", ()))
+
+    async def _pieces(self, decoder: GzipDecoder | None) -> list[bytes]:
+        pieces, turns = [], Turns()
+        while piece := await self.response.content.readany():
+            pieces.append(decoder.feed(piece) if decoder else piece)
+            await turns.share()
+        if decoder:
+            decoder.finish()
+        return pieces
 
     def discard(self) -> None:
         """Be done with it; its connection serves others if the answer was complete."""
@@ -139,9 +148,6 @@ class AiohttpStream:
                 raise StreamIdleError(message) from None
             if self.is_closed:
                 return b""  # somebody closed it meanwhile
-            self.close()
-            raise
-        except BaseException:
             self.close()
             raise
         finally:

@@ -1,6 +1,6 @@
 """Undoes gzip, piece by piece. API servers end a member at every flush of a stream, so that one answer holds many.
 
-`transport` feeds it what comes from the network.
+`exchange` feeds it what comes from the network.
 """
 
 from __future__ import annotations

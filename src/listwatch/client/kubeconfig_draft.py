@@ -241,6 +241,7 @@ def _exec_extension(cluster: Named[Cluster]) -> Any:
 def _may_run(command: str, *, allowed: bool | Collection[str]) -> bool:
     if isinstance(allowed, bool):
         return allowed
+    allowed = {allowed} if isinstance(allowed, str) else allowed
     found = shutil.which(command)
     return command in allowed or (found is not None and found in {shutil.which(each) for each in allowed})
 

@@ -20,7 +20,7 @@ from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError, TransportError
 from listwatch.objects.reading import decoder_for
 
-from .config import OIDCConfig, fits_header, without_password
+from .config import OIDCConfig, fits_header, url_mistakes, without_password
 from .credential import Credential, Issued
 from .kubeconfig_writer import write_tokens
 from .tls import trusting
@@ -71,14 +71,15 @@ class OIDCProvider:
         self._config = config
         self._fetch = fetch
         self._clock = clock
-        self._id_token = config.id_token
+        self._shown = without_password(config.issuer_url)
+        self._id_token = config.id_token.strip()
         self._refresh_token = config.refresh_token
 
     def __repr__(self) -> str:
-        return f"OIDCProvider({without_password(self._config.issuer_url)!r})"
+        return f"OIDCProvider({self._shown!r})"
 
     def __str__(self) -> str:
-        return f"the identity provider {without_password(self._config.issuer_url)}"
+        return f"the identity provider {self._shown}"
 
     async def issue(self, *, renew: bool) -> Issued:
         expires = _expiry(self._id_token)
@@ -101,8 +102,8 @@ class OIDCProvider:
         url = f"{self._config.issuer_url.rstrip('/')}/.well-known/openid-configuration"
         status, body = await self._ask("GET", url)
         endpoint = self._decoded(body, _Discovery).token_endpoint if status == 200 else ""
-        if not endpoint.startswith(("https://", "http://")):
-            raise self._failure(f"{url} names no token endpoint (status {status})")
+        if any(url_mistakes("token_endpoint", endpoint)):
+            raise self._failure(f"{without_password(url)} names no token endpoint (status {status})")
         return endpoint
 
     async def _new_tokens(self, endpoint: str) -> _Tokens:
@@ -159,12 +160,12 @@ class OIDCProvider:
         try:
             write_tokens(self._config.origin, tokens)
         except ConfigError as error:
-            _log.warning("the new tokens of %s could not be saved: %s", self._config.issuer_url, error)
+            _log.warning("the new tokens of %s could not be saved: %s", self._shown, error)
 
     def _failure(self, problem: str) -> CredentialError:
         origin = self._config.origin
         file, entry = (origin.file, origin.entry) if origin else ("", "")
-        return CredentialError(f"the identity provider {self._config.issuer_url}: {problem}", file=file, entry=entry)
+        return CredentialError(f"{self}: {problem}", file=file, entry=entry)
 
 
 def _expiry(token: str) -> datetime | None:

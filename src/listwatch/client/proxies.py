@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
+from .checked import complain
+from .config import PROXY_SCHEMES, url_mistakes
+
 __all__ = ["proxy_for"]
 
 _Address = IPv4Address | IPv6Address
@@ -19,16 +22,20 @@ def proxy_for(url: str, *, configured: str, environment: Mapping[str, str]) -> s
     if configured:
         return configured
     server = urlsplit(url)
-    proxy = _variable(environment, f"{server.scheme}_proxy")
+    name, proxy = _variable(environment, f"{server.scheme}_proxy")
     # A web server tells a CGI program of a request's `Proxy` header in this variable, so anybody could set it.
     is_forged = server.scheme == "http" and "REQUEST_METHOD" in environment
-    if not proxy or is_forged or _is_excepted(server, _variable(environment, "no_proxy")):
+    if not proxy or is_forged or _is_excepted(server, _variable(environment, "no_proxy")[1]):
         return ""
-    return proxy if "://" in proxy else f"http://{proxy}"
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    complain("the environment", [*url_mistakes(name, proxy, (*PROXY_SCHEMES, "socks5h"))])
+    return proxy
 
 
-def _variable(environment: Mapping[str, str], name: str) -> str:
-    return environment.get(name.upper()) or environment.get(name) or ""
+def _variable(environment: Mapping[str, str], name: str) -> tuple[str, str]:
+    """The variable that counts, and what it says."""
+    name = name.upper() if environment.get(name.upper()) else name
+    return name, environment.get(name, "")
 
 
 def _is_excepted(server: SplitResult, rules: str) -> bool:

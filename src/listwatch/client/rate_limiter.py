@@ -30,14 +30,6 @@ class TokenBucket:
     def qps(self) -> float:
         return self._qps
 
-    def try_take(self) -> bool:
-        """Take a token if there is one."""
-        self._count()
-        if self._tokens < 1:
-            return False
-        self._tokens -= 1
-        return True
-
     async def wait(self) -> float:
         # Each caller is given its own moment when it arrives, which is what makes the order fair.
         self._count()

@@ -15,6 +15,7 @@ from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+from listwatch.turns import in_turns
 
 from .byte_stream import ByteStream
 from .pager import PAGE_SIZE, Pager
@@ -204,7 +205,8 @@ class ResourceReader(Generic[T]):
             resource_version_match=resource_version_match,
             timeout_seconds=timeout_seconds,
         )
-        return (await request.params(selected | parameters).do()).into_list(self._kind)
+        result = await request.params(selected | parameters).do()
+        return await in_turns(result.reading_list(self._kind))
 
     async def _request(self, method: str, name: str, *subresource: str, namespace: str | None = None) -> Request:
         """A request for one object, or for what is below it. None is no name: it must not become all of them."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
+from listwatch.api.discovery import Discovered
 from listwatch.api.references import At, ByKind, Named, Reference, ResourceLike, read_reference
 from listwatch.api.resource_map import Match, ResourceMap
 from listwatch.errors import NoMatchError
@@ -33,8 +34,8 @@ class RESTMapper:
         self._cache = discovery if isinstance(discovery, DiscoveryCache) else DiscoveryCache(discovery)
         self._warn = on_warning or _log.warning
         self._warned: set[str] = set()
+        self._discovered: Discovered | None = None
         self._map = ResourceMap(())
-        self._generation = 0
 
     async def resource_for(self, of: ResourceLike, kind: str = "") -> Resource:
         """What is meant, in any of the ways of `api/references.py`; NoMatchError if the server has no such thing."""
@@ -62,9 +63,8 @@ class RESTMapper:
     async def resources(self) -> ResourceMap:
         """All that is known."""
         discovered = await self._cache.discovered()
-        if self._generation != self._cache.generation:
-            self._map = ResourceMap(discovered.by_preference())
-            self._generation = self._cache.generation
+        if discovered is not self._discovered:
+            self._discovered, self._map = discovered, ResourceMap(discovered.by_preference())
         return self._map
 
     def invalidate(self) -> None:
@@ -72,10 +72,10 @@ class RESTMapper:
         self._cache.invalidate()
 
     async def _find(self, look: Callable[[ResourceMap], Found | None]) -> Found | None:
-        before = self._cache.generation
+        before = self._cache.begun
         found = look(await self.resources())
-        if found is None and (self._cache.generation == before or not self._cache.is_fresh):
-            # What is known is older than the question: a definition may have been installed since.
+        if found is None and self._cache.begun == before:
+            # What is known was asked for before the question was: a definition may have been installed since.
             self._cache.invalidate()
             found = look(await self.resources())
         return found

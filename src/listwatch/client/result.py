@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -78,6 +78,13 @@ class Result:
         self._check_body("a list")
         return ObjectList[ObjectT].from_json(self.raw, item)
 
+    def reading_list(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
+        """The same in steps, so that a long list does not hold up the event loop; of one, the body is used up."""
+        if isinstance(pieces := self._answer.content, bytes):
+            self._check_body("a list")
+            pieces = [pieces]
+        return ObjectList[ObjectT].reading(_used_up(pieces), item)
+
     def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
         self._check_body(kind.__name__)
         return kind.from_json(self.raw)
@@ -119,3 +126,10 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result of {self._request.describe()}: {self.status_code}, {len(self.raw)} bytes>"
+
+
+def _used_up(pieces: list[bytes]) -> Iterator[bytes]:
+    """What is read need not be kept: it is as much as the objects that are made of it."""
+    pieces.reverse()
+    while pieces:
+        yield pieces.pop()

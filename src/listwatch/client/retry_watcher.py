@@ -8,6 +8,7 @@ An informer does more: it lists again, and keeps what it saw.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -63,12 +64,18 @@ class RetryWatcher(Generic[T]):
         self._source = source
         self._clock = clock or SystemClock()
         self._events = self._watch_on()
+        self._reading: asyncio.Timeout | None = None  # while somebody waits for an event
+        self._is_closed = False
         self.resource_version = resource_version
         """The last version seen."""
 
     async def aclose(self) -> None:
-        """Stop watching."""
-        await self._events.aclose()
+        """Stop watching; whoever is reading sees the end."""
+        if self._reading is None:
+            await self._events.aclose()
+        elif not self._is_closed:
+            self._reading.reschedule(asyncio.get_running_loop().time())
+        self._is_closed = True
 
     async def __aenter__(self) -> Self:
         return self
@@ -80,7 +87,23 @@ class RetryWatcher(Generic[T]):
         return self
 
     async def __anext__(self) -> WatchEvent[T]:
-        return await anext(self._events)
+        if self._is_closed:
+            raise StopAsyncIteration
+        if self._reading:
+            raise UsageError("another task is already reading this RetryWatcher")
+        try:
+            # Its time is up when somebody closes this meanwhile.
+            async with asyncio.timeout(None) as self._reading:
+                return await anext(self._events)
+        except asyncio.CancelledError:
+            self._events = self._watch_on()  # whoever reads on misses nothing after the last version seen
+            raise
+        except TimeoutError:
+            if not self._is_closed:
+                raise
+        finally:
+            self._reading = None
+        raise StopAsyncIteration
 
     async def _watch_on(self) -> AsyncGenerator[WatchEvent[T]]:
         while True:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections import Counter, defaultdict
@@ -16,7 +17,7 @@ from weakref import WeakSet
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse, error_from_answer
 from listwatch.clock import Clock
-from listwatch.errors import ProtocolError, TransportError
+from listwatch.errors import ConnectionLostError, ProtocolError, TransportError
 
 from .config import ServerWarning
 from .rate_limiter import RateLimiter
@@ -109,6 +110,7 @@ class Sender:
         self._limiter = limiter
         self._warnings = warnings
         self._clock = clock
+        self._under_way: set[asyncio.Timeout] = set()  # whose time is up when somebody closes this
         self._streams: dict[Mode, WeakSet[Stream]] = {Mode.STREAM: WeakSet(), Mode.WATCH: WeakSet()}
         self._answers: Counter[int] = Counter()
         self._tries: Counter[tuple[str, str]] = Counter()
@@ -121,7 +123,6 @@ class Sender:
 
     async def do(self, request: HTTPRequest, effort: Effort) -> tuple[HTTPResponse, tuple[ServerWarning, ...]]:
         """An answer that says yes, and what the server warns of; any other answer is raised."""
-        await self._wait_turn(request)
         answer = await self._final_answer(request, effort, Mode.DO)
         assert isinstance(answer, HTTPResponse)
         warnings = self._checked(request, answer)
@@ -130,7 +131,6 @@ class Sender:
 
     async def open_stream(self, request: HTTPRequest, effort: Effort) -> Stream:
         """The body of an answer that says yes; any other answer is raised."""
-        await self._wait_turn(request)
         return self._opened(request, await self._final_answer(request, effort, Mode.STREAM), Mode.STREAM)
 
     async def open_watch(self, request: HTTPRequest, effort: Effort) -> Stream | None:
@@ -163,11 +163,28 @@ class Sender:
         )
 
     async def aclose(self) -> None:
+        now = asyncio.get_running_loop().time()
+        while self._under_way:
+            self._under_way.pop().reschedule(now)
         await self._transport.aclose()
 
     # --- tries -------------------------------------------------------------------------------------------------------
 
     async def _final_answer(self, request: HTTPRequest, effort: Effort, mode: Mode) -> HTTPResponse | Stream:
+        try:
+            async with asyncio.timeout(None) as scope:
+                self._under_way.add(scope)
+                if mode is not Mode.WATCH:
+                    await self._wait_turn(request)
+                return await self._keep_trying(request, effort, mode)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+        finally:
+            self._under_way.discard(scope)
+        raise ConnectionLostError("the client was closed meanwhile", doing=request.describe())
+
+    async def _keep_trying(self, request: HTTPRequest, effort: Effort, mode: Mode) -> HTTPResponse | Stream:
         timeout, retries_left = effort.timeout, effort.max_retries
         deadline = self._clock.monotonic() + timeout if effort.in_all and timeout is not None else math.inf
         failure: TransportError | None = None

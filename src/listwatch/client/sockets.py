@@ -1,6 +1,6 @@
 """Sockets that notice when the other side is gone, and the way through a SOCKS5 proxy (RFC 1928 and 1929).
 
-`transport` hands them to the HTTP library.
+`connections` hands them to the HTTP library.
 """
 
 from __future__ import annotations

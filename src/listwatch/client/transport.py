@@ -62,26 +62,11 @@ class AiohttpTransport:
 
     async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
         """The whole answer, whatever it says."""
-        with about(request.describe(), self._host):
-            try:
-                async with time_limit(self._clock, timeout):
-                    exchange = await self._exchange(request, streaming=False)
-                    return await exchange.read()
-            except TimeoutError:
-                raise self._late(timeout) from None
+        return await about(request.describe(), self._host, self._send(request, timeout))
 
     async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> AiohttpStream | HTTPResponse:
         """An answer that says yes as a stream, with so much time for its beginning; any other as a whole."""
-        doing = request.describe()
-        with about(doing, self._host):
-            try:
-                async with time_limit(self._clock, timeout):
-                    exchange = await self._exchange(request, streaming=True)
-                    if not is_success(exchange.response.status):
-                        return await exchange.read()
-            except TimeoutError:
-                raise self._late(timeout) from None
-            return self._stream(exchange, doing)
+        return await about(request.describe(), self._host, self._open_stream(request, timeout))
 
     async def aclose(self) -> None:
         """Close every connection, also those in use."""
@@ -98,6 +83,24 @@ class AiohttpTransport:
             await self._pools.aclose()
 
     # --- one exchange ------------------------------------------------------------------------------------------------
+
+    async def _send(self, request: HTTPRequest, timeout: float | None) -> HTTPResponse:
+        try:
+            async with time_limit(self._clock, timeout):
+                exchange = await self._exchange(request, streaming=False)
+                return await exchange.read()
+        except TimeoutError:
+            raise self._late(timeout) from None
+
+    async def _open_stream(self, request: HTTPRequest, timeout: float | None) -> AiohttpStream | HTTPResponse:
+        try:
+            async with time_limit(self._clock, timeout):
+                exchange = await self._exchange(request, streaming=True)
+                if not is_success(exchange.response.status):
+                    return await exchange.read()
+        except TimeoutError:
+            raise self._late(timeout) from None
+        return self._stream(exchange, request.describe())
 
     async def _exchange(self, request: HTTPRequest, *, streaming: bool) -> Exchange:
         """Send it, again with new credentials if those were refused, and where the same server points to."""
@@ -208,13 +211,16 @@ class AiohttpTransport:
         """One answer of some other server, such as an identity provider, by way of a connection of its own."""
         socks, proxy = _split(self._proxy_for(url))
         pool = Pool(clock=self._clock, socks=socks, user_agent=self._config.user_agent)
+
+        async def fetched() -> tuple[int, bytes]:
+            async with time_limit(self._clock, _FETCH_TIMEOUT):
+                response = await pool.session.request(
+                    method, url, headers=headers, data=body, allow_redirects=False, ssl=tls or True, proxy=proxy
+                )
+                return response.status, await _read_at_most(response.content, _MOST_FETCHED)
+
         try:
-            with about(f"{method} {urlsplit(url).path}", urlsplit(url).netloc):
-                async with time_limit(self._clock, _FETCH_TIMEOUT):
-                    response = await pool.session.request(
-                        method, url, headers=headers, data=body, allow_redirects=False, ssl=tls or True, proxy=proxy
-                    )
-                    return response.status, await _read_at_most(response.content, _MOST_FETCHED)
+            return await about(f"{method} {urlsplit(url).path}", _host_in(url), fetched())
         finally:
             await pool.aclose()
 
@@ -237,8 +243,16 @@ def _followed(exchange: Exchange, url: str) -> str:
     """Where a redirect leads, if it may be followed: from reading to reading, on the same server."""
     if exchange.response.method not in ("GET", "HEAD"):
         return ""
-    target = urljoin(url, exchange.response.headers.get("Location", ""))
-    return target if _origin(target) == _origin(url) and target != url else ""
+    try:
+        target = urljoin(url, exchange.response.headers.get("Location", ""))
+        is_near = _origin(target) == _origin(url) and target != url
+    except ValueError:
+        return ""
+    return target if is_near and target.isprintable() and " " not in target else ""
+
+
+def _host_in(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2]  # without user and password
 
 
 def _origin(url: str) -> tuple[str, str]:

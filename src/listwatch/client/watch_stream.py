@@ -41,7 +41,7 @@ def patience_for(timeout_seconds: float | None) -> float:
     """How long a watch may be silent before its server is taken for dead: it would have ended by then."""
     if not isinstance(timeout_seconds, int | float | None):
         raise RequestError(f"timeout_seconds must be a number of seconds, not {timeout_seconds!r}")
-    return (_LONGEST_WATCH if timeout_seconds is None else timeout_seconds) + _GRACE
+    return (timeout_seconds or _LONGEST_WATCH) + _GRACE  # servers take 0 for nothing said, too
 
 
 class WatchStream(Generic[T]):

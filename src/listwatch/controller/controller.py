@@ -24,15 +24,17 @@ from listwatch.clock import Clock, SystemClock
 from listwatch.controller.caches import Caches, as_watch, several
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.reconciler import Reconcile
-from listwatch.controller.reports import ControllerStatistics, Counts, Failure, Reporter, log_end
+from listwatch.controller.reports import ControllerStatistics, Counts, Failure, Reporter
 from listwatch.controller.together import run_unless
 from listwatch.controller.triggers import Every, KeyLike, key_from, keys_from
 from listwatch.controller.workers import Workers
 from listwatch.errors import UsageError
-from listwatch.informer.factory import SharedInformerFactory, SourceMaker
+from listwatch.informer.ending import log_end
+from listwatch.informer.factory import SharedInformerFactory, SourceMaker, checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import ObjectKey
 from listwatch.workqueue.queue import LOW_PRIORITY, WorkQueue
+from listwatch.workqueue.queue_state import check_delay
 from listwatch.workqueue.rate_limiters import ItemLimiter
 
 __all__ = ["Controller"]
@@ -80,7 +82,7 @@ class Controller:
         self.needs_leader = needs_leader
         self._clock = clock or SystemClock()
         self._client = client
-        self._places = tuple(namespaces) or ((namespace,) if namespace else ())
+        self._places = checked_namespaces(namespaces) or ((namespace,) if namespace else ())
         self._resync = resync
         self._sync_timeout = sync_timeout
         self._grace = grace
@@ -116,6 +118,7 @@ class Controller:
 
     def enqueue(self, key: KeyLike, *, after: float = 0.0, priority: int = 0) -> None:
         """Have a key reconciled, now or later, for reasons of your own; from any thread."""
+        check_delay(key, after)
         self._put([key_from(key)], priority, after)
 
     def get(self, key: KeyLike) -> Any:
@@ -159,6 +162,7 @@ class Controller:
 
     async def run(self) -> None:
         """Watch and reconcile until cancelled, or until `stop`."""
+        self.begin()
         factory = None
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.close)
@@ -181,7 +185,8 @@ class Controller:
 
     def start(self) -> None:
         """Run in the background until `stop`; starting what runs does nothing."""
-        if self._main is None:
+        if self._main is None or self._main.done():
+            self._check_is_new()
             self._main = asyncio.create_task(self.run(), name=f"controller {self.name}")
             self._main.add_done_callback(log_end)
 
@@ -209,11 +214,17 @@ class Controller:
 
     # --- for a manager -----------------------------------------------------------------------------------------------
 
+    def begin(self) -> None:
+        """Let its one run begin, in this loop; a second one is refused before it could disturb the first."""
+        self._check_is_new()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+
+    def _check_is_new(self) -> None:
+        if self._loop is not None or self._workers.stopping.is_set():
+            raise UsageError(f"the controller {self.name} runs once: it was started before; make a new one")
+
     def open(self, factory: SharedInformerFactory | None, places: tuple[str, ...]) -> None:
         """Listen to its informers: from now on keys come in."""
-        if self._loop is not None:
-            raise UsageError(f"the controller {self.name} runs once: it was started before; make a new one")
-        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._caches.open(factory, self._places or places)
 
     async def close(self) -> None:

@@ -13,6 +13,7 @@ A replica that does not lead keeps its caches filled, so that it can begin at on
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, nullcontext
@@ -26,11 +27,12 @@ from listwatch.controller.controller import Controller
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.metrics_text import metrics_text
 from listwatch.controller.probes import Answer, ProbeServer
-from listwatch.controller.reports import ManagerStatistics, log_end
+from listwatch.controller.reports import ManagerStatistics
 from listwatch.controller.samples import samples_of
 from listwatch.controller.signals import on_ending_signals
 from listwatch.controller.together import run_together
 from listwatch.errors import UsageError
+from listwatch.informer.ending import log_end
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.leaderelection.elector import LeaderElector
 
@@ -107,11 +109,11 @@ class Manager:
         return controller
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
-        """Have /healthz fail while this function raises: the program is beyond help, and should be started anew."""
+        """Have /healthz fail while this function, plain or async, raises: the program should be started anew."""
         self._health_checks[name] = check
 
     def add_ready_check(self, name: str, check: Callable[[], object]) -> None:
-        """Have /readyz fail while this function raises."""
+        """Have /readyz fail while this function, plain or async, raises."""
         self._ready_checks[name] = check
 
     @property
@@ -152,8 +154,7 @@ class Manager:
 
     async def run(self, *, handle_signals: bool = True) -> None:
         """Run until stopped or cancelled; the first SIGTERM or SIGINT stops it, the next one does so at once."""
-        if self._has_started:
-            raise UsageError(f"{self!r} runs once: it was started before; make a new one")
+        self._check_is_new()
         self._has_started = True
         async with AsyncExitStack() as stack:
             stack.enter_context(on_ending_signals(self.stop_soon) if handle_signals else nullcontext())
@@ -162,13 +163,15 @@ class Manager:
                 await stack.enter_async_context(self._probes)
             await stack.enter_async_context(self._factory)
             for controller in self._controllers:
+                controller.begin()
                 stack.push_async_callback(controller.close)
                 controller.open(self._factory, self._places)
             await self._work_until_stopped()
 
     def start(self) -> None:
         """Run in the background until `stop`, without minding signals; starting what runs does nothing."""
-        if self._main is None:
+        if self._main is None or self._main.done():
+            self._check_is_new()
             self._main = asyncio.create_task(self.run(handle_signals=False), name="manager")
             self._main.add_done_callback(log_end)
 
@@ -197,6 +200,10 @@ class Manager:
         await self.stop()
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _check_is_new(self) -> None:
+        if self._has_started:
+            raise UsageError(f"{self!r} runs once: it was started before; make a new one")
 
     async def _work_until_stopped(self) -> None:
         working = asyncio.create_task(self._work(), name="controllers")
@@ -263,14 +270,14 @@ class Manager:
 
     # --- probes ------------------------------------------------------------------------------------------------------
 
-    def _healthz(self) -> Answer:
+    async def _healthz(self) -> Answer:
         checks = dict(self._health_checks)
         if self._elector is not None:
             checks["leader election"] = self._elector.check_health
-        return _checked(checks)
+        return await _checked(checks)
 
-    def _readyz(self) -> Answer:
-        return _checked({**self._ready_checks, "caches": self._check_caches, "running": self._check_running})
+    async def _readyz(self) -> Answer:
+        return await _checked({**self._ready_checks, "caches": self._check_caches, "running": self._check_running})
 
     def _check_caches(self) -> None:
         reasons = [why for each in self._controllers if (why := each.why_not_ready())]
@@ -281,18 +288,20 @@ class Manager:
         if self._stop_asked.is_set():
             raise UsageError("the manager is ending")
 
-    def _metrics(self) -> Answer:
+    async def _metrics(self) -> Answer:
         rest = self._client.rest
         requests = samples_of(rest.statistics(), host=rest.config.base_url)
         text = metrics_text([*samples_of(self.statistics()), *requests])
         return Answer(text, content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _checked(checks: dict[str, Callable[[], object]]) -> Answer:
+async def _checked(checks: dict[str, Callable[[], object]]) -> Answer:
     lines, is_good = [], True
     for name, check in checks.items():
         try:
-            check()
+            answer = check()
+            if inspect.isawaitable(answer):
+                await answer
         except Exception as error:  # noqa: BLE001  # it is the user's function
             lines.append(f"[-] {name}: {error}")
             is_good = False

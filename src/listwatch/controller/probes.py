@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
@@ -35,7 +35,9 @@ class Answer(NamedTuple):
 class ProbeServer:
     """Answers GET and HEAD at a few paths, between entering and leaving; a port of 0 is any that is free."""
 
-    def __init__(self, paths: Mapping[str, Callable[[], Answer]], *, port: int, host: str = "127.0.0.1") -> None:
+    def __init__(
+        self, paths: Mapping[str, Callable[[], Awaitable[Answer]]], *, port: int, host: str = "127.0.0.1"
+    ) -> None:
         self._paths = paths
         self._host = host
         self._port = port
@@ -76,7 +78,7 @@ class ProbeServer:
         try:
             async with asyncio.timeout(_PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(self._answer(head))
+                writer.write(await self._answer(head))
                 await writer.drain()
                 writer.close()
                 await writer.wait_closed()
@@ -85,7 +87,7 @@ class ProbeServer:
         finally:
             writer.transport.abort()
 
-    def _answer(self, head: bytes) -> bytes:
+    async def _answer(self, head: bytes) -> bytes:
         method, target, *_ = [*head.split(b"\r\n", 1)[0].decode("latin-1").split(" "), "", ""]
         path = target.partition("?")[0]
         if method not in ("GET", "HEAD"):
@@ -93,7 +95,7 @@ class ProbeServer:
         elif path not in self._paths:
             answer = Answer(f"there is {', '.join(self._paths)}\n", HTTPStatus.NOT_FOUND)
         else:
-            answer = self._asked(path)
+            answer = await self._asked(path)
         body = answer.text.encode()
         lines = [
             f"HTTP/1.1 {answer.status.value} {answer.status.phrase}",
@@ -103,9 +105,9 @@ class ProbeServer:
         ]
         return "\r\n".join([*lines, "", ""]).encode() + (b"" if method == "HEAD" else body)
 
-    def _asked(self, path: str) -> Answer:
+    async def _asked(self, path: str) -> Answer:
         try:
-            return self._paths[path]()
+            return await self._paths[path]()
         except Exception:  # noqa: BLE001  # a probe is answered, whatever it asked for
             _log.exception("the answer at %s failed", path)
             return Answer("failed; the log says why\n", HTTPStatus.INTERNAL_SERVER_ERROR)

@@ -60,8 +60,9 @@ class Reconciler:
     ) -> None:
         if not callable(function):
             raise UsageError(f"{function!r} cannot reconcile: expected a function of a key, plain or async")
-        if timeout is not None and timeout <= 0:
-            raise UsageError(f"a reconcile needs some time, or timeout=None; timeout={timeout} is none")
+        given: object = timeout
+        if given is not None and not (isinstance(given, int | float) and given > 0):
+            raise UsageError(f"a reconcile needs some seconds, or timeout=None; timeout={timeout!r} is none")
         self.name = name
         self._function = function
         self._timeout = timeout
@@ -77,7 +78,10 @@ class Reconciler:
     @property
     def unfinished(self) -> set[ObjectKey]:
         """The keys whose function has not returned, though it may have been cancelled and left to itself."""
-        return {*self.running.values(), *(key for thread, key in [*self._threads.items()] if thread.is_alive())}
+        return {*self.running.values(), *self._in_threads()}
+
+    def _in_threads(self) -> list[ObjectKey]:
+        return [key for thread, key in [*self._threads.items()] if thread.is_alive()]
 
     async def __call__(self, key: ObjectKey) -> Outcome:
         """Call the function; if this is cancelled, so is the call. A thread cannot be, and is left to itself."""
@@ -101,7 +105,7 @@ class Reconciler:
             overdue = ReconcileTimeoutError(f"{self.name} of {key} did not end within {self._timeout} s")
         # Said now, because it may never end.
         self._on_overdue(key, overdue)
-        if self._is_async:
+        if key not in self._in_threads():
             work.cancel()
         await asyncio.wait([work])
         return Outcome(error=overdue)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ __all__ = [
     "Failure",
     "ManagerStatistics",
     "Reporter",
-    "log_end",
     "log_failure",
 ]
 
@@ -49,13 +47,6 @@ def log_failure(failure: Failure) -> None:
     # An error of ours says all; of others, only the place tells what happened.
     trace = None if isinstance(failure.error, ListWatchError) else failure.error
     _log.error("%s", failure, exc_info=trace)
-
-
-def log_end(task: asyncio.Task[None]) -> None:
-    """Say that something ended in the background before it should, since whoever began it may be waiting for it."""
-    error = None if task.cancelled() else task.exception()
-    if error is not None:
-        _log.error("the %s ended: %s", task.get_name(), str(error) or repr(error))
 
 
 class Reporter:

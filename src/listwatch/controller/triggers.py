@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from listwatch.api.references import ByKind, ResourceLike, read_reference
 from listwatch.controller.owners import controller_of
 from listwatch.controller.predicates import Question
 from listwatch.errors import BadKeyError, UsageError
+from listwatch.informer.factory import checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import GroupKind, ObjectKey, Resource, split_api_version
 from listwatch.objects.object import Object
@@ -39,6 +41,8 @@ __all__ = [
 KeyLike = ObjectKey | str | Object
 KeyFunction = Callable[[Any], Iterable[KeyLike] | KeyLike | None]
 
+_CHOICES = ("namespace", "namespaces", "label_selector", "field_selector", "transform", "indexers")
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
@@ -46,7 +50,7 @@ class Watch:
 
     `of` is a class, an apiVersion and kind as a pair, whatever else a client can find, or a ready informer. `keys` says
     which keys an object leads to; `when` is a predicate, for changes that matter. The rest chooses objects, as it does
-    for `SharedInformerFactory.informer`.
+    for `SharedInformerFactory.informer`, and is not for a ready informer.
     """
 
     of: ResourceLike | SharedIndexInformer[Any]
@@ -64,6 +68,14 @@ class Watch:
             function = getattr(self, name)
             if function is not None and (not callable(function) or inspect.iscoroutinefunction(function)):
                 raise UsageError(f"Watch({self.title}, {name}={function!r}): expected a plain function")
+        if checked_namespaces(self.namespaces) and self.namespace is not None:
+            raise UsageError(f"Watch({self.title}): give either one namespace or several namespaces, not both")
+        said = [f"{name}=..." for name in _CHOICES if getattr(self, name) not in (None, (), [])]
+        if said and isinstance(self.of, SharedIndexInformer):
+            raise UsageError(
+                f"Watch({self.title}, {', '.join(said)}): a ready informer holds what it was made with; "
+                "say that where it is made, or give the kind of objects in its place"
+            )
 
     @property
     def title(self) -> str:
@@ -81,8 +93,9 @@ class Every:
     keys: Callable[[], Iterable[KeyLike]] | None = None
 
     def __post_init__(self) -> None:
-        if self.interval <= 0:
-            raise UsageError(f"Every({self.interval}): the interval must be more than 0 seconds")
+        given: object = self.interval
+        if not isinstance(given, int | float) or not 0 < given < math.inf:
+            raise UsageError(f"Every({given!r}): the interval must be a number of seconds, and more than 0")
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------

@@ -135,6 +135,8 @@ class Workers:
 
     async def _process(self, key: ObjectKey) -> None:
         await self._own_writes.wait(key)
+        if self.stopping.is_set():
+            return  # that came while it waited
         began = self._clock.monotonic()
         try:
             with self._own_writes.observed(key):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import heappop, heappush, heapreplace
 from typing import Final
 
 from listwatch.events.occurrence import Occurrence
@@ -39,10 +40,13 @@ class Series:
     def is_unwritten(self) -> bool:
         return self.count > self.written_count
 
+    @property
+    def over_at(self) -> float:
+        return self.last_seen + _OVER_AFTER
+
     def next_due(self) -> float:
-        """When it is to be written again, or is over."""
-        over = self.last_seen + _OVER_AFTER
-        return min(over, self.written + _REFRESH_EVERY) if self.is_unwritten else over
+        """When it is to be written again, or is over; that is put off by events and by writing, never brought on."""
+        return min(self.over_at, self.written + _REFRESH_EVERY) if self.is_unwritten else self.over_at
 
 
 class SeriesCorrelator:
@@ -50,25 +54,36 @@ class SeriesCorrelator:
 
     def __init__(self) -> None:
         self._series: dict[Hashable, Series] = {}
+        self._due_times: list[tuple[float, int, Hashable, Series]] = []
+        self._begun = 0
 
     def observe(self, occurrence: Occurrence, *, now: float) -> Series | None:
         """What is to be written at once: an event that is new, or that became a series; None if it is only counted."""
         key = _key(occurrence)
         series = self._series.get(key)
-        if series is None or now - series.last_seen >= _OVER_AFTER:
-            series = self._series[key] = Series(occurrence, 0, occurrence.at, now, now)
+        if series is None or series.over_at <= now:
+            series = self._begin(key, Series(occurrence, 0, occurrence.at, now, now))
         series.count += 1
         series.last_at = occurrence.at
         series.last_seen = now
         return _marked(series, now) if series.count <= 2 else None
 
+    def _begin(self, key: Hashable, series: Series) -> Series:
+        self._series[key] = series
+        self._begun += 1
+        heappush(self._due_times, (series.next_due(), self._begun, key, series))
+        return series
+
     def due(self, *, now: float) -> list[Series]:
         """What is to be written because of the time; series that are over are forgotten."""
-        ready = [(key, series) for key, series in self._series.items() if series.next_due() <= now]
-        for key, series in ready:
-            if now - series.last_seen >= _OVER_AFTER:
+        due = []
+        while self.next_due() <= now:
+            _, _, key, series = self._due_times[0]
+            if series.over_at <= now:
                 del self._series[key]
-        return [_marked(series, now) for _, series in ready if series.is_unwritten]
+            if series.is_unwritten:
+                due.append(_marked(series, now))
+        return due
 
     def unwritten(self, *, now: float) -> list[Series]:
         """Every series with a count that was not written yet."""
@@ -76,7 +91,15 @@ class SeriesCorrelator:
 
     def next_due(self) -> float:
         """When there will be something due; infinity if nothing is under way."""
-        return min((series.next_due() for series in self._series.values()), default=math.inf)
+        while self._due_times:
+            noted, number, key, series = self._due_times[0]
+            if self._series.get(key) is not series:
+                heappop(self._due_times)
+            elif (due := series.next_due()) > noted:
+                heapreplace(self._due_times, (due, number, key, series))
+            else:
+                return due
+        return math.inf
 
 
 def _key(occurrence: Occurrence) -> Hashable:

@@ -187,6 +187,8 @@ class EventRecorder:
         """Return when nothing waits to be written any more; TimeoutError if that takes too long."""
         if self._task is None:
             raise UsageError(f"{self!r} writes nothing before it is opened: use it in `async with`")
+        if self._task.done():
+            return
         self._idle.clear()
         self._awake.set()
         async with time_limit(self._clock, timeout):
@@ -205,6 +207,7 @@ class EventRecorder:
             self._task.cancel()
             await asyncio.wait([self._task])
             self._count_what_is_left()
+            self._idle.set()  # for who still flushes
 
     def _count_what_is_left(self) -> None:
         # What was recorded and not written, and what series became longer meanwhile.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from listwatch.clock import Clock, time_limit
@@ -19,12 +19,13 @@ T = TypeVar("T", bound=Object)
 class Audience(Generic[T]):
     """The handlers of one informer; who comes while something is being told joins when it has been told.
 
-    `present` gives all objects that there are, for who comes late.
+    `present` gives all objects that there are, for who comes late. Whoever cannot be told is reported and passed over.
     """
 
-    def __init__(self, present: Callable[[], Sequence[T]], clock: Clock) -> None:
+    def __init__(self, present: Callable[[], Sequence[T]], clock: Clock, report: Callable[[Exception], object]) -> None:
         self._present = present
         self._clock = clock
+        self._report = report
         self._listeners: list[Listener[T]] = []
         self._joining: list[tuple[Listener[T], Callable[[], object]]] = []
         self._is_telling = False
@@ -78,10 +79,21 @@ class Audience(Generic[T]):
         news = [
             each
             for each in changes
-            if type(each) is not Updated or each.old.resource_version != each.object.resource_version
+            if type(each) is not Updated
+            or each.old.resource_version != each.object.resource_version
+            or not each.object.resource_version  # which says nothing, and so not that it is the same
         ]
-        for listener in tuple(self._listeners):
-            listener.tell(news)
+        self.tell_each(tuple(self._listeners), news)
+
+    def tell_each(self, listeners: Iterable[Listener[T]], changes: Sequence[Change[T]]) -> None:
+        """Tell these of all of it, as in a resync."""
+        for listener in listeners:
+            try:
+                listener.tell(changes)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the others are still to be told
+                report = RuntimeError(f"{listener.name} could not be told of {len(changes)} changes: {error!r}")
+                report.__cause__ = error
+                self._report(report)
 
     def is_fed(self) -> None:
         """All that was there at first has been told."""

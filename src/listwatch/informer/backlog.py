@@ -9,6 +9,7 @@ from typing import Generic, Literal, TypeVar, get_args
 
 from listwatch.cache.indexer import key_of
 from listwatch.errors import UsageError
+from listwatch.informer.amounts import check_number
 from listwatch.informer.handlers import Added, Change, Deleted, Updated
 from listwatch.objects.object import Object
 
@@ -31,6 +32,8 @@ class Backlog(Generic[T]):
     def __init__(self, name: str, *, max_pending: int | None = None, overflow: Overflow = "coalesce") -> None:
         if overflow not in get_args(Overflow):
             raise UsageError(f"a backlog that is full can {' or '.join(get_args(Overflow))}, not {overflow!r}")
+        if max_pending is not None:
+            check_number(max_pending, "max_pending is a number of changes, or None")
         self._name = name
         self._max_pending = max_pending
         self._overflow = overflow

@@ -30,7 +30,7 @@ from listwatch.selectors import (
     parse_label_selector,
 )
 
-__all__ = ["InformerGroup", "InformerHandle", "SharedInformerFactory", "SourceMaker"]
+__all__ = ["InformerGroup", "InformerHandle", "SharedInformerFactory", "SourceMaker", "checked_namespaces"]
 
 T = TypeVar("T", bound=Object)
 
@@ -90,7 +90,7 @@ class SharedInformerFactory(InformerGroups):
         self._client = client
         self._resync = resync
         self._resync_for = dict(resync_for or {})
-        self._namespaces = _checked(namespaces) or (namespace,)
+        self._namespaces = checked_namespaces(namespaces) or (namespace,)
         self._transform = transform
         self._on_problem = on_problem
         self._clock = clock or SystemClock()
@@ -143,7 +143,7 @@ class SharedInformerFactory(InformerGroups):
         """
         if namespace is not None and namespaces:
             raise UsageError("give either one namespace or several namespaces, not both")
-        places = _checked(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
+        places = checked_namespaces(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
         labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
         source_in = partial(self._client.source, of, label_selector=labels, field_selector=fields)
         sources = {place: source_in(namespace=place) for place in places}
@@ -204,9 +204,12 @@ class SharedInformerFactory(InformerGroups):
         return SyncTimeoutError(message, attempts=attempts, last_error=errors[0] if errors else None)
 
     async def stop(self) -> None:
-        """Stop all informers and wait for that."""
+        """Stop all informers and wait for that; then raises what had ended some of them before."""
         self._is_running = False
-        await asyncio.gather(*(shared.informer.stop() for shared in self._shared.values()))
+        stops = (shared.informer.stop() for shared in self._shared.values())
+        ends = await asyncio.gather(*stops, return_exceptions=True)
+        if errors := [each for each in ends if each is not None]:
+            raise BaseExceptionGroup("informers had ended before they were stopped", errors)
 
     def statistics(self) -> tuple[InformerStatistics, ...]:
         return tuple(shared.informer.statistics() for shared in self._shared.values())
@@ -240,7 +243,7 @@ class SharedInformerFactory(InformerGroups):
             return InformerGroup(name, self._named)
 
 
-def _checked(namespaces: Sequence[str]) -> tuple[str, ...]:
+def checked_namespaces(namespaces: Sequence[str]) -> tuple[str, ...]:
     """The namespaces, each once."""
     if isinstance(namespaces, str):
         raise UsageError(f"namespaces is a list of them; for one, say namespace={namespaces!r}")

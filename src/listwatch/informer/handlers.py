@@ -142,10 +142,10 @@ def _takes(function: Callable[..., Any] | None, name: str) -> bool:
     if function is None:
         return False
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameter = inspect.signature(function).parameters.get(name)
     except (TypeError, ValueError):
         return False  # a builtin that does not tell
-    return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
+    return parameter is not None and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
 
 
 def _name_of(functions: list[Callable[..., Any]]) -> str:

@@ -15,14 +15,15 @@ from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
+from listwatch.informer.amounts import check_number
+from listwatch.informer.ending import cancel_and_wait, log_end, until_cancelled, waited_in_vain
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.list_watch import ListerWatcher, check_source
-from listwatch.informer.listener import waited_in_vain
 from listwatch.informer.processing import Processor
 from listwatch.informer.reflector import Problem, Reflector, reporter
 from listwatch.informer.transforms import lightest
-from listwatch.informer.turns import Turns
 from listwatch.objects.object import Object
+from listwatch.turns import Turns
 
 __all__ = ["Informer"]
 
@@ -50,14 +51,16 @@ class Informer(Generic[T]):
         **reflector_options: Any,
     ) -> None:
         check_source(source, kind)
+        check_number(resync, "resync is a number of seconds")
         self.name = kind.__name__
-        self.indexer: Indexer[T] = Indexer(indexers=indexers)
+        self.indexer: Indexer[T] = Indexer(indexers=indexers, on_failure=lambda _name, _key, error: self._report(error))
         self._handler = handler if isinstance(handler, HandlerFunctions) else HandlerFunctions.of(handler)
         self._on_problem = reporter(on_problem)
         self._clock = clock or SystemClock()
         self._resync = resync
         self._ready = asyncio.Event()
-        self._synced = asyncio.Event()
+        self._settled = asyncio.Event()
+        """Set when it has synced, or stopped before that."""
         self._fifo: DeltaFIFO[T] = DeltaFIFO(
             transform=transform, on_ready=self._ready.set, on_dropped=lambda _, error: self._report(error)
         )
@@ -72,12 +75,12 @@ class Informer(Generic[T]):
         )
         self._processor = Processor(self.indexer)
         self._main: asyncio.Task[None] | None = None
-        self._has_started = False
+        self._has_started = self._is_stopped = False
 
     @property
     def has_synced(self) -> bool:
         """True once everything that was there at first has been handled."""
-        return self._synced.is_set()
+        return self._fifo.has_synced
 
     @property
     def last_sync_resource_version(self) -> str:
@@ -87,13 +90,15 @@ class Informer(Generic[T]):
         """Wait until `has_synced`; raises SyncTimeoutError."""
         try:
             async with time_limit(self._clock, timeout):
-                await self._synced.wait()
+                await self._settled.wait()
         except TimeoutError:
             failed = self._reflector.statistics()
             message = (
                 f"the informer of {self.name} did not sync within {timeout} s: {failed.last_error or 'no answer yet'}"
             )
             raise SyncTimeoutError(message, attempts=failed.failures_in_a_row, last_error=failed.last_error) from None
+        if not self.has_synced:
+            raise InformerStoppedError(f"the informer of {self.name} stopped before it had synced")
 
     async def run(self) -> None:
         """Keep the store in step until cancelled."""
@@ -105,19 +110,25 @@ class Informer(Generic[T]):
             group.create_task(self._process(), name=f"informer of {self.name}")
             if self._resync > 0:
                 group.create_task(self._tell_again(), name=f"resync of {self.name}")
+            await until_cancelled(then=self._stop)
 
     async def __aenter__(self) -> Self:
         self._main = asyncio.create_task(self.run(), name=f"informer {self.name}")
+        self._main.add_done_callback(log_end)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._main is not None:
-            self._main.cancel()
-            await asyncio.wait([self._main])
-            if not self._main.cancelled():
-                self._main.result()  # raises what ended it before
+        assert self._main is not None
+        try:
+            await cancel_and_wait(self._main)
+        finally:
+            self._stop()  # once more: a task that was cancelled before its first step never came to it
+
+    def _stop(self) -> None:
+        self._is_stopped = True
+        self._settled.set()
 
     async def _process(self) -> None:
         turns = Turns()
@@ -128,11 +139,13 @@ class Informer(Generic[T]):
                 for changes in self._processor.process(batch):
                     for change in changes:
                         await self._handle(change)
+                        if self._is_stopped:
+                            return
                         await turns.share()
                     await turns.share()
                 self._fifo.processed(batch)
                 if self._fifo.has_synced:
-                    self._synced.set()
+                    self._settled.set()
 
     async def _handle(self, change: Change[T]) -> None:
         try:
@@ -142,10 +155,10 @@ class Informer(Generic[T]):
         except Exception as error:  # noqa: BLE001  # it is the user's function, and other changes are still to come
             self._report(error)
         except asyncio.CancelledError as error:
-            self._report(waited_in_vain(error))
+            self._report(waited_in_vain("the handler", error))
 
     async def _tell_again(self) -> None:
-        await self._synced.wait()
+        await self._settled.wait()
         while True:
             await self._clock.sleep(self._resync)
             self._fifo.resync()

@@ -22,6 +22,7 @@ __all__ = [
     "WatchSource",
     "batches_of",
     "by_namespace",
+    "check_functions",
     "check_kind",
     "check_source",
 ]
@@ -81,6 +82,12 @@ def check_source(source: ListerWatcher[T], kind: type[T]) -> None:
         raise UsageError(f"{source!r} is a source of {read_as.__name__}, not of {kind.__name__}")
 
 
+def check_functions(list: object, watch: object) -> None:
+    """Refuse what no ListWatch can be made of."""
+    if not (callable(list) and callable(watch)):
+        raise UsageError(f"a ListWatch is made of two functions, not of {list!r} and {watch!r}")
+
+
 def by_namespace(
     source: ListerWatcher[T] | Mapping[str, ListerWatcher[T]], kind: type[T]
 ) -> Iterable[tuple[str | None, ListerWatcher[T]]]:
@@ -109,8 +116,7 @@ class ListWatch(Generic[T]):
         watch: Callable[..., Any],
         chunking: bool = True,
     ) -> None:
-        if not all(map(callable, (list, watch))):
-            raise UsageError(f"a ListWatch is made of two functions, not of {list!r} and {watch!r}")
+        check_functions(list, watch)
         self._list = _Tolerant(list)
         self._watch = _Tolerant(watch)
         self._chunking = chunking

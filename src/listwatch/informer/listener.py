@@ -10,11 +10,12 @@ from typing import Any, Generic, TypeVar
 
 from listwatch.api.predicates import check_predicate
 from listwatch.informer.backlog import Backlog, Overflow
+from listwatch.informer.ending import waited_in_vain
 from listwatch.informer.handlers import Added, Change, HandlerFunctions, filtered
-from listwatch.informer.turns import Turns
 from listwatch.objects.object import Object
+from listwatch.turns import Turns
 
-__all__ = ["Listener", "ListenerStatistics", "Overflow", "Reader", "waited_in_vain"]
+__all__ = ["Listener", "ListenerStatistics", "Overflow", "Reader"]
 
 T = TypeVar("T", bound=Object)
 
@@ -138,7 +139,7 @@ class Listener(Generic[T]):
                 except Exception as error:  # noqa: BLE001  # it is the user's function, and others' are still to come
                     self._report(change, error)
                 except asyncio.CancelledError as error:
-                    self._report(change, waited_in_vain(error))
+                    self._report(change, waited_in_vain("the handler", error))
                 self.was_handled(change)
                 if turns.now() > turns.end:
                     await turns.share()
@@ -200,16 +201,6 @@ class Reader(Listener[T]):
 
     async def run(self) -> None:
         """Nothing: it is read, not run."""
-
-
-def waited_in_vain(error: asyncio.CancelledError) -> Exception:
-    """What to report of a handler that waited for something which was cancelled; raises if it was itself."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise error
-    report = RuntimeError("the handler waited for something that was cancelled")
-    report.__cause__ = error
-    return report
 
 
 def _is_initial(change: Change[Any]) -> bool:

@@ -51,8 +51,10 @@ class Processor(Generic[T]):
             case _:
                 # Everything that is about one object; the rest always comes alone.
                 objects_only: Any = batch
-                yield _news(self._indexer.apply(objects_only).changes, is_initial=False)
-        self.resource_version = self._indexer.resource_version
+                applied = self._indexer.apply(objects_only)
+                yield _news(applied.changes, is_initial=False)
+                version = applied.resource_version or self.resource_version
+        self.resource_version = version
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         is_initial, self._is_initial = self._is_initial, False

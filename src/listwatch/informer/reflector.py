@@ -15,6 +15,8 @@ from typing import Any, Generic, TypeVar
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ListWatchError, StreamIdleError, WatchClosedError
+from listwatch.informer.amounts import check_number
+from listwatch.informer.ending import waited_in_vain
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of, check_source
 from listwatch.informer.reflector_state import (
     List,
@@ -26,8 +28,8 @@ from listwatch.informer.reflector_state import (
     Wait,
     Watch,
 )
-from listwatch.informer.turns import Turns
 from listwatch.objects.object import Object
+from listwatch.turns import Turns
 
 __all__ = ["Problem", "Reflector", "ReflectorStatistics", "log_problem", "reporter"]
 
@@ -95,6 +97,10 @@ class Reflector(Generic[T]):
         random: Random | None = None,
     ) -> None:
         check_source(source, kind)
+        check_number(min_watch, "min_watch is a number of seconds")
+        check_number(internal_error_window, "internal_error_window is a number of seconds")
+        if page_size is not None:
+            check_number(page_size, "page_size is a number of objects, or None")
         self.name = name or kind.__name__
         self._source = source.of_kind(kind) if isinstance(source, ListWatch) else source
         self._clock = clock or SystemClock()
@@ -136,10 +142,11 @@ class Reflector(Generic[T]):
             request = self._state.next_request()
             try:
                 verdict = await self._do(request)
-            except (ListWatchError, OSError, TimeoutError) as error:
-                verdict = self._state.failed(request, error, now=self._clock.monotonic())
             except Exception as error:  # noqa: BLE001  # a source may be anybody's: whatever it raises, it is tried again
                 verdict = self._state.failed(request, error, now=self._clock.monotonic())
+            except asyncio.CancelledError as error:
+                in_vain = waited_in_vain("the source", error)
+                verdict = self._state.failed(request, in_vain, now=self._clock.monotonic())
             await self._follow(verdict)
 
     def __repr__(self) -> str:

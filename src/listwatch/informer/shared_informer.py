@@ -24,7 +24,9 @@ from listwatch.cache.indexer import NAMESPACE, Indexer, IndexFunction, namespace
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError, WaitTimeoutError
+from listwatch.informer.amounts import check_number
 from listwatch.informer.audience import Audience
+from listwatch.informer.ending import cancel_and_wait, log_end, until_cancelled
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.lane import Lane
 from listwatch.informer.list_watch import ListerWatcher, by_namespace
@@ -32,10 +34,10 @@ from listwatch.informer.listener import Listener, ListenerStatistics, Overflow, 
 from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.reflector import MIN_WATCH, Problem, ReflectorStatistics, reporter
 from listwatch.informer.registration import HandlerRegistration
-from listwatch.informer.turns import Turns
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.meta import GroupResource, Resource
 from listwatch.objects.object import Object
+from listwatch.turns import Turns
 
 __all__ = ["HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
 
@@ -67,14 +69,15 @@ class SharedIndexInformer(Generic[T]):
     state that a handler is told of, or in a later one. Handlers are independent: each is called for one change after
     another, at its own pace. Cached objects are shared: `copy()` before a change.
 
-    It runs once: `async with informer`, or `await informer.run()` until cancelled. `source` may be a mapping from
-    namespaces to their sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
+    It runs once: `async with informer`, or `await informer.run()` until cancelled or stopped. `source` may be a mapping
+    from namespaces to sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
 
     `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` say how the source is read: how many
     objects at a time, whether as a stream where that can be had, how long a watch lasts at least, how long to wait
     after a failure, and for how many seconds internal errors of a server are taken for passing.
     """
 
+    indexer_type: ClassVar[type[Indexer[Any]]] = Indexer
     listener_type: ClassVar[type[Listener[Any]]] = Listener
 
     def __init__(
@@ -96,10 +99,12 @@ class SharedIndexInformer(Generic[T]):
         random: Random | None = None,
     ) -> None:
         sources = by_namespace(source, kind)
+        check_number(resync, "resync is a number of seconds")
         self.name = name or (str(kind.resource.group_resource) if kind.resource else kind.__name__)
         self.kind = kind
-        self.indexer: Indexer[T] = Indexer(
-            indexers={NAMESPACE: namespace_of, **(indexers or {})}, on_failure=self._index_failed
+        self.indexer: Indexer[T] = self.indexer_type(
+            indexers={NAMESPACE: namespace_of, **(indexers or {})},
+            on_failure=lambda _name, _key, error: self._report(error),
         )
         self.lister: Lister[T] = Lister(
             self.indexer, kind.resource.group_resource if kind.resource else GroupResource("", self.name)
@@ -129,14 +134,14 @@ class SharedIndexInformer(Generic[T]):
             for scope, each in sources
         ]
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._report)
-        self._audience: Audience[T] = Audience(self.indexer.list, self._clock)
+        self._audience: Audience[T] = Audience(self.indexer.list, self._clock, self._report)
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
         self._has_synced = False
         self._settled = asyncio.Event()
         """Set when it has synced, or stopped before that."""
         self._version_waits = VersionWaits()
         self._group: asyncio.TaskGroup | None = None
-        self._has_started = self._is_stopped = False
+        self._is_stopped = False
         self._main: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
@@ -182,6 +187,7 @@ class SharedIndexInformer(Generic[T]):
         if self._is_stopped:
             raise InformerStoppedError(f"cannot add a handler to the informer of {self.name}: it has stopped already")
         period = self._resync if asked is None else asked
+        check_number(period, "resync is a number of seconds")
         return max(period, MIN_RESYNC) if period > 0 else 0.0
 
     def on_add(self, function: F) -> F:
@@ -259,7 +265,7 @@ class SharedIndexInformer(Generic[T]):
         slow = [each.name for each in self._audience if not each.caught_up.is_set()]
         if self._has_synced:
             return f"{self.name}: the store is filled, but not handled yet by {', '.join(slow)}" if slow else None
-        if not self._has_started:
+        if self._main is None:
             return f"{self.name}: it was not started; start it, or enter it with a `with` block"
         if self.last_error is not None:
             return f"{self.name}: {self.failed_attempts} failed tries, the last one: {self.last_error}"
@@ -321,10 +327,26 @@ class SharedIndexInformer(Generic[T]):
     # --- running -------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Keep the store in step until cancelled."""
-        if self._has_started or self._is_stopped:
+        """Keep the store in step until cancelled, or until `stop`."""
+        if self._main is not None or self._is_stopped:
             raise self._runs_once()
-        self._has_started = True
+        try:
+            await asyncio.wait([self._begin()])
+        finally:
+            await self.stop()
+
+    def start(self) -> None:
+        """Run in the background until `stop`; starting what runs does nothing."""
+        if self._is_stopped:
+            raise self._runs_once()
+        if self._main is None:
+            self._begin().add_done_callback(log_end)
+
+    def _begin(self) -> asyncio.Task[None]:
+        self._main = asyncio.create_task(self._work(), name=f"informer {self.name}")
+        return self._main
+
+    async def _work(self) -> None:
         try:
             async with asyncio.TaskGroup() as self._group:
                 for lane in self._lanes:
@@ -335,15 +357,9 @@ class SharedIndexInformer(Generic[T]):
                     self._group.create_task(self._detector.run(self._clock), name=f"mutation detector of {self.name}")
                 for listener in self._audience:
                     self._start(listener)
+                await until_cancelled(then=self._audience.close)
         finally:
             self._stop()
-
-    def start(self) -> None:
-        """Run in the background until `stop`; starting what runs does nothing."""
-        if self._is_stopped:
-            raise self._runs_once()
-        if not (self._main or self._has_started):
-            self._main = asyncio.create_task(self.run(), name=f"informer {self.name}")
 
     async def __aenter__(self) -> Self:
         self.start()
@@ -358,12 +374,9 @@ class SharedIndexInformer(Generic[T]):
         return InformerStoppedError(f"the informer of {self.name} runs once, and did so already; make a new one")
 
     async def stop(self) -> None:
-        """End what `start` or `async with` began, and wait for that. It stays stopped; its store can be read."""
+        """End it, however it was begun, and wait for that. It stays stopped; its store can be read."""
         if self._main is not None:
-            self._main.cancel()
-            await asyncio.wait([self._main])
-            if not self._main.cancelled():
-                self._main.result()  # raises what ended it before
+            await cancel_and_wait(self._main)
         self._stop()  # once more: a task that was cancelled before its first step never came to it
 
     def _stop(self) -> None:
@@ -399,8 +412,7 @@ class SharedIndexInformer(Generic[T]):
 
     def _teller_of(self, delta: object) -> Callable[[list[Change[T]]], None]:
         if isinstance(delta, deltas.Sync):
-            due = self._audience.take_due()
-            return partial(_tell_all, due)
+            return partial(self._audience.tell_each, self._audience.take_due())
         return self._tell
 
     def _tell(self, changes: list[Change[T]]) -> None:
@@ -436,13 +448,5 @@ class SharedIndexInformer(Generic[T]):
 
     # --- what went wrong -----------------------------------------------------------------------------------------
 
-    def _index_failed(self, name: str, key: str, error: Exception) -> None:
-        self._report(RuntimeError(f"the index function {name!r} failed on {self.name} {key}: {error!r}"))
-
     def _report(self, error: Exception) -> None:
         self._report_to(Problem(self.name, error, 0, 0.0))
-
-
-def _tell_all(listeners: Sequence[Listener[T]], changes: list[Change[T]]) -> None:
-    for listener in listeners:
-        listener.tell(changes)

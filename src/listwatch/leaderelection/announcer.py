@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Callable
 
 __all__ = ["Announcer", "OnNewLeader"]
 
-OnNewLeader = Callable[[str], Awaitable[object] | None]
+OnNewLeader = Callable[[str], object]
 
 _log = logging.getLogger("listwatch.leaderelection")
 
@@ -32,7 +33,7 @@ class Announcer:
         except Exception:  # noqa: BLE001  # it is the user's function
             self._log_failure(leader)
             return
-        if told is not None:
+        if inspect.isawaitable(told):
             task = asyncio.create_task(self._finish(told, leader), name=f"on_new_leader of {self._lock}")
             self._under_way.add(task)
             task.add_done_callback(self._under_way.discard)

@@ -11,11 +11,12 @@ Two tasks accompany the block: one renews the lease, the other ends the block in
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import random as _random
 import socket
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -76,9 +77,9 @@ class LeaderElector:
         lease_duration: float = 15.0,
         renew_deadline: float = 10.0,
         retry_period: float = 2.0,
-        on_started_leading: Callable[[], Awaitable[object] | None] | None = None,
-        on_stopped_leading: Callable[[], Awaitable[object] | None] | None = None,
-        on_new_leader: Callable[[str], Awaitable[object] | None] | None = None,
+        on_started_leading: Callable[[], object] | None = None,
+        on_stopped_leading: Callable[[], object] | None = None,
+        on_new_leader: Callable[[str], object] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
     ) -> None:
@@ -92,6 +93,9 @@ class LeaderElector:
             clock=self._clock,
         )
         self._state = self._candidate.state
+        _check_callbacks(
+            on_started_leading=on_started_leading, on_stopped_leading=on_stopped_leading, on_new_leader=on_new_leader
+        )
         self._on_started_leading = on_started_leading
         self._on_stopped_leading = on_stopped_leading
         self._announcer = Announcer(on_new_leader, lock=self.name)
@@ -318,9 +322,16 @@ class LeaderElector:
         self._announcer.announce(self.leader)
 
 
-async def _called(callback: Callable[[], Awaitable[object] | None] | None) -> None:
-    if callback is not None and (awaitable := callback()) is not None:
-        await awaitable
+async def _called(callback: Callable[[], object] | None) -> None:
+    answer = None if callback is None else callback()
+    if inspect.isawaitable(answer):
+        await answer
+
+
+def _check_callbacks(**callbacks: object) -> None:
+    for name, callback in callbacks.items():
+        if callback is not None and not callable(callback):
+            raise UsageError(f"{name}={callback!r} cannot be called: give a leader elector a function, plain or async")
 
 
 def _identity_from(given: str) -> str:

@@ -125,6 +125,9 @@ class MetadataField(LazyField):
         return holder._head
 
     def __set__(self, holder: Object, value: Any) -> None:
+        if not isinstance(value, self.type):
+            kind = type(holder).__name__
+            raise TypeError(f"the metadata of a {kind} is an ObjectMeta; {kind}.from_dict() reads a manifest")
         holder.__dict__[self.name] = holder._head = value
 
 

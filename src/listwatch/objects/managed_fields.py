@@ -37,10 +37,13 @@ def cut_managed_fields(raw: bytes) -> bytes:
     end = start + len(_KEY) + len(value)
     if start < 0 or not raw.startswith(value, start + len(_KEY)) or raw.find(_KEY, end) > 0:
         return _taken_apart(raw)  # it is written with spaces, or something else is called so, too
-    if raw[start - 1 : start] == b",":
+    before, behind = raw[start - 1 : start], raw[end : end + 1]
+    if before == b",":
         start -= 1
-    elif raw[end : end + 1] == b",":
+    elif behind == b",":
         end += 1
+    elif (before, behind) != (b"{", b"}"):
+        return _taken_apart(raw)  # there may be a comma beyond a space
     return raw[:start] + raw[end:]
 
 

@@ -75,11 +75,7 @@ class Object(_Kept):
         self._raw = b"{}"
         self._head = Head()
         self._parts = None
-        metadata = parts.pop("metadata", None) or ObjectMeta()
-        if not isinstance(metadata, ObjectMeta):
-            kind = type(self).__name__
-            raise TypeError(f"the metadata of a {kind} is an ObjectMeta; {kind}.from_dict() reads a manifest")
-        self.metadata = metadata
+        self.metadata = parts.pop("metadata", None) or ObjectMeta()
         self.__dict__.update(parts)
 
     # --- reading -------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 import msgspec
@@ -11,7 +11,7 @@ from listwatch.errors import DecodeError
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import WireList, split_list
+from listwatch.objects.wire import ListCutter, WireList, split_list
 from listwatch.objects.writing import encode, to_json
 
 __all__ = ["ObjectList"]
@@ -42,13 +42,37 @@ class ObjectList(Generic[T]):
     @classmethod
     def from_json(cls, body: bytes | str, item: type[T] | None = None) -> Self:
         """The list in an answer of the server. Objects are copied out, so that none keeps the whole body alive."""
-        wire = split_list(body)
-        read_as = item or cls.item
-        self = cls(metadata=wire.metadata)
-        api_version, kind = _names_of_lists(read_as)
-        self._api_version, self._kind = wire.api_version or api_version, wire.kind or kind
-        self.broken = tuple(_read(wire, read_as, self.items))
+        self = cls()
+        self._add(split_list(body), item or cls.item)
         return self
+
+    @classmethod
+    def reading(cls, pieces: Iterable[bytes], item: type[T] | None = None) -> Generator[None, None, Self]:
+        """The same from the pieces of an answer, in steps, for those who have other things to do meanwhile."""
+        self, cutter = cls(), ListCutter()
+        for piece in pieces:
+            for group in cutter.feed(piece):
+                self._read(group, cutter.head, item or cls.item)
+                yield
+        self._add(cutter.finish(), item or cls.item)
+        return self
+
+    def _add(self, wire: WireList, item: type[Any]) -> None:
+        api_version, kind = _names_of_lists(item)
+        self._api_version, self._kind = wire.api_version or api_version, wire.kind or kind
+        self.metadata = wire.metadata
+        self._read(wire.items or (), wire, item)
+
+    def _read(self, group: Iterable[msgspec.Raw], wire: WireList, item: type[Any]) -> None:
+        """Read each object; note an error for each that is none, and go on."""
+        read = item.from_wire
+        name = _namer(wire) if issubclass(item, Unstructured) else bytes
+        for index, raw in enumerate(group, len(self.items) + len(self.broken)):
+            try:
+                self.items.append(read(name(raw)))
+            except DecodeError as error:
+                what = DecodeError(str(error), object_name=wire.kind or "a list", field=f"items[{index}]")
+                self.broken += (what,)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], item: type[T] | None = None) -> Self:
@@ -120,17 +144,6 @@ class ObjectList(Generic[T]):
     def __repr__(self) -> str:
         version = self.resource_version
         return f"<{self.kind} of {len(self.items)}{f' @{version}' if version else ''}>"
-
-
-def _read(wire: WireList, item: type[Any], into: list[Any]) -> Iterator[DecodeError]:
-    """Read each object; yield an error for each that is none, and go on."""
-    read = item.from_wire
-    name = _namer(wire) if issubclass(item, Unstructured) else bytes
-    for index, raw in enumerate(wire.items or ()):
-        try:
-            into.append(read(name(raw)))
-        except DecodeError as error:
-            yield DecodeError(str(error), object_name=wire.kind or "a list", field=f"items[{index}]")
 
 
 def _namer(wire: WireList) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, NoReturn, Self
 
@@ -87,7 +88,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         twin = super().copy()
         twin._fields = None
         if self._fields is not None:
-            twin._fields = {name: clone(value, Any) for name, value in self._fields.items()}
+            twin._fields = {name: _copied(value) for name, value in self._fields.items()}
         return twin
 
     def peek(self, wire: str) -> Any:
@@ -152,6 +153,11 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     def _is_untouched(self) -> bool:
         return self._fields is None and super()._is_untouched()
+
+
+def _copied(value: Any) -> Any:
+    twin = clone(value, Any)
+    return twin if twin == value else copy.deepcopy(value)  # a model in it would have become a mapping
 
 
 # --- metadata as a mapping ---------------------------------------------------------------------------------------

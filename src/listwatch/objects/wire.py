@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,6 +21,7 @@ from listwatch.objects.reasons import UNREADABLE, reason_of
 __all__ = [
     "UNREADABLE",
     "LineSplitter",
+    "ListCutter",
     "WireEvent",
     "WireList",
     "compact",
@@ -51,7 +54,15 @@ class _Frame(msgspec.Struct, gc=False):
 
 
 _lists = msgspec.json.Decoder(WireList)
+_raws = msgspec.json.Decoder(list[msgspec.Raw])
 _frames = msgspec.json.Decoder(_Frame)
+
+# Where servers write the objects of a list, from what length on they are cut in groups, and how long those are.
+_ITEMS = b'"items":['
+_SEARCHED = 4096
+_LONG = 1 << 20
+_GROUP = 1 << 18
+_TRIES = 32
 
 # Servers write frames exactly so. Cutting by these saves a pass over each object.
 _PREFIXES = {
@@ -89,6 +100,65 @@ def _split_forgiving(body: bytes, error: Exception) -> WireList:
     return wire
 
 
+class ListCutter:
+    """Takes a list in pieces, gives its objects in groups: all at once they would take long, where they are many.
+
+    The list must be written as servers write lists. Any other, and a short one, comes in one group at the end.
+    """
+
+    __slots__ = ("_between", "_held", "_start", "head")
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        # Where the objects begin in what is held, and what stands between two of them: unknown, or None if of no use.
+        self._start = 0
+        self._between: bytes | None = b""
+        self.head = WireList()
+        """What the list said of itself before its objects."""
+
+    def feed(self, piece: bytes) -> Iterator[list[msgspec.Raw]]:
+        """The groups that this piece completes."""
+        self._held += piece
+        if self._between == b"" and len(self._held) > _LONG:
+            self._between = self._begin()
+        start = self._start
+        while self._between and (found := self._next_group(start)):
+            end, group = found
+            yield group
+            start = end + 1
+        del self._held[self._start : start]
+
+    def finish(self) -> WireList:
+        """What the list says of itself, and the rest of its objects; DecodeError if it was no list."""
+        return split_list(bytes(self._held))
+
+    def _begin(self) -> bytes | None:
+        held = self._held
+        start = self._start = held.find(_ITEMS, 0, _SEARCHED) + len(_ITEMS)
+        first = bytes(held[start : held.find(b":", start, start + _SEARCHED) + 1])
+        try:
+            head = self.head = _lists.decode(held[:start] + b"]}")
+        except UNREADABLE:
+            return None
+        # Objects that do not name themselves have their kind from the list, which has to be known by then.
+        is_usual = head.items == [] and first.startswith(b"{") and (head.kind or first != b'{"metadata":')
+        # All objects begin alike.
+        return b"}," + first if is_usual else None
+
+    def _next_group(self, start: int) -> tuple[int, list[msgspec.Raw]] | None:
+        """Where it ends, and what is in it; None if its end has not come."""
+        held, end = self._held, start + _GROUP
+        for _ in range(_TRIES):
+            end = held.find(self._between or b"", end) + 1
+            if not end:
+                return None
+            with suppress(*UNREADABLE):
+                return end, _raws.decode(b"[" + held[start:end] + b"]")
+            # Not between two, but something like it inside of one: then the piece is never whole.
+        self._between = None
+        return None
+
+
 # --- watches -----------------------------------------------------------------------------------------------------
 
 
@@ -115,7 +185,7 @@ def parse_event(line: bytes) -> WireEvent:
 
 
 class LineSplitter:
-    """Takes chunks that may be cut anywhere, gives the lines that are complete and not blank."""
+    """Takes chunks that may be cut anywhere, gives the lines that are complete and not blank, without their ends."""
 
     __slots__ = ("_pending",)
 
@@ -132,13 +202,13 @@ class LineSplitter:
             self._pending.clear()
         if rest:
             self._pending.append(rest)
-        return [line for each in complete if (line := each.strip())]
+        return [each.removesuffix(b"\r") for each in complete if each and not each.isspace()]
 
     def finish(self) -> bytes:
         """What came after the last line feed: a stream may end without one, or in the middle of an event."""
         line = b"".join(self._pending)
         self._pending.clear()
-        return line.strip()
+        return b"" if line.isspace() else line.removesuffix(b"\r")
 
 
 # --- documents ---------------------------------------------------------------------------------------------------

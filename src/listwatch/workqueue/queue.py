@@ -136,8 +136,7 @@ class WorkQueue(Generic[ItemT]):
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        self._state.catch_up(self._clock.monotonic())
-        return len(self._state)
+        return self._state.depth(self._clock.monotonic())
 
     @property
     def is_shut_down(self) -> bool:

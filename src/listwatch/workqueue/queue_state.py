@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar
 from listwatch.errors import UsageError
 from listwatch.workqueue.durations import Durations, DurationSummary
 
-__all__ = ["LOW_PRIORITY", "Due", "QueueState", "WorkQueueStatistics", "check_hashable"]
+__all__ = ["LOW_PRIORITY", "Due", "QueueState", "WorkQueueStatistics", "check_delay", "check_hashable"]
 
 ItemT = TypeVar("ItemT")
 
@@ -64,7 +64,8 @@ class Due(Generic[ItemT]):
 
 
 @dataclass(slots=True)
-class _Delayed:
+class _Delayed(Generic[ItemT]):
+    item: ItemT
     ready_at: float
     order: int
     priority: int
@@ -82,7 +83,7 @@ class QueueState(Generic[ItemT]):
         self._due_again: dict[ItemT, Due[ItemT]] = {}
         self._in_work: dict[ItemT, float] = {}
         self._lines: dict[int, deque[Due[ItemT]]] = {}
-        self._delayed: dict[ItemT, _Delayed] = {}
+        self._delayed: dict[ItemT, _Delayed[ItemT]] = {}
         self._ready_times: list[tuple[float, int, ItemT]] = []
         self._orders = 0
         self._adds = self._retries = self._taken = self._refused = 0
@@ -117,9 +118,7 @@ class QueueState(Generic[ItemT]):
 
     def add_after(self, item: ItemT, delay: float, *, priority: int, now: float) -> None:
         """Add it when `delay` seconds have passed; if that is arranged already, the earlier time holds."""
-        given: object = delay
-        if not isinstance(given, int | float) or not math.isfinite(given):
-            raise UsageError(f"{item!r} cannot be added to a work queue after {delay} seconds: give a finite number")
+        check_delay(item, delay)
         _check_priority(item, priority)
         self.catch_up(now)
         if delay <= 0 or self.is_shut_down:
@@ -234,7 +233,7 @@ class QueueState(Generic[ItemT]):
                 return
             priority = delayed.priority
         self._orders += 1
-        self._delayed[item] = _Delayed(ready_at, self._orders, priority)
+        self._delayed[item] = _Delayed(item, ready_at, self._orders, priority)
         heapq.heappush(self._ready_times, (ready_at, self._orders, item))
         if len(self._ready_times) > 2 * len(self._delayed) + _SUPERSEDED_KEPT:
             self._ready_times = list(filter(self._is_current, self._ready_times))
@@ -251,17 +250,27 @@ class QueueState(Generic[ItemT]):
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
+    # Any thread may read, so reading must not change anything, and looks at copies, each made in one step.
+
+    def depth(self, now: float) -> int:
+        """How many wait by now, those with them whose time has come."""
+        is_one_ready = any(ready_at <= now for ready_at, _, _ in self._ready_times[:1])
+        return self.statistics(name="", now=now).depth if is_one_ready else len(self._waiting)
+
     def statistics(self, *, name: str, now: float) -> WorkQueueStatistics:
         """How it is at this moment."""
-        self.catch_up(now)
-        running = [now - started for started in self._in_work.values()]
+        running = [now - started for started in [*self._in_work.values()]]
+        delayed = [*self._delayed.values()]
+        ready = [each.item for each in delayed if each.ready_at <= now]
+        added = [item for item in ready if item not in self._waiting and item not in self._due_again]
+        due_again = sum(item in self._in_work for item in added)
         return WorkQueueStatistics(
             name=name,
-            depth=len(self._waiting),
-            in_work=len(self._in_work),
-            due_again=len(self._due_again),
-            delayed=len(self._delayed),
-            adds=self._adds,
+            depth=len(self._waiting) + len(added) - due_again,
+            in_work=len(running),
+            due_again=len(self._due_again) + due_again,
+            delayed=len(delayed) - len(ready),
+            adds=self._adds + len(added),
             retries=self._retries,
             taken=self._taken,
             refused=self._refused,
@@ -271,6 +280,12 @@ class QueueState(Generic[ItemT]):
             work_duration=self._work_durations.summary(),
             is_shut_down=self.is_shut_down,
         )
+
+
+def check_delay(item: object, delay: object) -> None:
+    """Refuse what never comes, and what is no time."""
+    if not isinstance(delay, int | float) or not math.isfinite(delay):
+        raise UsageError(f"{item!r} cannot be added to a work queue after {delay!r} seconds: give a finite number")
 
 
 def _check_priority(item: object, priority: int) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
+from typing import TypeVar
 
-__all__ = ["Turns"]
+__all__ = ["Turns", "in_turns"]
+
+T = TypeVar("T")
 
 _TURN = 0.005
 """Seconds of work in a row. Time as the event loop has it: this is about the loop, not about what a program does."""
@@ -23,3 +27,15 @@ class Turns:
         if self.now() > self.end:
             await asyncio.sleep(0)
             self.end = self.now() + _TURN
+
+
+async def in_turns(work: Generator[None, None, T]) -> T:
+    """What comes of work that is done piece by piece."""
+    turns = Turns()
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        await turns.share()
