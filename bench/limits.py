@@ -51,7 +51,7 @@ def _list(url: str, path: str) -> float:
         started = time.perf_counter()
         missing = _whole_length(bytes(room[: connection.recv_into(room)]))
         while missing > 0:
-            missing -= connection.recv_into(room)
+            missing -= _check(connection.recv_into(room))
         return time.perf_counter() - started
 
 
@@ -61,7 +61,7 @@ def _stream(url: str, target: str, end: bytes) -> float:
         room, last = bytearray(1 << 20), b""
         started = time.perf_counter()
         while not last.endswith(end):
-            length = connection.recv_into(room)
+            length = _check(connection.recv_into(room))
             last = (last + room[max(length - len(end), 0) : length])[-len(end) :]
         return time.perf_counter() - started
 
@@ -72,7 +72,7 @@ def _burst(url: str, path: str, events: int) -> float:
         room = bytearray(1 << 20)
         started = time.perf_counter()
         while missing > 0:
-            missing -= connection.recv_into(room)
+            missing -= _check(connection.recv_into(room))
         return time.perf_counter() - started
 
 
@@ -83,9 +83,16 @@ def _paced(url: str, rate: int, count: int) -> list[int]:
         rest = b""
         while len(took) < count:
             data, now = connection.recv(1 << 20), time.monotonic_ns()
+            _check(len(data))
             *lines, rest = (rest + data).split(b"\n")
             took += [now - int(found[1]) for line in lines if (found := _STAMP.search(line))]
         return took
+
+
+def _check(length: int) -> int:
+    if not length:
+        raise ConnectionError("the replay has closed the connection")
+    return length
 
 
 def _asked(url: str, target: str) -> socket.socket:

@@ -70,8 +70,8 @@ class Row(Figures):
         found = {name: [each[name] for each in rounds if name in each] for name in rounds[0]}
         spread = {name: (min(values), max(values)) for name, values in found.items() if len(values) > 1}
         # The longest stall is the longest of all rounds.
-        middle = {name: max if "_stall" in name else statistics.median for name in found}
-        return cls({name: middle[name](values) for name, values in found.items()}, spread)
+        summary = {name: max if "_stall" in name else statistics.median for name in found}
+        return cls({name: summary[name](values) for name, values in found.items()}, spread)
 
 
 @dataclass

@@ -249,7 +249,7 @@ async def test_closing_what_was_never_read_is_the_end(source: ScriptedSource[Con
 
 
 async def test_a_time_limit_on_the_next_event_loses_none(source: ScriptedSource[ConfigMap], clock: InstantClock):
-    source.will_watch().add(config_map("a", 6))
+    source.will_watch().add(config_map("a", 6))  # which ends when it is cancelled, as generators do
     source.will_watch().add(config_map("b", 7))
     watcher = RetryWatcher(source, "5", clock=clock)
     await anext(watcher)
@@ -259,6 +259,20 @@ async def test_a_time_limit_on_the_next_event_loses_none(source: ScriptedSource[
     assert (await anext(watcher)).object.name == "b"
     assert versions(source) == ["5", "6"]
     await watcher.aclose()
+
+
+async def test_closing_while_an_event_is_at_hand_closes_the_watch(
+    source: ScriptedSource[ConfigMap], clock: InstantClock
+):
+    watch = source.will_watch()
+    watcher = RetryWatcher(source, "5", clock=clock)
+    reading = asyncio.create_task(anext(watcher, None))
+    await watch.opened.wait()
+    watch.add(config_map("a", 6))
+    await watcher.aclose()
+    await reading
+    assert await anext(watcher, None) is None
+    assert watch.closed.is_set()
 
 
 async def test_it_has_one_reader(source: ScriptedSource[ConfigMap], clock: InstantClock):
@@ -287,6 +301,18 @@ async def test_no_event_is_lost_or_doubled_when_connections_break(
     seen = await first(10, RetryWatcher(maps, start, clock=clock))
     assert [each.object.name for each in seen] == [f"c-{number}" for number in range(10)]
     assert len(server.requests.matching(verb="watch")) == 5
+
+
+async def test_time_limits_on_the_next_event_leave_the_watch_open(server: APIServer, client: ClientSet):
+    maps = client.core_v1.configmaps("default")
+    async with RetryWatcher(maps, (await maps.list()).resource_version) as watcher:
+        for number in range(3):
+            await maps.create(ConfigMap(metadata=ObjectMeta(name=f"c-{number}")))
+            assert (await anext(watcher)).object.name == f"c-{number}"
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0):
+                    await anext(watcher)
+    assert len(server.requests.matching(verb="watch")) == 1
 
 
 async def test_a_version_that_is_forgotten_is_raised_at_a_server(server: APIServer, client: ClientSet):

@@ -441,6 +441,25 @@ async def test_patience_can_shrink_while_somebody_waits(connect: Connect):
             await reading
 
 
+async def test_silence_goes_on_for_those_who_give_up_and_ask_again(connect: Connect):
+    clock = VirtualClock()
+    async with ScriptedServer([stream_head(), HANG]) as server:
+        stream = await connect(server.url, clock=clock).open_stream(get(), timeout=60)
+        assert isinstance(stream, AiohttpStream)
+        stream.expect_within(100)
+        for _ in range(2):
+            reading = asyncio.create_task(stream.read())
+            await clock.advance(40)
+            reading.cancel()
+            await asyncio.wait([reading])
+        reading = asyncio.create_task(stream.read())
+        await clock.advance(19)
+        assert not reading.done()
+        await clock.advance(1)
+        with pytest.raises(StreamIdleError):
+            await reading
+
+
 async def test_a_reader_that_takes_its_time_does_not_make_its_peer_dead(connect: Connect):
     clock = VirtualClock()
     async with ScriptedServer([stream_head(), chunk(b"a"), HANG]) as server:

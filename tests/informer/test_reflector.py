@@ -277,6 +277,29 @@ async def test_a_source_that_waits_for_something_that_is_cancelled_is_asked_agai
     assert [str(each.error) for each in setting.problems] == ["the source waited for something that was cancelled"]
 
 
+@pytest.mark.parametrize("hides_it", [False, True])
+async def test_a_source_that_makes_something_else_of_a_cancellation_does_not_go_on(hides_it: bool) -> None:
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    watches = 0
+
+    async def watch() -> AsyncIterator[Any]:
+        nonlocal watches
+        watches += 1
+        try:
+            await asyncio.Event().wait()
+            yield pod_added("11")
+        except asyncio.CancelledError:
+            if not hides_it:
+                raise ConnectionError("lost, in the middle of the end") from None
+
+    setting.listen_to(ListWatch(list=setting.source.list, watch=watch), streaming=False)
+    async with setting.running():
+        await setting.clock.advance(1)
+
+    assert watches == 1
+
+
 def functions() -> dict[str, Callable[..., Any]]:
     async def watch(resource_version: str) -> AsyncIterator[Any]:
         yield pod_added(resource_version)

@@ -64,6 +64,11 @@ def test_bytes_that_have_none_stay_as_they_are(raw: bytes):
     assert cut_managed_fields(raw) is raw
 
 
+def test_another_of_the_same_name_is_not_taken_for_them():
+    raw = b'{"spec":{"managedFields":[1]},"metadata":{"name":"a","managedFields" :[1]}}'
+    assert json.loads(cut_managed_fields(raw)) == {"spec": {"managedFields": [1]}, "metadata": {"name": "a"}}
+
+
 def test_an_object_without_them_has_everything_else():
     item = POD.without_managed_fields()
     assert item.metadata.managed_fields == []

@@ -63,7 +63,7 @@ class Indexer(Generic[T]):
     ) -> None:
         self._on_failure = on_failure
         self._contents: Contents[T] = Contents({})
-        Indexer.add_indexers(self, indexers or {})  # nobody else has it yet, whatever others do to share it
+        Indexer.add_indexers(self, indexers or {})  # not that of a subclass, which may wait for a loop
 
     # --- reading -------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import aiohttp
 from listwatch.api.responses import HTTPResponse
 from listwatch.clock import Clock
 from listwatch.errors import ProtocolError, StreamIdleError, UsageError
+from listwatch.objects.wire import LONG
 from listwatch.turns import Turns
 
 from .connections import EXPLAINABLE, Pool, explained
@@ -21,8 +22,6 @@ from .gathering import Gathering
 from .gzip_stream import GzipDecoder
 
 __all__ = ["AiohttpStream", "Exchange"]
-
-_LONG = 1 << 20  # bytes of an answer that are not joined unless somebody asks for them
 
 
 class Exchange(NamedTuple):
@@ -40,7 +39,7 @@ class Exchange(NamedTuple):
             self.close()
             raise
         self.discard()
-        content = pieces if sum(map(len, pieces)) > _LONG else b"".join(pieces)
+        content = pieces if sum(map(len, pieces)) > LONG else b"".join(pieces)
         return HTTPResponse(self.response.status, headers, content, headers.getall("Warning", ()))
 
     async def _pieces(self, decoder: GzipDecoder | None) -> list[bytes]:
@@ -88,6 +87,7 @@ class AiohttpStream:
         self._doing = doing
         self._host = host
         self._waiting_since: float | None = None
+        self._waited = 0.0  # by those who gave up since something came
         self._patience = 0.0
         self._watchdog: asyncio.Task[None] | None = None
         self._gathering: Gathering | None = None
@@ -139,9 +139,14 @@ class AiohttpStream:
     async def _next_piece(self) -> bytes:
         if self._waiting_since is not None:
             raise UsageError(f"{self._doing}: another task is already reading this stream")
-        self._waiting_since = self._clock.monotonic()
+        self._waiting_since = self._clock.monotonic() - self._waited
+        self._waited = 0.0
         try:
             return await self._content.readany()
+        except asyncio.CancelledError:
+            # Silence goes on, also for those who give up and ask again.
+            self._waited = self._clock.monotonic() - self._waiting_since
+            raise
         except Exception:
             if self._is_dead:
                 message = f"nothing came for {self._patience:g} s; the server, or the way to it, is taken for dead"

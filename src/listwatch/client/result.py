@@ -35,29 +35,25 @@ _type_metas = msgspec.json.Decoder(_TypeMeta)
 class Result:
     """The answer to a request, decoded only when asked for as some type."""
 
-    __slots__ = ("_answer", "_request", "warnings")
+    __slots__ = ("_content", "_request", "headers", "status_code", "warnings")
 
     def __init__(self, request: HTTPRequest, answer: HTTPResponse, warnings: tuple[ServerWarning, ...] = ()) -> None:
         self._request = request
-        self._answer = answer
+        self._content = answer.content
+        self.status_code: int = answer.status
+        self.headers: Mapping[str, str] = answer.headers
         self.warnings = warnings
 
     @property
     def raw(self) -> bytes:
         """The body as it came."""
-        return self._answer.body
-
-    @property
-    def status_code(self) -> int:
-        return self._answer.status
+        if not isinstance(self._content, bytes):
+            self._content = b"".join(self._content)
+        return self._content
 
     @property
     def was_created(self) -> bool:
-        return self._answer.status == 201
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return self._answer.headers
+        return self.status_code == 201
 
     def into(self, kind: type[T]) -> T:
         """The body as a model such as Pod or PodList, as Unstructured, as a nested API type, or as a dict."""
@@ -79,11 +75,10 @@ class Result:
         return ObjectList[ObjectT].from_json(self.raw, item)
 
     def reading_list(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
-        """The same in steps, so that a long list does not hold up the event loop; of one, the body is used up."""
-        if isinstance(pieces := self._answer.content, bytes):
-            self._check_body("a list")
-            pieces = [pieces]
-        return ObjectList[ObjectT].reading(_used_up(pieces), item)
+        """The same in steps, so that a long list does not hold up the event loop; the body is used up by it."""
+        self._check_body("a list")
+        content, self._content = self._content, b""
+        return ObjectList[ObjectT].reading([content] if isinstance(content, bytes) else _used_up(content), item)
 
     def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
         self._check_body(kind.__name__)
@@ -113,7 +108,7 @@ class Result:
             raise self._unreadable("JSON", reason_of(error, self.raw)) from None
 
     def _check_body(self, kind: str) -> None:
-        if not self.raw:
+        if not self._content:
             raise self._unreadable(kind, f"the answer (status {self.status_code}) is empty")
 
     def _unreadable(self, kind: str, reason: str) -> DecodeError:
@@ -125,11 +120,16 @@ class Result:
         return f"{self._request.describe()} as {kind}"
 
     def __repr__(self) -> str:
-        return f"<Result of {self._request.describe()}: {self.status_code}, {len(self.raw)} bytes>"
+        return f"<Result of {self._request.describe()}: {self.status_code}, {_length(self._content)} bytes>"
 
 
 def _used_up(pieces: list[bytes]) -> Iterator[bytes]:
     """What is read need not be kept: it is as much as the objects that are made of it."""
-    pieces.reverse()
-    while pieces:
-        yield pieces.pop()
+    left = pieces[::-1]
+    del pieces  # if nobody else has them, they go one by one
+    while left:
+        yield left.pop()
+
+
+def _length(content: bytes | list[bytes]) -> int:
+    return len(content) if isinstance(content, bytes) else sum(map(len, content))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+import math
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -63,7 +64,9 @@ class RetryWatcher(Generic[T]):
             )
         self._source = source
         self._clock = clock or SystemClock()
-        self._events = self._watch_on()
+        self._watch: AbstractAsyncContextManager[Any, Any] | None = None
+        self._stream: AsyncIterator[WatchEvent[T] | Failed] | None = None
+        self._not_before = -math.inf  # when the next watch may begin
         self._reading: asyncio.Timeout | None = None  # while somebody waits for an event
         self._is_closed = False
         self.resource_version = resource_version
@@ -72,7 +75,7 @@ class RetryWatcher(Generic[T]):
     async def aclose(self) -> None:
         """Stop watching; whoever is reading sees the end."""
         if self._reading is None:
-            await self._events.aclose()
+            await self._leave()
         elif not self._is_closed:
             self._reading.reschedule(asyncio.get_running_loop().time())
         self._is_closed = True
@@ -87,39 +90,52 @@ class RetryWatcher(Generic[T]):
         return self
 
     async def __anext__(self) -> WatchEvent[T]:
-        if self._is_closed:
-            raise StopAsyncIteration
         if self._reading:
             raise UsageError("another task is already reading this RetryWatcher")
         try:
             # Its time is up when somebody closes this meanwhile.
             async with asyncio.timeout(None) as self._reading:
-                return await anext(self._events)
-        except asyncio.CancelledError:
-            self._events = self._watch_on()  # whoever reads on misses nothing after the last version seen
-            raise
+                while not self._is_closed:
+                    if news := await self._next():
+                        return news
         except TimeoutError:
             if not self._is_closed:
                 raise
+        except Exception:
+            self._is_closed = True
+            raise
         finally:
             self._reading = None
+            if self._is_closed:
+                await self._leave()
         raise StopAsyncIteration
 
-    async def _watch_on(self) -> AsyncGenerator[WatchEvent[T]]:
-        while True:
-            started, delay = self._clock.monotonic(), 0.0
-            try:
-                watch = self._source.watch(resource_version=self.resource_version, allow_bookmarks=True)
-                async with watch as stream:
-                    async for event in stream:
-                        if news := self._news(event):
-                            yield news
-            except (APIError, TransportError) as error:
-                if _is_final(error):
-                    raise
-                delay = suggests_delay(error) or 0.0
-                _log.info("a watch was interrupted after version %s: %s", self.resource_version, error)
-            await self._clock.sleep(max(started + _SHORTEST - self._clock.monotonic(), delay, 0.0))
+    async def _next(self) -> WatchEvent[T] | None:
+        """What comes next; None if the watch has ended, or told nothing of an object. Cancelled, it loses nothing."""
+        try:
+            return self._news(await anext(self._stream or await self._enter()))
+        except StopAsyncIteration:
+            await self._leave()
+        except (APIError, TransportError) as error:
+            await self._leave()
+            if _is_final(error):
+                raise
+            self._not_before = max(self._not_before, self._clock.monotonic() + (suggests_delay(error) or 0.0))
+            _log.info("a watch was interrupted after version %s: %s", self.resource_version, error)
+        return None
+
+    async def _enter(self) -> AsyncIterator[WatchEvent[T] | Failed]:
+        if (left := self._not_before - self._clock.monotonic()) > 0:
+            await self._clock.sleep(left)
+        self._not_before = self._clock.monotonic() + _SHORTEST
+        watch = self._source.watch(resource_version=self.resource_version, allow_bookmarks=True)
+        self._stream, self._watch = await watch.__aenter__(), watch
+        return self._stream
+
+    async def _leave(self) -> None:
+        watch, self._watch, self._stream = self._watch, None, None
+        if watch is not None:
+            await watch.__aexit__(None, None, None)
 
     def _news(self, event: WatchEvent[T] | Failed) -> WatchEvent[T] | None:
         if isinstance(event, Failed):

@@ -188,7 +188,7 @@ class Controller:
         if self._main is None or self._main.done():
             self._check_is_new()
             self._main = asyncio.create_task(self.run(), name=f"controller {self.name}")
-            self._main.add_done_callback(log_end)
+            self._main.add_done_callback(log_end("listwatch.controller"))
 
     async def stop(self) -> None:
         """Begin nothing more, give what is under way `grace` seconds to end, and cancel what is left then.

@@ -173,7 +173,7 @@ class Manager:
         if self._main is None or self._main.done():
             self._check_is_new()
             self._main = asyncio.create_task(self.run(handle_signals=False), name="manager")
-            self._main.add_done_callback(log_end)
+            self._main.add_done_callback(log_end("listwatch.controller"))
 
     def stop_soon(self) -> None:
         """Have it end, and wait for nothing; said again, what is under way gets no time to finish."""

@@ -22,6 +22,7 @@ from typing import Any
 
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import PermanentError, ReconcileTimeoutError, UsageError
+from listwatch.informer.ending import is_being_cancelled
 from listwatch.meta import ObjectKey
 
 __all__ = ["Outcome", "Reconcile", "Reconciler"]
@@ -91,7 +92,7 @@ class Reconciler:
         try:
             return await self._limited(key, work)
         except asyncio.CancelledError:
-            if work.done() and not _is_being_cancelled():
+            if work.done() and not is_being_cancelled():
                 return Outcome(error=RuntimeError(f"{self.name} of {key} cancelled itself"))
             work.cancel()
             await asyncio.wait([work], timeout=_LAST_WAIT)
@@ -120,11 +121,6 @@ class Reconciler:
             raise
         except BaseException as error:  # noqa: BLE001  # SystemExit would end the event loop if it left this task
             return Outcome(error=error)
-
-
-def _is_being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _delay(answer: Any, name: str) -> float | None:

@@ -6,9 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-__all__ = ["cancel_and_wait", "log_end", "until_cancelled", "waited_in_vain"]
-
-_log = logging.getLogger("listwatch.informer")
+__all__ = ["cancel_and_wait", "is_being_cancelled", "log_end", "until_cancelled", "waited_in_vain"]
 
 
 async def until_cancelled(*, then: Callable[[], object]) -> None:
@@ -19,10 +17,15 @@ async def until_cancelled(*, then: Callable[[], object]) -> None:
         then()
 
 
+def is_being_cancelled() -> bool:
+    """Whether this task is to end, also if somebody whom it called has hidden that."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def waited_in_vain(who: str, error: asyncio.CancelledError) -> Exception:
     """What to report of somebody who waited for something which was cancelled; raises if this task was itself."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
+    if is_being_cancelled():
         raise error
     report = RuntimeError(f"{who} waited for something that was cancelled")
     report.__cause__ = error
@@ -37,8 +40,13 @@ async def cancel_and_wait(task: asyncio.Task[None]) -> None:
         task.result()
 
 
-def log_end(task: asyncio.Task[None]) -> None:
-    """Say that something ended in the background by an error, since whoever began it may never ask."""
-    error = None if task.cancelled() else task.exception()
-    if error is not None:
-        _log.error("the %s ended", task.get_name(), exc_info=error)
+def log_end(room: str) -> Callable[[asyncio.Task[None]], None]:
+    """For tasks in the background: says in the log by which error one ended, since whoever began it may never ask."""
+
+    def log(task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            what = str(error) or repr(error)
+            logging.getLogger(room).error("the %s ended: %s", task.get_name(), what, exc_info=error)
+
+    return log

@@ -114,7 +114,7 @@ class Informer(Generic[T]):
 
     async def __aenter__(self) -> Self:
         self._main = asyncio.create_task(self.run(), name=f"informer {self.name}")
-        self._main.add_done_callback(log_end)
+        self._main.add_done_callback(log_end("listwatch.informer"))
         return self
 
     async def __aexit__(

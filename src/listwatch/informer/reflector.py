@@ -16,7 +16,7 @@ from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, Reset
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ListWatchError, StreamIdleError, WatchClosedError
 from listwatch.informer.amounts import check_number
-from listwatch.informer.ending import waited_in_vain
+from listwatch.informer.ending import is_being_cancelled, waited_in_vain
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of, check_source
 from listwatch.informer.reflector_state import (
     List,
@@ -147,6 +147,8 @@ class Reflector(Generic[T]):
             except asyncio.CancelledError as error:
                 in_vain = waited_in_vain("the source", error)
                 verdict = self._state.failed(request, in_vain, now=self._clock.monotonic())
+            if is_being_cancelled():
+                raise asyncio.CancelledError  # the source has hidden it
             await self._follow(verdict)
 
     def __repr__(self) -> str:

@@ -340,7 +340,7 @@ class SharedIndexInformer(Generic[T]):
         if self._is_stopped:
             raise self._runs_once()
         if self._main is None:
-            self._begin().add_done_callback(log_end)
+            self._begin().add_done_callback(log_end("listwatch.informer"))
 
     def _begin(self) -> asyncio.Task[None]:
         self._main = asyncio.create_task(self._work(), name=f"informer {self.name}")
@@ -357,7 +357,7 @@ class SharedIndexInformer(Generic[T]):
                     self._group.create_task(self._detector.run(self._clock), name=f"mutation detector of {self.name}")
                 for listener in self._audience:
                     self._start(listener)
-                await until_cancelled(then=self._audience.close)
+                await until_cancelled(then=self._stop)
         finally:
             self._stop()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from listwatch.objects.head import parts_decoder
+
 __all__ = ["cut_managed_fields"]
 
 
@@ -19,9 +21,8 @@ class _Holder(msgspec.Struct, gc=False):
 
 
 _holder = msgspec.json.Decoder(_Holder)
-_parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
-_KEY = b'"managedFields":'
+_NAME = b'"managedFields"'
+_KEY = _NAME + b":"
 
 
 def cut_managed_fields(raw: bytes) -> bytes:
@@ -35,7 +36,7 @@ def cut_managed_fields(raw: bytes) -> bytes:
     value = bytes(metadata.managed_fields)
     start = raw.find(_KEY)
     end = start + len(_KEY) + len(value)
-    if start < 0 or not raw.startswith(value, start + len(_KEY)) or raw.find(_KEY, end) > 0:
+    if start < 0 or not raw.startswith(value, start + len(_KEY)) or raw.count(_NAME) > 1:
         return _taken_apart(raw)  # it is written with spaces, or something else is called so, too
     before, behind = raw[start - 1 : start], raw[end : end + 1]
     if before == b",":
@@ -48,8 +49,8 @@ def cut_managed_fields(raw: bytes) -> bytes:
 
 
 def _taken_apart(raw: bytes) -> bytes:
-    parts = _parts.decode(raw)
-    metadata = _parts.decode(parts["metadata"])
+    parts = parts_decoder.decode(raw)
+    metadata = parts_decoder.decode(parts["metadata"])
     del metadata["managedFields"]
     parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     return msgspec.json.encode(parts)

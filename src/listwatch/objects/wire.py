@@ -19,6 +19,7 @@ from listwatch.objects.reading import convert
 from listwatch.objects.reasons import UNREADABLE, reason_of
 
 __all__ = [
+    "LONG",
     "UNREADABLE",
     "LineSplitter",
     "ListCutter",
@@ -57,10 +58,12 @@ _lists = msgspec.json.Decoder(WireList)
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
 _frames = msgspec.json.Decoder(_Frame)
 
-# Where servers write the objects of a list, from what length on they are cut in groups, and how long those are.
+LONG = 1 << 20
+"""How many bytes are too many to be joined or cut in one go."""
+
+# Where servers write the objects of a list, and how long a group of them is.
 _ITEMS = b'"items":['
 _SEARCHED = 4096
-_LONG = 1 << 20
 _GROUP = 1 << 18
 _TRIES = 32
 
@@ -119,7 +122,7 @@ class ListCutter:
     def feed(self, piece: bytes) -> Iterator[list[msgspec.Raw]]:
         """The groups that this piece completes."""
         self._held += piece
-        if self._between == b"" and len(self._held) > _LONG:
+        if self._between == b"" and len(self._held) > LONG:
             self._between = self._begin()
         start = self._start
         while self._between and (found := self._next_group(start)):

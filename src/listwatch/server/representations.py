@@ -9,6 +9,7 @@ import msgspec
 
 from listwatch.errors import NotAcceptableError
 from listwatch.meta import Resource
+from listwatch.objects.head import parts_decoder
 from listwatch.objects.managed_fields import cut_managed_fields
 from listwatch.server.decoding import go_name
 from listwatch.server.negotiation import PARTIAL_LIST, PARTIAL_OBJECT, YAML, Representation
@@ -30,7 +31,6 @@ class _Kind(msgspec.Struct, gc=False, rename="camel"):
 
 
 _kind = msgspec.json.Decoder(_Kind)
-_parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _metadata = msgspec.json.Decoder(_WithMetadata)
 
 
@@ -44,8 +44,8 @@ def encode_object(tree: Tree) -> bytes:
 
 def with_resource_version(value: bytes, revision: int) -> bytes:
     """The same object as if it had been written at that revision."""
-    parts = _parts.decode(value)
-    metadata = _parts.decode(parts.get("metadata", _NOTHING))
+    parts = parts_decoder.decode(value)
+    metadata = parts_decoder.decode(parts.get("metadata", _NOTHING))
     metadata["resourceVersion"] = msgspec.Raw(b'"%d"' % revision)
     parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     return msgspec.json.encode(parts)
