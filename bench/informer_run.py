@@ -166,9 +166,9 @@ class Run:
 
     async def _read(self, cache: Cache) -> None:
         """A lister while writes go on."""
-        # Strings of our own, in no order, because programs have none either, and nor do the objects in memory.
-        keys = sorted(json.loads(json.dumps(cache.keys())))
-        random.Random(1).shuffle(keys)
+        keys = sorted(cache.keys())
+        random.Random(1).shuffle(keys)  # programs ask in no order
+        keys = json.loads(json.dumps(keys))  # copies, side by side in memory: it is the cache that is to be searched
         if (by_key := cache.by_key) is not None:
             await self._read_while_writing("reads_key", by_key, keys, at_a_time=_SLICE)
         if (by_index := cache.by_index) is not None:

@@ -108,15 +108,18 @@ func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seco
 	}
 }
 
-// keys are strings of our own, in no order, because programs have none either, and nor do the pods in memory.
+// keys come in no order, as programs ask, and are copies, side by side in memory: it is the cache that is to be searched.
 func keys(lister listersv1.PodLister) []types.NamespacedName {
 	var found []types.NamespacedName
 	pods, _ := lister.List(labels.Everything())
 	for _, pod := range pods {
-		found = append(found, types.NamespacedName{Namespace: strings.Clone(pod.Namespace), Name: strings.Clone(pod.Name)})
+		found = append(found, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 	}
 	slices.SortFunc(found, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
 	rand.New(rand.NewSource(1)).Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	for i, key := range found {
+		found[i] = types.NamespacedName{Namespace: strings.Clone(key.Namespace), Name: strings.Clone(key.Name)}
+	}
 	return found
 }
 
