@@ -40,6 +40,15 @@ def clock() -> VirtualClock:
     return VirtualClock()
 
 
+async def close_in_time(recorder: EventRecorder, clock: VirtualClock) -> None:
+    """Close one that is waiting to write again, while time goes on."""
+    leaving = asyncio.create_task(recorder.aclose())
+    await clock.wait_asleep(2)
+    while not leaving.done():
+        clock.wake_next()
+        await asyncio.sleep(0.001)
+
+
 def recorder_for(client: lw.ClientSet, clock: VirtualClock, *, api: str = "core_v1", **options: Any) -> EventRecorder:
     events = getattr(client, api).events()
     return EventRecorder(events, component="tests", instance="one", clock=clock, random=Random(1), **options)
@@ -153,11 +162,7 @@ async def test_the_count_of_a_series_that_cannot_be_written_in_time_is_counted_a
             recorder.event(POD, "Warning", "BackOff", "restarting failed")
         await recorder.flush()
         server.faults.add(Fault(Refuse(), resource="events"))
-        leaving = asyncio.create_task(recorder.aclose())
-        await clock.wait_asleep(2)
-        while not leaving.done():
-            clock.wake_next()
-            await asyncio.sleep(0.001)
+        await close_in_time(recorder, clock)
     assert (recorder.statistics().counted, recorder.statistics().dropped) == (7, 1)
     assert "1 events were not written in time" in caplog.text
 
@@ -293,11 +298,7 @@ async def test_who_records_never_waits_and_what_is_too_much_is_counted(
     assert caplog.text.count("events are dropped") == 1
     async with recorder:
         await clock.wait_asleep()
-        leaving = asyncio.create_task(recorder.aclose())
-        await clock.wait_asleep(2)
-        while not leaving.done():
-            clock.wake_next()
-            await asyncio.sleep(0.001)
+        await close_in_time(recorder, clock)
     assert recorder.statistics().dropped == 25
     assert "10 events were not written in time" in caplog.text
     assert 60 <= clock.monotonic() < 75
@@ -325,11 +326,7 @@ async def test_a_flush_ends_when_the_recorder_does_and_there_is_nothing_to_flush
         recorder.event(POD, "Normal", "Started", "cannot be written")
         flushing = asyncio.create_task(recorder.flush())
         await clock.wait_asleep()
-        leaving = asyncio.create_task(recorder.aclose())
-        await clock.wait_asleep(2)
-        while not leaving.done():
-            clock.wake_next()
-            await asyncio.sleep(0.001)
+        await close_in_time(recorder, clock)
         await asyncio.sleep(0)
         assert flushing.done()
     async with asyncio.timeout(0):

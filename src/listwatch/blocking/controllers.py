@@ -15,6 +15,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
 from listwatch.cache.indexer import Indexer
@@ -22,10 +23,10 @@ from listwatch.cache.lister import Lister
 from listwatch.controller import controller as controllers
 from listwatch.controller import manager as managers
 from listwatch.controller.signals import ENDING
-from listwatch.controller.triggers import KeyLike
+from listwatch.controller.triggers import KeyLike, Watch
 
 from .background import Lease
-from .face import Opened
+from .face import Face, Opened
 from .informers import start_leased, stop_leased
 
 __all__ = ["Controller", "Manager"]
@@ -55,6 +56,9 @@ class Controller(
     without="informer begin open close work stop_taking wait_finished under_way has_left_some was_held_up",
 ):
     _closed_by: ClassVar[str] = "stop"
+
+    def _open(self, *arguments: Any, **options: Any) -> None:
+        super()._open(*arguments, **{name: _of_twins(value) for name, value in options.items()})
 
     # These are safe in any thread, and need not wait for the loop.
 
@@ -109,6 +113,14 @@ class Manager(Opened, twin=managers.Manager, made_as=LeasedManager, on_loop=True
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _of_twins(value: Any) -> Any:
+    """Watches of blocking informers as watches of their twins; whatever else is given, as it is."""
+    of: Any = value.of if isinstance(value, Watch) else None
+    if isinstance(of, Face):
+        return replace(value, of=of._twin)
+    return type(value)(map(_of_twins, value)) if type(value) in (list, tuple) else value
 
 
 @contextmanager

@@ -11,12 +11,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property, wraps
 from types import FunctionType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from listwatch.controller.triggers import Watch
 from listwatch.errors import UsageError
 
 from .background import Lease
@@ -304,8 +302,6 @@ def _twin_of(value: Any) -> Any:
 
 
 def _one_twin_of(value: Any) -> Any:
-    if isinstance(value, Watch):
-        return replace(value, of=_one_twin_of(value.of))
     return value._twin if isinstance(value, Face) else value
 
 
