@@ -8,7 +8,6 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from tools import generate_blocking
 
 import listwatch as lw
 from listwatch import blocking
@@ -17,6 +16,7 @@ from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
+from tools import generate_blocking
 
 FACES = generate_blocking.faces()
 FUNCTIONS = [name for name in blocking.__all__ if not isinstance(getattr(blocking, name), type)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.models import synthetic
+
 from tools.check_models import Facts, committed_facts, compare, report, server_facts
 from tools.models.source import Source, read_source
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models import synthetic
-from tools import generate_models
-from tools.models.naming import attribute_names, pascal_case, snake_case
-from tools.models.source import Source, read_source
 
 from listwatch.meta import Resource, Subresource
 from listwatch.server.schema import Schema
+from tools import generate_models
+from tools.models.naming import attribute_names, pascal_case, snake_case
+from tools.models.source import Source, read_source
 
 GOLDEN = Path(__file__).parent / "golden"
 

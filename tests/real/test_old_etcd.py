@@ -1,10 +1,10 @@
 """An etcd that cannot report the progress of watches makes kube-apiserver refuse to stream lists."""
 
 from tests.real.observed_informer import ObservedInformer
-from tools.build_realcluster import OLD_ETCD
 
 from listwatch.client.client_set import ClientSet
 from listwatch.testing import RealAPIServer, RealBinaries
+from tools.build_realcluster import OLD_ETCD
 
 
 async def test_an_informer_lists_where_an_old_etcd_keeps_the_server_from_streaming():

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tools import build_realcluster
-from tools.build_realcluster import ETCD, KUBERNETES, OLD_ETCD, PROJECTS, linker_flags
 
 from listwatch.testing.real_binaries import ASSETS, BinaryCache
+from tools import build_realcluster
+from tools.build_realcluster import ETCD, KUBERNETES, OLD_ETCD, PROJECTS, linker_flags
 
 WORKS = """#!/bin/sh
 pwd >>"$LOG"
