@@ -28,7 +28,7 @@ def client_groups_text(source: Source, definitions: Mapping[str, Definition]) ->
         "",
         "from typing import TYPE_CHECKING",
         "",
-        "from .groups import Clusterwide, Group, Namespaced",
+        "from listwatch.client.groups import Clusterwide, Group, Namespaced",
         "",
         "if TYPE_CHECKING:",
         "    from listwatch.models import (",

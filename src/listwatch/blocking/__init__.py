@@ -10,7 +10,7 @@ Every name is that of its asynchronous twin and takes the same arguments. Behind
 daemon thread; `face.py` says how. Type checkers read `__init__.pyi`, which `make blocking` writes.
 """
 
-from .clients import (
+from listwatch.blocking.clients import (
     ClientSet,
     DiscoveryClient,
     DynamicClient,
@@ -23,15 +23,15 @@ from .clients import (
     SubresourceClient,
     apply_files,
 )
-from .controllers import Controller, Manager
-from .electors import LeaderElector
-from .finalizers import add_finalizer, finalize, remove_finalizer
-from .informers import HandlerRegistration, InformerHandle, SharedIndexInformer, SharedInformerFactory
-from .queues import WorkQueue
-from .recorders import EventRecorder
-from .sources import ListWatch
-from .streams import ByteStream, LogStream, WatchStream
-from .waiting import RetryWatcher, retry_on_conflict, until, until_with_sync, wait_for
+from listwatch.blocking.controllers import Controller, Manager
+from listwatch.blocking.electors import LeaderElector
+from listwatch.blocking.finalizers import add_finalizer, finalize, remove_finalizer
+from listwatch.blocking.informers import HandlerRegistration, InformerHandle, SharedIndexInformer, SharedInformerFactory
+from listwatch.blocking.queues import WorkQueue
+from listwatch.blocking.recorders import EventRecorder
+from listwatch.blocking.sources import ListWatch
+from listwatch.blocking.streams import ByteStream, LogStream, WatchStream
+from listwatch.blocking.waiting import RetryWatcher, retry_on_conflict, until, until_with_sync, wait_for
 
 __all__ = [
     "ByteStream",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
+from listwatch.blocking.face import Face, Opened, waiting_function
 from listwatch.client import (
     apply_files as files,
 )
@@ -24,8 +25,6 @@ from listwatch.client import (
 )
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
-
-from .face import Face, Opened, waiting_function
 
 __all__ = [
     "ClientSet",

@@ -18,16 +18,15 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
+from listwatch.blocking.background import Lease
+from listwatch.blocking.face import Face, Opened
+from listwatch.blocking.informers import start_leased, stop_leased
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.controller import controller as controllers
 from listwatch.controller import manager as managers
 from listwatch.controller.signals import ENDING
 from listwatch.controller.triggers import KeyLike, Watch
-
-from .background import Lease
-from .face import Face, Opened
-from .informers import start_leased, stop_leased
 
 __all__ = ["Controller", "Manager"]
 

@@ -18,10 +18,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 
+from listwatch.blocking.face import Opened
 from listwatch.errors import LeadershipLostError
 from listwatch.leaderelection import elector as electors
-
-from .face import Opened
 
 __all__ = ["LeaderElector"]
 

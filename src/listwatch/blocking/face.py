@@ -15,9 +15,8 @@ from functools import cached_property, wraps
 from types import FunctionType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from listwatch.blocking.background import Lease
 from listwatch.errors import UsageError
-
-from .background import Lease
 
 __all__ = ["Face", "Items", "Opened", "faced", "leased", "spoken", "waiting_function"]
 

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from listwatch.blocking.clients import ResourceClient
+from listwatch.blocking.face import spoken, waiting_function
+from listwatch.blocking.waiting import finished
 from listwatch.controller import finalizers
 from listwatch.errors import UsageError
-
-from .clients import ResourceClient
-from .face import spoken, waiting_function
-from .waiting import finished
 
 __all__ = ["add_finalizer", "finalize", "remove_finalizer"]
 

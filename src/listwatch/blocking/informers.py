@@ -13,16 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from listwatch.blocking.background import Lease, LoopThread
+from listwatch.blocking.face import Face, Opened, leased
+from listwatch.blocking.handler_thread import HandlerThread, ThreadListener
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.informer import factory as factories
 from listwatch.informer import shared_informer
 from listwatch.informer.handlers import Change
 from listwatch.informer.listener import Overflow, Reader
 from listwatch.objects.object import Object
-
-from .background import Lease, LoopThread
-from .face import Face, Opened, leased
-from .handler_thread import HandlerThread, ThreadListener
 
 __all__ = [
     "HandlerRegistration",

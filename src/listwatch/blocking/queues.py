@@ -14,12 +14,11 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Generic, TypeVar
 
+from listwatch.blocking.background import check_not_in_a_loop
+from listwatch.blocking.face import Opened
 from listwatch.errors import WaitTimeoutError
 from listwatch.workqueue import queue as queues
 from listwatch.workqueue.queue_state import WorkQueueStatistics
-
-from .background import check_not_in_a_loop
-from .face import Opened
 
 __all__ = ["WorkQueue"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from listwatch.blocking.face import Opened
 from listwatch.events import recorder
-
-from .face import Opened
 
 __all__ = ["EventRecorder"]
 

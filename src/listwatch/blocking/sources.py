@@ -15,10 +15,9 @@ from contextlib import suppress
 from functools import partial, wraps
 from typing import Any, ClassVar, Generic, TypeVar
 
+from listwatch.blocking.face import Face, Opened
 from listwatch.informer import list_watch
 from listwatch.objects.object import Object
-
-from .face import Face, Opened
 
 __all__ = ["ListWatch"]
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from typing import Any, Generic, Self, TypeVar
 
 from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.blocking.background import Lease
+from listwatch.blocking.face import Face
 from listwatch.client import byte_stream, log_stream, watch_stream
 from listwatch.objects.object import Object
 from listwatch.objects.wire import LineSplitter
-
-from .background import Lease
-from .face import Face
 
 __all__ = ["ByteStream", "LogStream", "WatchStream"]
 

@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from listwatch.api.references import read_reference
+from listwatch.client.client_set import ClientSet
+from listwatch.client.conditions import ready
+from listwatch.client.dynamic_client import DynamicClient
+from listwatch.client.locating import locate
+from listwatch.client.resource_client import ResourceClient
+from listwatch.client.waiting import wait_for
 from listwatch.errors import AlreadyExistsError, DecodeError, ListWatchError, UsageError
 from listwatch.meta import Resource
 from listwatch.objects.unstructured import Unstructured
-
-from .client_set import ClientSet
-from .conditions import ready
-from .dynamic_client import DynamicClient
-from .locating import locate
-from .resource_client import ResourceClient
-from .waiting import wait_for
 
 __all__ = ["KIND_ORDER", "apply_files", "apply_objects", "load_files"]
 

@@ -15,14 +15,13 @@ import logging
 import math
 from typing import Protocol
 
+from listwatch.client.config import ClientConfig
+from listwatch.client.credential import Credential, Issued
+from listwatch.client.exec_plugin import ExecPlugin
+from listwatch.client.oidc import Fetch, OIDCProvider
+from listwatch.client.token_file import read_token
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError, CredentialError
-
-from .config import ClientConfig
-from .credential import Credential, Issued
-from .exec_plugin import ExecPlugin
-from .oidc import Fetch, OIDCProvider
-from .token_file import read_token
 
 __all__ = [
     "Credential",

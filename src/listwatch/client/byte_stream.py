@@ -10,10 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Self
 
+from listwatch.client.sender import Stream
 from listwatch.errors import UsageError
 from listwatch.objects.wire import LineSplitter
-
-from .sender import Stream
 
 __all__ = ["ByteStream"]
 

@@ -13,19 +13,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from listwatch.api.references import ResourceLike, read_reference
+from listwatch.client.connected import Connected
+from listwatch.client.discovery_client import DiscoveryClient
+from listwatch.client.dynamic_client import DynamicClient
+from listwatch.client.groups import Group, group_versions, kind_of
+from listwatch.client.locating import locate, provisional
+from listwatch.client.metadata_client import MetadataClient
+from listwatch.client.resource_client import ResourceClient
+from listwatch.client.rest_mapper import RESTMapper
+from listwatch.client.typed_groups import Groups
 from listwatch.errors import RequestError
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
-
-from .connected import Connected
-from .discovery_client import DiscoveryClient
-from .dynamic_client import DynamicClient
-from .groups import Group, group_versions, kind_of
-from .locating import locate, provisional
-from .metadata_client import MetadataClient
-from .resource_client import ResourceClient
-from .rest_mapper import RESTMapper
-from .typed_groups import Groups
 
 __all__ = ["ClientSet"]
 

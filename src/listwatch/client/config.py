@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from listwatch.client.checked import HIDDEN, Checked, Mistake, is_unicode
 from listwatch.errors import UsageError
-
-from .checked import HIDDEN, Checked, Mistake, is_unicode
 
 __all__ = ["ClientConfig", "ExecConfig", "Impersonation", "OIDCConfig", "Origin", "ServerWarning"]
 

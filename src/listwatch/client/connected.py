@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
-from .config import ClientConfig
-from .rest_client import RESTClient
+from listwatch.client.config import ClientConfig
+from listwatch.client.rest_client import RESTClient
 
 __all__ = ["Connected"]
 

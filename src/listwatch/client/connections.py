@@ -22,12 +22,11 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
 from listwatch import __version__
+from listwatch.client.chunked_body import ChunkedBody
+from listwatch.client.network_errors import error_of_system
+from listwatch.client.sockets import SocksProxy, open_socket
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ConnectError, ConnectionLostError, ProtocolError, TransportError, TransportTimeoutError
-
-from .chunked_body import ChunkedBody
-from .network_errors import error_of_system
-from .sockets import SocksProxy, open_socket
 
 __all__ = ["EXPLAINABLE", "Pool", "Pools", "about", "explained"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from .tls import ClientCertificate
+from listwatch.client.tls import ClientCertificate
 
 __all__ = ["Credential", "Issued"]
 

@@ -13,11 +13,10 @@ from pathlib import Path
 import msgspec
 
 from listwatch.api.discovery import Discovered, discovered_from_dict, discovered_to_dict, found_despite
+from listwatch.client.discovery_client import DiscoveryClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, DecodeError, DiscoveryError, TransportError
 from listwatch.objects.wire import UNREADABLE
-
-from .discovery_client import DiscoveryClient
 
 __all__ = ["DiscoveryCache"]
 

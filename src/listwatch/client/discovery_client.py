@@ -26,12 +26,11 @@ from listwatch.api.discovery_documents import (
     read_version,
 )
 from listwatch.api.requests import api_path
+from listwatch.client.config import ClientConfig
+from listwatch.client.connected import Connected
+from listwatch.client.rest_client import RESTClient
 from listwatch.errors import ListWatchError, NotFoundError
 from listwatch.meta import Resource, join_api_version
-
-from .config import ClientConfig
-from .connected import Connected
-from .rest_client import RESTClient
 
 __all__ = ["DiscoveryClient", "ServerVersion"]
 

@@ -12,14 +12,13 @@ from typing import NamedTuple
 import aiohttp
 
 from listwatch.api.responses import HTTPResponse
+from listwatch.client.connections import EXPLAINABLE, Pool, explained
+from listwatch.client.gathering import Gathering
+from listwatch.client.gzip_stream import GzipDecoder
 from listwatch.clock import Clock
 from listwatch.errors import ProtocolError, StreamIdleError, UsageError
 from listwatch.objects.wire import LONG
 from listwatch.turns import Turns
-
-from .connections import EXPLAINABLE, Pool, explained
-from .gathering import Gathering
-from .gzip_stream import GzipDecoder
 
 __all__ = ["AiohttpStream", "Exchange"]
 

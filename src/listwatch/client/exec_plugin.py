@@ -19,14 +19,13 @@ from typing import Annotated, Any
 
 import msgspec
 
+from listwatch.client.config import ClientConfig, ExecConfig, fits_header
+from listwatch.client.credential import Credential, Issued
+from listwatch.client.kubeconfig_reader import parsed
+from listwatch.client.tls import ClientCertificate, authority_of, check_certificate
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError
 from listwatch.objects.reading import read
-
-from .config import ClientConfig, ExecConfig, fits_header
-from .credential import Credential, Issued
-from .kubeconfig_reader import parsed
-from .tls import ClientCertificate, authority_of, check_certificate
 
 __all__ = ["ExecPlugin"]
 

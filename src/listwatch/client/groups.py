@@ -9,12 +9,11 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from listwatch import models
+from listwatch.client.resource_client import ResourceClient
+from listwatch.client.rest_client import RESTClient
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-
-from .resource_client import ResourceClient
-from .rest_client import RESTClient
 
 __all__ = ["Clusterwide", "Group", "Namespaced", "group_versions", "kind_of"]
 

@@ -7,11 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from listwatch.client.config import ClientConfig
+from listwatch.client.tls import trusting
+from listwatch.client.token_file import read_token
 from listwatch.errors import ConfigError, NotInClusterError
-
-from .config import ClientConfig
-from .tls import trusting
-from .token_file import read_token
 
 __all__ = ["SERVICE_ACCOUNT_FOLDER", "ServiceAccount", "load_incluster_config"]
 

@@ -15,13 +15,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
+from listwatch.client.config import ClientConfig, ExecConfig, Impersonation, OIDCConfig, ServerWarning
+from listwatch.client.in_cluster import SERVICE_ACCOUNT_FOLDER, ServiceAccount
+from listwatch.client.kubeconfig_draft import Draft
+from listwatch.client.kubeconfig_entries import Cluster, Context, Kubeconfig, Named, User
+from listwatch.client.kubeconfig_reader import read_file, together
 from listwatch.errors import ConfigError, EmptyConfigError, UsageError
-
-from .config import ClientConfig, ExecConfig, Impersonation, OIDCConfig, ServerWarning
-from .in_cluster import SERVICE_ACCOUNT_FOLDER, ServiceAccount
-from .kubeconfig_draft import Draft
-from .kubeconfig_entries import Cluster, Context, Kubeconfig, Named, User
-from .kubeconfig_reader import read_file, together
 
 __all__ = ["Overrides", "load_config", "load_kube_config", "read_kubeconfig"]
 

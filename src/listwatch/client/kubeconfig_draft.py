@@ -12,14 +12,13 @@ import shutil
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from listwatch.client.checked import Checked
+from listwatch.client.config import EXEC_API, ClientConfig, ExecConfig, Impersonation, OIDCConfig, Origin
+from listwatch.client.kubeconfig_entries import AuthProvider, Body, Cluster, Context, Exec, Named, User
+from listwatch.client.kubeconfig_reader import together
+from listwatch.client.tls import certificate_mistakes
+from listwatch.client.token_file import read_token
 from listwatch.errors import ConfigError
-
-from .checked import Checked
-from .config import EXEC_API, ClientConfig, ExecConfig, Impersonation, OIDCConfig, Origin
-from .kubeconfig_entries import AuthProvider, Body, Cluster, Context, Exec, Named, User
-from .kubeconfig_reader import together
-from .tls import certificate_mistakes
-from .token_file import read_token
 
 __all__ = ["CLUSTER_FIELDS", "EXEC_EXTENSION", "IMPERSONATION_FIELDS", "OIDC_FIELDS", "USER_FIELDS", "Draft"]
 

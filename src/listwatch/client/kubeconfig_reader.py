@@ -15,10 +15,19 @@ from typing import Any
 import msgspec
 import yaml
 
+from listwatch.client.kubeconfig_entries import (
+    AuthProvider,
+    Body,
+    BodyT,
+    Cluster,
+    Context,
+    Extension,
+    Kubeconfig,
+    Named,
+    User,
+)
 from listwatch.errors import ConfigError
 from listwatch.objects.reading import read
-
-from .kubeconfig_entries import AuthProvider, Body, BodyT, Cluster, Context, Extension, Kubeconfig, Named, User
 
 __all__ = ["parsed", "read_bytes", "read_file", "together"]
 

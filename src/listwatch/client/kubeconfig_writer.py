@@ -16,12 +16,17 @@ from typing import Any
 import msgspec
 import yaml
 
+from listwatch.client.config import ClientConfig, ExecConfig, OIDCConfig, Origin
+from listwatch.client.kubeconfig_draft import (
+    CLUSTER_FIELDS,
+    EXEC_EXTENSION,
+    IMPERSONATION_FIELDS,
+    OIDC_FIELDS,
+    USER_FIELDS,
+)
+from listwatch.client.kubeconfig_entries import AuthProvider, Cluster, Context, Exec, Extension, User, Variable
+from listwatch.client.kubeconfig_reader import parsed
 from listwatch.errors import ConfigError
-
-from .config import ClientConfig, ExecConfig, OIDCConfig, Origin
-from .kubeconfig_draft import CLUSTER_FIELDS, EXEC_EXTENSION, IMPERSONATION_FIELDS, OIDC_FIELDS, USER_FIELDS
-from .kubeconfig_entries import AuthProvider, Cluster, Context, Exec, Extension, User, Variable
-from .kubeconfig_reader import parsed
 
 __all__ = ["write_kubeconfig", "write_tokens"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from listwatch.api.references import At, ByKind, Named, Reference
+from listwatch.client.builtin_resources import builtin_resources
+from listwatch.client.resource_reader import Find
+from listwatch.client.rest_mapper import RESTMapper
 from listwatch.meta import Resource
-
-from .builtin_resources import builtin_resources
-from .resource_reader import Find
-from .rest_mapper import RESTMapper
 
 __all__ = ["locate", "provisional"]
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Self
 
-from .byte_stream import ByteStream
+from listwatch.client.byte_stream import ByteStream
 
 __all__ = ["LogStream"]
 

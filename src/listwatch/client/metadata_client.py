@@ -4,17 +4,16 @@ lookup or a count of labels needs."""
 from __future__ import annotations
 
 from listwatch.api.references import ResourceLike, read_reference
+from listwatch.client.config import ClientConfig
+from listwatch.client.connected import Connected
+from listwatch.client.discovery_client import DiscoveryClient
+from listwatch.client.locating import locate, provisional
+from listwatch.client.resource_editor import ResourceEditor
+from listwatch.client.rest_client import RESTClient
+from listwatch.client.rest_mapper import RESTMapper
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
-
-from .config import ClientConfig
-from .connected import Connected
-from .discovery_client import DiscoveryClient
-from .locating import locate, provisional
-from .resource_editor import ResourceEditor
-from .rest_client import RESTClient
-from .rest_mapper import RESTMapper
 
 __all__ = ["MetadataClient", "MetadataResource"]
 

@@ -16,14 +16,13 @@ from urllib.parse import quote_plus, urlencode
 
 import msgspec
 
+from listwatch.client.config import OIDCConfig, fits_header, url_mistakes, without_password
+from listwatch.client.credential import Credential, Issued
+from listwatch.client.kubeconfig_writer import write_tokens
+from listwatch.client.tls import trusting
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError, TransportError
 from listwatch.objects.reading import decoder_for
-
-from .config import OIDCConfig, fits_header, url_mistakes, without_password
-from .credential import Credential, Issued
-from .kubeconfig_writer import write_tokens
-from .tls import trusting
 
 __all__ = ["Fetch", "OIDCProvider"]
 

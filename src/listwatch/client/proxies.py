@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
-from .checked import complain
-from .config import PROXY_SCHEMES, url_mistakes
+from listwatch.client.checked import complain
+from listwatch.client.config import PROXY_SCHEMES, url_mistakes
 
 __all__ = ["proxy_for"]
 

@@ -24,6 +24,12 @@ from listwatch.api.requests import (
     split_uri,
 )
 from listwatch.api.responses import is_json, media_type
+from listwatch.client.byte_stream import ByteStream
+from listwatch.client.config import fits_header
+from listwatch.client.result import Result
+from listwatch.client.retry import DEFAULT_RETRIES
+from listwatch.client.sender import Effort, Sender, Stream
+from listwatch.client.watch_stream import WatchStream, patience_for
 from listwatch.errors import ListWatchError, ProtocolError, RequestError
 from listwatch.meta import path_segment
 from listwatch.objects.model import Model
@@ -31,13 +37,6 @@ from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.writing import encode, finish, plain
-
-from .byte_stream import ByteStream
-from .config import fits_header
-from .result import Result
-from .retry import DEFAULT_RETRIES
-from .sender import Effort, Sender, Stream
-from .watch_stream import WatchStream, patience_for
 
 __all__ = ["Body", "Request"]
 

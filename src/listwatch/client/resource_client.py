@@ -23,14 +23,13 @@ from listwatch.api.options import (
     query,
 )
 from listwatch.api.patches import APPLY_PATCH, MERGE_PATCH, Patch, PatchType
+from listwatch.client.log_stream import LogStream
+from listwatch.client.request import Request
+from listwatch.client.resource_editor import ResourceEditor
+from listwatch.client.subresource_client import SubresourceClient
 from listwatch.errors import RequestError
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-
-from .log_stream import LogStream
-from .request import Request
-from .resource_editor import ResourceEditor
-from .subresource_client import SubresourceClient
 
 if TYPE_CHECKING:
     from listwatch.models.authentication_v1 import TokenRequest

@@ -8,14 +8,13 @@ import msgspec
 
 from listwatch.api.options import FieldValidation, PropagationPolicy, delete_options, query
 from listwatch.api.patches import Patch, PatchType, encode_patch, fitting_type, patch_type
+from listwatch.client.builtin_resources import is_builtin
+from listwatch.client.resource_reader import ResourceReader
+from listwatch.client.result import Result
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.wire import UNREADABLE
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
-
-from .builtin_resources import is_builtin
-from .resource_reader import ResourceReader
-from .result import Result
 
 __all__ = ["ResourceEditor"]
 

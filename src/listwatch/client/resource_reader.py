@@ -10,19 +10,18 @@ from functools import partial
 from typing import Generic, Self, TypeVar
 
 from listwatch.api.options import query, selection
+from listwatch.client.byte_stream import ByteStream
+from listwatch.client.pager import PAGE_SIZE, Pager
+from listwatch.client.request import Request
+from listwatch.client.rest_client import RESTClient
+from listwatch.client.sender import Stream
+from listwatch.client.watch_stream import WatchStream, patience_for
 from listwatch.errors import RequestError
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
 from listwatch.turns import in_turns
-
-from .byte_stream import ByteStream
-from .pager import PAGE_SIZE, Pager
-from .request import Request
-from .rest_client import RESTClient
-from .sender import Stream
-from .watch_stream import WatchStream, patience_for
 
 __all__ = ["Find", "ResourceReader"]
 

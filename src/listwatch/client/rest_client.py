@@ -12,14 +12,13 @@ import copy
 from typing import Self
 
 from listwatch.api.requests import PATCH_TYPES, api_path
+from listwatch.client.config import ClientConfig, check_config
+from listwatch.client.rate_limiter import RateLimiter, TokenBucket
+from listwatch.client.request import Request
+from listwatch.client.result import Result
+from listwatch.client.sender import ClientStatistics, Sender, Transport
+from listwatch.client.warnings import WarningReporter
 from listwatch.clock import Clock, SystemClock
-
-from .config import ClientConfig, check_config
-from .rate_limiter import RateLimiter, TokenBucket
-from .request import Request
-from .result import Result
-from .sender import ClientStatistics, Sender, Transport
-from .warnings import WarningReporter
 
 __all__ = ["ClientStatistics", "RESTClient", "Request", "Result"]
 
@@ -108,7 +107,7 @@ class RESTClient:
 
 def _transport(config: ClientConfig, clock: Clock) -> Transport:
     # Here and not above: whoever brings a transport of their own needs no HTTP library.
-    from .transport import AiohttpTransport
+    from listwatch.client.transport import AiohttpTransport
 
     return AiohttpTransport(config, clock=clock)
 

@@ -9,11 +9,10 @@ from typing import TypeVar
 from listwatch.api.discovery import Discovered
 from listwatch.api.references import At, ByKind, Named, Reference, ResourceLike, read_reference
 from listwatch.api.resource_map import Match, ResourceMap
+from listwatch.client.discovery_cache import DiscoveryCache
+from listwatch.client.discovery_client import DiscoveryClient
 from listwatch.errors import NoMatchError
 from listwatch.meta import GroupVersionKind, Resource
-
-from .discovery_cache import DiscoveryCache
-from .discovery_client import DiscoveryClient
 
 __all__ = ["RESTMapper"]
 

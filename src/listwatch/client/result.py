@@ -9,14 +9,13 @@ import msgspec
 
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse, media_type
+from listwatch.client.config import ServerWarning
 from listwatch.errors import DecodeError, UsageError
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.reading import convert
 from listwatch.objects.reasons import UNREADABLE, reason_of
-
-from .config import ServerWarning
 
 __all__ = ["Result"]
 

@@ -16,14 +16,13 @@ from weakref import WeakSet
 
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse, error_from_answer
+from listwatch.client.config import ServerWarning
+from listwatch.client.rate_limiter import RateLimiter
+from listwatch.client.retry import Mode, Retry, decide
+from listwatch.client.warnings import WarningReporter
+from listwatch.client.written import tell_written
 from listwatch.clock import Clock
 from listwatch.errors import ConnectionLostError, ProtocolError, TransportError
-
-from .config import ServerWarning
-from .rate_limiter import RateLimiter
-from .retry import Mode, Retry, decide
-from .warnings import WarningReporter
-from .written import tell_written
 
 __all__ = ["ClientStatistics", "Effort", "Sender", "Stream", "Transport"]
 

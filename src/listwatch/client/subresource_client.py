@@ -7,11 +7,10 @@ from typing import Any, Generic, TypeVar
 
 from listwatch.api.options import FieldValidation, query
 from listwatch.api.patches import APPLY_PATCH, Patch, PatchType, encode_patch, patch_type
+from listwatch.client.byte_stream import ByteStream
+from listwatch.client.request import Request
+from listwatch.client.sender import Stream
 from listwatch.objects.object import Object
-
-from .byte_stream import ByteStream
-from .request import Request
-from .sender import Stream
 
 __all__ = ["SubresourceClient"]
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from listwatch.client.config import ClientConfig
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError
-
-from .config import ClientConfig
 
 __all__ = ["ClientCertificate", "TLSContexts", "authority_of", "certificate_mistakes", "check_certificate", "trusting"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from listwatch.client.config import fits_header
 from listwatch.errors import CredentialError
-
-from .config import fits_header
 
 __all__ = ["read_token"]
 

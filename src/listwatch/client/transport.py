@@ -21,16 +21,15 @@ from yarl import URL
 
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse, is_success
+from listwatch.client.auth import Credential, credentials_for
+from listwatch.client.config import ClientConfig
+from listwatch.client.connections import Pool, Pools, about
+from listwatch.client.exchange import AiohttpStream, Exchange
+from listwatch.client.proxies import proxy_for
+from listwatch.client.sockets import SocksProxy
+from listwatch.client.tls import TLSContexts
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import ProtocolError, TransportTimeoutError, UsageError
-
-from .auth import Credential, credentials_for
-from .config import ClientConfig
-from .connections import Pool, Pools, about
-from .exchange import AiohttpStream, Exchange
-from .proxies import proxy_for
-from .sockets import SocksProxy
-from .tls import TLSContexts
 
 __all__ = ["AiohttpTransport"]
 

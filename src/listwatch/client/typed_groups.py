@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .groups import Clusterwide, Group, Namespaced
+from listwatch.client.groups import Clusterwide, Group, Namespaced
 
 if TYPE_CHECKING:
     from listwatch.models import (

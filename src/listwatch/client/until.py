@@ -7,11 +7,10 @@ from typing import TypeVar
 
 from listwatch.api.event_conditions import EventConditions, describe_last
 from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.client.retry_watcher import RetryWatcher, Watchable
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import WaitTimeoutError, WatchClosedError
 from listwatch.objects.object import Object
-
-from .retry_watcher import RetryWatcher, Watchable
 
 __all__ = ["EventCondition", "until", "until_without_retry"]
 

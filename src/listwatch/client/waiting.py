@@ -16,13 +16,12 @@ from typing import Any, TypeVar
 from listwatch.api.predicates import check_predicate
 from listwatch.api.watch_events import Deleted
 from listwatch.backoff import REFLECTOR_BACKOFF
+from listwatch.client.conditions import parse_condition
+from listwatch.client.resource_reader import ResourceReader
+from listwatch.client.retry_watcher import RetryWatcher
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import ExpiredError, UsageError, WaitTimeoutError
 from listwatch.objects.object import Object
-
-from .conditions import parse_condition
-from .resource_reader import ResourceReader
-from .retry_watcher import RetryWatcher
 
 __all__ = ["wait_for"]
 

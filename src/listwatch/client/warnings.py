@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from .config import ServerWarning
+from listwatch.client.config import ServerWarning
 
 __all__ = ["WarningReporter", "parse_warnings"]
 

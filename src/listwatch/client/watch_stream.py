@@ -13,6 +13,7 @@ from typing import Generic, Self, TypeVar
 
 from listwatch.api.statuses import status_from_error
 from listwatch.api.watch_events import Bookmark, EventReader, Failed, WatchEvent, read_event
+from listwatch.client.byte_stream import ByteStream
 from listwatch.errors import (
     ConnectionLostError,
     DecodeError,
@@ -23,8 +24,6 @@ from listwatch.errors import (
 )
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-
-from .byte_stream import ByteStream
 
 __all__ = ["WatchStream", "patience_for"]
 

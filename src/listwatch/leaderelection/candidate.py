@@ -9,8 +9,7 @@ from typing import Protocol, TypeVar
 from listwatch.client.retry_on_conflict import retry_on_conflict
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import AlreadyExistsError, ConflictError, TransportTimeoutError
-
-from .elector_state import ElectorState, LeaderRecord, Timing
+from listwatch.leaderelection.elector_state import ElectorState, LeaderRecord, Timing
 
 __all__ = ["Candidate", "LeaderLock"]
 

@@ -26,11 +26,10 @@ from listwatch.client.resource_client import ResourceClient
 from listwatch.client.rest_client import RESTClient
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import LeadershipLostError, UsageError
-
-from .announcer import Announcer
-from .candidate import Candidate, LeaderLock
-from .elector_state import JITTER, Timing
-from .lease_lock import LeaseLock
+from listwatch.leaderelection.announcer import Announcer
+from listwatch.leaderelection.candidate import Candidate, LeaderLock
+from listwatch.leaderelection.elector_state import JITTER, Timing
+from listwatch.leaderelection.lease_lock import LeaseLock
 
 __all__ = ["ElectorStatistics", "LeaderElector", "LeaderLock"]
 

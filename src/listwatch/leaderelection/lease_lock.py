@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from listwatch.client.resource_client import ResourceClient
 from listwatch.errors import NotFoundError, UsageError
+from listwatch.leaderelection.elector_state import LeaderRecord
 from listwatch.objects.metadata import ObjectMeta
-
-from .elector_state import LeaderRecord
 
 if TYPE_CHECKING:
     from listwatch.models.coordination_v1 import Lease, LeaseSpec

@@ -16,11 +16,10 @@ from listwatch.client.connected import Connected
 from listwatch.client.rest_client import RESTClient
 from listwatch.controller.samples import Sample
 from listwatch.errors import ConfigError, UsageError
-
-from .samples import samples_of
+from listwatch.metrics.samples import samples_of
 
 if TYPE_CHECKING:
-    from .prometheus import Metric
+    from listwatch.metrics.prometheus import Metric
 
 __all__ = ["Collector", "Observed"]
 
@@ -44,7 +43,7 @@ class Collector:
 
     def __init__(self) -> None:
         try:
-            from . import prometheus
+            from listwatch.metrics import prometheus
         except ImportError:
             raise ConfigError("metrics need the prometheus_client package: install listwatch[metrics]") from None
         self._families = prometheus.families
