@@ -29,7 +29,7 @@ _ROOM = "--quota-backend-bytes=8589934592"  # for etcd: 100,000 pods and their p
 def report(effort: Effort) -> Report:
     """Measure all, and say what was promised."""
     from listwatch.errors import ListWatchError
-    from listwatch.testing.real_api_server_thread import RealAPIServer, RealAPIServerThread
+    from listwatch.testing.real.real_api_server_thread import RealAPIServer, RealAPIServerThread
 
     counts = (1_000, 10_000, 100_000) if effort.full else (10_000,)
     notes = [*NOTES] if effort.full else [*NOTES, *USUAL_NOTES]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 
 from listwatch.backoff import Backoff
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.controller.reports import Failure

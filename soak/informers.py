@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from listwatch.backoff import Backoff
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.informer.handlers import Added, Updated
 from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap, Namespace

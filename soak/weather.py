@@ -8,7 +8,17 @@ from random import Random
 
 from listwatch.errors import InternalServerError, TooManyRequestsError
 from listwatch.server import APIServer
-from listwatch.server.faults import CutStream, Delay, DropBookmarks, Expire, Fail, Fault, HoldEvents, LoseAnswer, Refuse
+from listwatch.server.faults.faults import (
+    CutStream,
+    Delay,
+    DropBookmarks,
+    Expire,
+    Fail,
+    Fault,
+    HoldEvents,
+    LoseAnswer,
+    Refuse,
+)
 
 __all__ = ["Weather"]
 

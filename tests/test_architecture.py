@@ -19,7 +19,7 @@ import pytest
 PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
-GROUND = "meta selectors quantity clock turns backoff errors __version__"
+GROUND = "meta selectors quantity clock cooperative backoff errors _version _exports"
 
 # Each room, and the rooms drawn right below it: it may import these, and whatever they may import.
 BELOW = {
@@ -42,25 +42,27 @@ BELOW = {
     "selectors": "errors",
     "quantity": "errors",
     "clock": "errors",
-    "turns": "errors",
+    "cooperative": "errors",
     "backoff": "errors",
     "errors": "",
+    "_version": "",
+    "_exports": "",
 }
 # Beyond that: a server says how to reach it, in the words of the clients that are to do so.
-MAY_ALSO_IMPORT = {"server.api_server": "client.config client.kubeconfig_writer"}
+MAY_ALSO_IMPORT = {"server.api_server": "client.config"}
 # For our tests and our users': it may import every room, and no room may import it.
 TESTING = "testing"
 
 # No async, no clock, no randomness, no logging, no I/O, and nothing imported that has any.
 PURE = """
-    errors meta selectors quantity objects models api cache server
+    errors meta selectors quantity objects models api cache server _exports _version
     *_state workqueue.rate_limiters workqueue.durations
     events.correlation* events.occurrence events.event_bodies
 """
 # Where the server does its I/O; everything else in it is pure.
 DOES_IO = """
-    server.__init__ server.__main__ server.api_server server.backend server.certificates server.commits server.http*
-    server.kept_files server.storage_sqlite server.watching
+    server.__init__ server.__main__ server.api_server server.http server.access.certificates
+    server.access.persisted_secrets server.storage.commits server.storage.sqlite_journal server.watch.watching
 """
 IMPURE_LIBRARIES = """
     aiohttp asyncio concurrent contextvars fcntl fileinput getpass glob http io.open logging mmap multiprocessing os
@@ -72,18 +74,18 @@ IMPURE_CALLS = "open print input breakpoint"
 
 # Where each library that is not Python's own may be imported.
 LIBRARIES = {
-    "aiohttp": "client.connections client.exchange client.transport server.http*",
-    "yarl": "client.transport",  # the addresses that aiohttp wants
+    "aiohttp": "client.transport server.http",
+    "yarl": "client.transport.aiohttp_transport",  # the addresses that aiohttp wants
     "msgspec": "*",
     "yaml": "*",
-    "cryptography": "server.certificates",
+    "cryptography": "server.access.certificates",
     "prometheus_client": "metrics.prometheus",
     "pytest": "testing",
     "hypothesis": "testing.differ.generation",
 }
 TELLS_THE_TIME = "clock testing"
 # An import by name is one that this test cannot follow.
-IMPORTS_BY_NAME = "__init__ models"
+IMPORTS_BY_NAME = "_exports models"
 FORBIDDEN_NAMES = "utils helpers common base core misc types constants"
 
 
@@ -281,14 +283,16 @@ def names_say_what_is_inside(tree: Tree) -> Iterator[str]:
 
 
 def type_checkers_see_the_public_names(tree: Tree) -> Iterator[str]:
-    homes, typed = public_homes(tree["__init__"].source), typed_homes(tree)
-    for name in sorted(homes.keys() | typed.keys()):
-        if homes.get(name) != typed.get(name):
-            yield f"{name}: programs find it in {homes.get(name)}, type checkers in {typed.get(name)}"
+    for module in tree:
+        if module == "__init__" or module.endswith(".__init__"):
+            homes, typed = public_homes(tree[module].source), typed_homes(tree, module)
+            for name in sorted(homes.keys() | typed.keys()):
+                if homes.get(name) != typed.get(name):
+                    yield f"{module}: {name} is in {homes.get(name)} for programs, in {typed.get(name)} for checkers"
 
 
 def public_homes(source: ast.Module) -> dict[str, str]:
-    """What `_HOMES` says."""
+    """The contents of `_HOMES`."""
     for node in source.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
             homes: dict[str, str] = ast.literal_eval(node.value)
@@ -296,10 +300,13 @@ def public_homes(source: ast.Module) -> dict[str, str]:
     return {}
 
 
-def typed_homes(tree: Tree) -> dict[str, str]:
-    """What is imported under the name that it has at home; `import x as x` is how a name is passed on."""
-    names = {each.name for each in tree["__init__"].imports if each.inside}
-    return {name.rpartition(".")[2]: name if is_module(tree, name) else name.rpartition(".")[0] for name in names}
+def typed_homes(tree: Tree, package: str) -> dict[str, str]:
+    """The names that a package passes on to type checkers, and the modules that define them."""
+    names = {each.name for each in tree[package].imports if each.inside and not each.runs}
+    return {
+        name.rpartition(".")[2]: f"{PACKAGE}.{name if is_module(tree, name) else name.rpartition('.')[0]}"
+        for name in names
+    }
 
 
 def is_module(tree: Tree, name: str) -> bool:
@@ -336,20 +343,40 @@ def test_the_house_is_as_drawn(rule: Rule, house: Tree):
 MISTAKES: list[tuple[Rule, str, str, str]] = [
     (every_module_has_a_drawn_room, "cellar/wine.py", "", "there is no cellar in the drawing"),
     (imports_point_down, "cache/indexer.py", "from listwatch.client import RESTClient", "imports client.RESTClient"),
-    (imports_point_down, "informer/reflector.py", "import listwatch.client.transport", "imports client.transport"),
-    (imports_point_down, "client/pager.py", "from listwatch import informer", "imports informer"),
-    (imports_point_down, "server/http.py", "from ..informer.factory import x", "imports informer.factory.x"),
+    (
+        imports_point_down,
+        "informer/reflector.py",
+        "import listwatch.client.transport.aiohttp_transport",
+        "imports client.transport",
+    ),
+    (imports_point_down, "client/resources/pager.py", "from listwatch import informer", "imports informer"),
+    (imports_point_down, "server/api_server.py", "from ..informer.factory import x", "imports informer.factory.x"),
     (imports_point_down, "server/__init__.py", "from .. import informer", "imports informer"),
-    (imports_point_down, "server/http.py", "from ..client.config import x", "imports client.config.x"),
+    (imports_point_down, "server/requests.py", "from ..client.config import x", "imports client.config.x"),
     (imports_point_down, "server/api_server.py", "from ..client.transport import x", "imports client.transport.x"),
     (imports_point_down, "objects/wire.py", "def cut():\n    import listwatch.api", "line 2: imports api"),
     (imports_point_down, "errors.py", "if TYPE_CHECKING:\n    from .meta import ObjectKey", "line 2: imports meta"),
     (imports_point_down, "controller/manager.py", "from listwatch.testing import clocks", "imports testing.clocks"),
-    (imports_point_down, "client/pager.py", "import listwatch", "imports listwatch"),
-    (imports_point_down, "client/pager.py", "from listwatch import Pod", "imports Pod"),
-    (libraries_stay_where_they_belong, "client/config.py", "import aiohttp", "client.transport server.http*"),
-    (libraries_stay_where_they_belong, "client/config.py", "from aiohttp.web import Request", "imports aiohttp.web"),
-    (libraries_stay_where_they_belong, "client/transport.py", "import requests", "requests belongs in no module"),
+    (imports_point_down, "client/resources/pager.py", "import listwatch", "imports listwatch"),
+    (imports_point_down, "client/resources/pager.py", "from listwatch import Pod", "imports Pod"),
+    (
+        libraries_stay_where_they_belong,
+        "client/config/client_config.py",
+        "import aiohttp",
+        "client.transport server.http",
+    ),
+    (
+        libraries_stay_where_they_belong,
+        "client/config/client_config.py",
+        "from aiohttp.web import Request",
+        "imports aiohttp.web",
+    ),
+    (
+        libraries_stay_where_they_belong,
+        "client/transport/aiohttp_transport.py",
+        "import requests",
+        "requests belongs in no module",
+    ),
     (pure_modules_import_only_pure_ones, "cache/indexer.py", "import logging", "imports logging"),
     (pure_modules_import_only_pure_ones, "api/paths.py", "from random import random", "imports random.random"),
     (pure_modules_import_only_pure_ones, "objects/wire.py", "import os.path", "imports os.path"),
@@ -357,26 +384,51 @@ MISTAKES: list[tuple[Rule, str, str, str]] = [
     (pure_modules_import_only_pure_ones, "cache/lister.py", "from listwatch.clock import Clock", "imports clock.Clock"),
     (pure_modules_import_only_pure_ones, "informer/reflector_state.py", "import socket", "imports socket"),
     (pure_modules_import_only_pure_ones, "workqueue/queue_state.py", "from . import queue", "imports workqueue.queue"),
-    (pure_modules_import_only_pure_ones, "server/routes.py", "from .http import serve", "imports server.http.serve"),
-    (pure_modules_import_only_pure_ones, "server/storage.py", "import sqlite3", "imports sqlite3"),
-    (pure_modules_do_nothing_but_compute, "server/storage.py", "async def put(): ...", "put is async"),
+    (
+        pure_modules_import_only_pure_ones,
+        "server/protocol/routes.py",
+        "from ..http.listener import serve",
+        "imports server.http.listener.serve",
+    ),
+    (pure_modules_import_only_pure_ones, "server/storage/storage.py", "import sqlite3", "imports sqlite3"),
+    (pure_modules_do_nothing_but_compute, "server/storage/storage.py", "async def put(): ...", "put is async"),
     (pure_modules_do_nothing_but_compute, "objects/object.py", "class A:\n    async def b(self): ...", "b is async"),
     (pure_modules_do_nothing_but_compute, "objects/object.py", "text = open('x').read()", "calls open()"),
     (pure_modules_do_nothing_but_compute, "api/paths.py", "stamp = datetime.now(UTC)", "calls datetime.now()"),
-    (only_the_clock_tells_the_time, "client/pager.py", "from time import monotonic", "imports time.monotonic"),
-    (only_the_clock_tells_the_time, "server/http.py", "datetime.datetime.now(UTC)", "calls datetime.datetime.now()"),
-    (few_import_by_name, "client/client_set.py", "from importlib import import_module", "importlib.import_module"),
-    (few_import_by_name, "client/client_set.py", "__import__('listwatch.informer')", "calls __import__()"),
+    (
+        only_the_clock_tells_the_time,
+        "client/resources/pager.py",
+        "from time import monotonic",
+        "imports time.monotonic",
+    ),
+    (
+        only_the_clock_tells_the_time,
+        "server/http/listener.py",
+        "datetime.datetime.now(UTC)",
+        "calls datetime.datetime.now()",
+    ),
+    (
+        few_import_by_name,
+        "client/resources/client_set.py",
+        "from importlib import import_module",
+        "importlib.import_module",
+    ),
+    (few_import_by_name, "client/resources/client_set.py", "__import__('listwatch.informer')", "calls __import__()"),
     (names_say_what_is_inside, "client/utils.py", "", "utils says nothing"),
     (names_say_what_is_inside, "_common.py", "", "_common says nothing"),
     (names_say_what_is_inside, "core/watch.py", "", "core says nothing"),
-    (type_checkers_see_the_public_names, "__init__.py", "_HOMES = {'Pod': 'models'}", "type checkers in None"),
-    (type_checkers_see_the_public_names, "__init__.py", "from .meta import Key as Key", "programs find it in None"),
+    (type_checkers_see_the_public_names, "__init__.py", "_HOMES = {'Pod': 'listwatch.models'}", "in None for checkers"),
+    (
+        type_checkers_see_the_public_names,
+        "cache/__init__.py",
+        "if TYPE_CHECKING:\n    from .meta import Key as Key",
+        "is in None for programs",
+    ),
     (
         type_checkers_see_the_public_names,
         "__init__.py",
-        "_HOMES = {'Key': 'meta'}\nif TYPE_CHECKING:\n    from listwatch.errors import Key as Key",
-        "programs find it in meta, type checkers in errors",
+        "_HOMES = {'Key': 'listwatch.meta'}\nif TYPE_CHECKING:\n    from listwatch.errors import Key as Key",
+        "in listwatch.meta for programs, in listwatch.errors for",
     ),
 ]
 
@@ -411,8 +463,8 @@ def test_a_cycle_is_found(files: dict[str, str], tmp_path: Path):
 
 ALLOWED = {
     "__init__.py": """
-        from importlib import import_module
-        _HOMES = {"errors": "errors", "Indexer": "cache.indexer"}
+        from listwatch._exports import lazy_exports
+        _HOMES = {"errors": "listwatch.errors", "Indexer": "listwatch.cache.indexer"}
         if TYPE_CHECKING:
             from listwatch import errors as errors
             from listwatch.cache.indexer import Indexer as Indexer
@@ -429,20 +481,20 @@ ALLOWED = {
         event.clock.now()
         """,
     "cache/lister.py": "from .indexer import Indexer",
-    "client/transport.py": """
+    "client/transport/aiohttp_transport.py": """
         import asyncio, logging
         import aiohttp
         from listwatch.api.paths import path
         async def send(): ...
         """,
     "controller/manager.py": """
-        from listwatch.client.config import ClientConfig
+        from listwatch.client.config.client_config import ClientConfig
         from listwatch import informer
         """,
     "server/api_server.py": "from ..client.config import ClientConfig",
-    "server/http_watch.py": "from aiohttp import web\nfrom .routes import route",
-    "server/routes.py": "from .requests import Query",
-    "server/storage_sqlite.py": "import sqlite3\nfrom .storage import Storage",
+    "server/http/watch.py": "from aiohttp import web\nfrom .routes import route",
+    "server/protocol/routes.py": "from .requests import Query",
+    "server/storage/sqlite_journal.py": "import sqlite3\nfrom .storage import Storage",
     "testing/clocks.py": """
         import time
         from listwatch.controller import Manager

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.dynamic_client import DynamicClient
-from listwatch.client.waiting import wait_for
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.client.wait.wait_for import wait_for
 from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.unstructured import Unstructured

@@ -3,7 +3,7 @@
     python -m tools.build_realcluster
 
 The modules' go.mod files say which versions. What `KUBEBUILDER_ASSETS` or the user's cache has is not built; what is
-built goes into the cache, where `listwatch.testing.real_binaries` finds it.
+built goes into the cache, where `listwatch.testing.real.real_binaries` finds it.
 """
 
 import os
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from listwatch.testing.real_binaries import ASSETS, BinaryCache
+from listwatch.testing.real.real_binaries import ASSETS, BinaryCache
 from tools.go_build import GoBuildError, build
 
 MODULES = Path(__file__).parent.parent / "realcluster"

@@ -41,7 +41,7 @@ class Comparison(NamedTuple):
 
 def committed_facts(package: Path = PACKAGE) -> Facts:
     """What the models in the package say."""
-    names = [*package.glob("models/*_v*.py"), package / "models/table.py", package / "server/schema_data.py"]
+    names = [*package.glob("models/*_v*.py"), package / "models/table.py", package / "server/schema/schema_data.py"]
     return facts({str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in names})
 
 
@@ -56,7 +56,7 @@ def facts(files: Mapping[str, str]) -> Facts:
     for path, text in files.items():
         if path == "models/table.py":
             found |= dict(_resources(json.loads(_constant(text, "RESOURCES"))))
-        elif path == "server/schema_data.py":
+        elif path == "server/schema/schema_data.py":
             found |= dict(_types(json.loads(_constant(text, "DATA"))))
         elif path.startswith("models/"):
             found |= dict(_classes(Path(path).stem, ast.parse(text)))

@@ -17,10 +17,13 @@ from types import ModuleType
 from listwatch import blocking
 from listwatch.blocking import clients, controllers, electors, face, informers, queues, recorders, sources, streams
 from listwatch.blocking import waiting as waiting_room
-from listwatch.client import apply_files, retry_on_conflict, typed_groups, until, waiting
+from listwatch.client import manifests
+from listwatch.client.resources import typed_groups
+from listwatch.client.wait import retry_on_conflict, until
+from listwatch.client.wait import wait_for as waiting
 from listwatch.controller import finalizers
+from listwatch.informer import informed_until
 from listwatch.informer import typed_groups as informer_groups
-from listwatch.informer import until_with_sync
 
 STUB = Path(blocking.__file__).with_suffix(".pyi")
 
@@ -45,12 +48,12 @@ _SOURCE = "Source = ResourceReader[T] | ListWatch[T] | ListerWatcher[T]"
 _ROOMS = (streams, clients, sources, waiting_room, informers, electors, queues, controllers, recorders)
 _FUNCTIONS = {
     "add_finalizer": finalizers,
-    "apply_files": apply_files,
+    "apply_files": manifests,
     "finalize": finalizers,
     "remove_finalizer": finalizers,
     "retry_on_conflict": retry_on_conflict,
     "until": until,
-    "until_with_sync": until_with_sync,
+    "until_with_sync": informed_until,
     "wait_for": waiting,
 }
 # Attributes that are set by constructors which say nothing of their types.

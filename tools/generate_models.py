@@ -26,8 +26,8 @@ def generate(source: Source) -> Iterator[tuple[str, str]]:
     for module in sorted({each.module for each in definitions.values()}):
         yield f"models/{module}.py", ModuleWriter(module, definitions, resources, source.version).text()
     yield "models/table.py", table_text(source, definitions)
-    yield "server/schema_data.py", schema_data_text(source, definitions)
-    yield "client/typed_groups.py", client_groups_text(source, definitions)
+    yield "server/schema/schema_data.py", schema_data_text(source, definitions)
+    yield "client/resources/typed_groups.py", client_groups_text(source, definitions)
     yield "informer/typed_groups.py", informer_groups_text(source, definitions)
 
 

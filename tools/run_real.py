@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from listwatch.testing.real_api_server_thread import RealAPIServerThread
+from listwatch.testing.real.real_api_server_thread import RealAPIServerThread
 from tools import build_realcluster, check_models
 from tools.build_realcluster import OLD_ETCD
 

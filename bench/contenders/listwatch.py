@@ -9,7 +9,7 @@ from typing import Any
 import listwatch as lw
 from bench.contender import Cache, Client, Reading, See
 from bench.replay_paths import NAME, NAMESPACE, VERSION, WIDGETS
-from listwatch.client.transport import AiohttpTransport
+from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.meta import Resource
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
 from listwatch.objects.object import Object

@@ -10,13 +10,13 @@ from listwatch import blocking
 from listwatch.api.watch_events import Added, Modified, WatchEvent
 from listwatch.backoff import Backoff
 from listwatch.blocking.background import LoopThread
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import ConflictError, ExpiredError, UsageError, WaitTimeoutError
 from listwatch.informer.handlers import Deleted
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ListMeta, ObjectMeta
 from listwatch.objects.object_list import ObjectList
-from listwatch.server.faults import CutStream, Fault
+from listwatch.server.faults.faults import CutStream, Fault
 from listwatch.testing.api_server_thread import APIServerThread
 from listwatch.testing.clocks import InstantClock
 

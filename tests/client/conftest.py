@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 
 if TYPE_CHECKING:
     from listwatch.server import APIServer

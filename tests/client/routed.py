@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.rest_client import RESTClient
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.testing.clocks import InstantClock
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.testing.scripted_server import ScriptedServer
 
 

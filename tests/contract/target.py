@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from listwatch.testing.api_server_thread import APIServerThread
-from listwatch.testing.real_api_server_thread import RealAPIServer, RealAPIServerThread, RealBinaries
+from listwatch.testing.real.real_api_server_thread import RealAPIServer, RealAPIServerThread, RealBinaries
 
 
 @dataclass(frozen=True)

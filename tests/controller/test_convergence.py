@@ -7,8 +7,8 @@ from random import Random
 
 from tests.controller.worlds import Failures, HastyClock, config_map, world
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.controller.owners import set_controller
@@ -18,7 +18,7 @@ from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
-from listwatch.server.faults import CutStream, Fail, Fault
+from listwatch.server.faults.faults import CutStream, Fail, Fault
 from listwatch.workqueue.rate_limiters import ExponentialLimiter
 
 OBJECTS = 120

@@ -7,7 +7,7 @@ import threading
 import pytest
 from tests.controller.worlds import Calls, HastyClock, config_map, key, pod, turns_until, world
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.controller.signals import on_ending_signals
@@ -15,7 +15,7 @@ from listwatch.errors import ForbiddenError, LeadershipLostError, SyncTimeoutErr
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Node, Pod
-from listwatch.server.faults import Delay, Fail, Fault
+from listwatch.server.faults.faults import Delay, Fail, Fault
 
 
 async def ask(manager: Manager, path: str, method: str = "GET") -> tuple[int, str]:

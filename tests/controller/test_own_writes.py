@@ -6,13 +6,13 @@ import pytest
 from tests.controller.worlds import Failures, config_map, key, pod, turns_until, world
 
 from listwatch import blocking, models
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.own_writes import place_in
 from listwatch.controller.triggers import Watch
 from listwatch.meta import ObjectKey, Resource
 from listwatch.models.core_v1 import ConfigMap, Pod
-from listwatch.server.faults import Fault, HoldEvents
+from listwatch.server.faults.faults import Fault, HoldEvents
 
 
 async def count_up(client: ClientSet, controller: Controller, key: ObjectKey) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.controller.worlds import config_map
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.server import APIServer
 
 PROGRAM = Path(__file__).with_name("two_step_operator.py")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.controller.worlds import config_map, deployment, pod, world
 
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.controller.conditions import find_condition, is_condition_true, remove_condition, set_condition
 from listwatch.controller.finalizers import add_finalizer, finalize, has_finalizer, is_being_deleted, remove_finalizer
 from listwatch.controller.owners import controller_of, is_controlled_by, owner_reference, set_controller, set_owner

@@ -14,7 +14,7 @@ from listwatch.errors import ForbiddenError, StatusCause, StatusDetails, UsageEr
 from listwatch.events.recorder import EventRecorder
 from listwatch.models.core_v1 import Node, ObjectReference, Pod
 from listwatch.server import APIServer
-from listwatch.server.faults import Fail, Fault, LoseAnswer, Refuse
+from listwatch.server.faults.faults import Fail, Fault, LoseAnswer, Refuse
 from listwatch.testing.clocks import VirtualClock
 
 POD = Pod.from_dict(

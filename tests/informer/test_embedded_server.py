@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.rest_client import RESTClient
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import InvalidError
 from listwatch.informer.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
@@ -14,7 +14,7 @@ from listwatch.informer.transforms import lightest, strip_managed_fields
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
-from listwatch.server.faults import Fail, Fault
+from listwatch.server.faults.faults import Fail, Fault
 from listwatch.testing.scripted_server import HANG, ScriptedServer, answer, stream_head
 
 

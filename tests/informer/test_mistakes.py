@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import InformerStoppedError, ResourceVersionError, UsageError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.informer import Informer

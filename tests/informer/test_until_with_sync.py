@@ -7,14 +7,14 @@ import asyncio
 import pytest
 from tests.informer.settings import pod
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import ExpiredError, ForbiddenError, UsageError, WaitTimeoutError
 from listwatch.informer.handlers import Added, Change, Deleted
-from listwatch.informer.until_with_sync import until_with_sync
+from listwatch.informer.informed_until import until_with_sync
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
-from listwatch.server.faults import CutStream, Fault
+from listwatch.server.faults.faults import CutStream, Fault
 from listwatch.testing.clocks import InstantClock, VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 

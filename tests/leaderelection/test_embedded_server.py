@@ -11,13 +11,13 @@ from random import Random
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.rest_client import RESTClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import InternalServerError, LeadershipLostError
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.models.coordination_v1 import Lease
 from listwatch.server import APIServer
-from listwatch.server.faults import Fail, Fault, LoseAnswer, Refuse
+from listwatch.server.faults.faults import Fail, Fault, LoseAnswer, Refuse
 from listwatch.testing.clocks import SkewedClock, VirtualClock
 
 PATIENCE = 0.02

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import AlreadyExistsError, ConflictError, ForbiddenError, UsageError
 from listwatch.events.recorder import EventRecorder
 from listwatch.leaderelection.elector import LeaderElector
@@ -17,7 +17,7 @@ from listwatch.leaderelection.elector_state import LeaderRecord
 from listwatch.leaderelection.lease_lock import LeaseLock
 from listwatch.models.coordination_v1 import Lease
 from listwatch.server import APIServer
-from listwatch.server.faults import Fail, Fault
+from listwatch.server.faults.faults import Fail, Fault
 
 ACQUIRED = datetime(2026, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
 RENEWED = datetime(2026, 1, 1, 12, 0, 9, 7, tzinfo=UTC)

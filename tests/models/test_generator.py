@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.models import synthetic
 
 from listwatch.meta import Resource, Subresource
-from listwatch.server.schema import Schema
+from listwatch.server.schema.schema import Schema
 from tools import generate_models
 from tools.models.naming import attribute_names, pascal_case, snake_case
 from tools.models.source import Source, read_source
@@ -84,7 +84,7 @@ def test_writing_removes_modules_that_are_no_more(folder: Path, tmp_path: Path) 
         "table.py",
         "toys_v1.py",
     ]
-    assert (package / "server" / "schema_data.py").exists()
+    assert (package / "server" / "schema" / "schema_data.py").exists()
 
 
 def test_a_text_that_would_break_the_data_is_refused(source: Source) -> None:
@@ -194,7 +194,7 @@ def test_a_list_knows_what_it_holds(toys: Any) -> None:
 
 def test_the_servers_data_says_how_each_field_merges(files: dict[str, str]) -> None:
     module: dict[str, Any] = {}
-    exec(files["server/schema_data.py"], module)
+    exec(files["server/schema/schema_data.py"], module)
     schema = Schema(module["DATA"])
     toy = schema.type_of("toys.k8s.io/v1", "Toy")
     assert toy is not None

@@ -26,7 +26,7 @@ from listwatch.objects.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
-from listwatch.server.schema import Shape, TypeSchema, builtin_schema
+from listwatch.server.schema.schema import Shape, TypeSchema, builtin_schema
 
 
 def modules() -> Iterator[ModuleType]:

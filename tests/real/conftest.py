@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing import RealAPIServer
 

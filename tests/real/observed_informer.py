@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Self
 
-from listwatch.client.config import ClientConfig
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.rest_client import ClientStatistics, RESTClient
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.rest.rest_client import ClientStatistics, RESTClient
 from listwatch.informer.list_watch import ListWatch
 from listwatch.informer.reflector import Problem, ReflectorStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer

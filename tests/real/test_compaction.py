@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.real.observed_informer import ObservedInformer
 from tests.real.switch import Switch
 
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import GoneError
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing import RealAPIServer

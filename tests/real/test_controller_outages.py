@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from tests.real.outage import OUTAGES, Outage
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.waiting import wait_for
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.wait.wait_for import wait_for
 from listwatch.controller.controller import Controller
 from listwatch.controller.reports import Failure
 from listwatch.errors import AlreadyExistsError, NotFoundError

@@ -8,8 +8,8 @@ import pytest
 from tests.real.observed_informer import ObservedInformer
 from tests.real.outage import OUTAGES, Outage
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import ListWatchError
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing import RealAPIServer

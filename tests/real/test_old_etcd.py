@@ -2,7 +2,7 @@
 
 from tests.real.observed_informer import ObservedInformer
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.testing import RealAPIServer, RealBinaries
 from tools.build_realcluster import OLD_ETCD
 

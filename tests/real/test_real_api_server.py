@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.discovery_client import DiscoveryClient
+from listwatch.client.discovery.discovery_client import DiscoveryClient
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import ForbiddenError
 from listwatch.testing import RealAPIServer
-from listwatch.testing.real_api_server_thread import RealAPIServerThread
+from listwatch.testing.real.real_api_server_thread import RealAPIServerThread
 
 
 async def test_kubectl_takes_its_kubeconfig(cluster: RealAPIServer, tmp_path: Path):

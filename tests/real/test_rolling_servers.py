@@ -5,8 +5,8 @@ from dataclasses import replace
 from tests.real.observed_informer import ObservedInformer
 from tests.real.switch import Switch
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing import RealAPIServer
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
-from listwatch.server.collector import Collector
-from listwatch.server.negotiation import Representation
-from listwatch.server.registry import Registry
-from listwatch.server.representations import write_answer
+from listwatch.server.codec.negotiation import Representation
+from listwatch.server.codec.representations import write_answer
+from listwatch.server.controllers.garbage_collector import Collector
+from listwatch.server.protocol.routes import read_target, route
 from listwatch.server.requests import Answer, APIRequest, User
-from listwatch.server.routes import read_target, route
-from listwatch.server.schema import builtin_schema
-from listwatch.server.storage import Event, Storage
-from listwatch.server.verbs import Admission, Origin, Verbs
+from listwatch.server.schema.registry import Registry
+from listwatch.server.schema.schema import builtin_schema
+from listwatch.server.storage.storage import Event, Storage
+from listwatch.server.verbs.verbs import Admission, Origin, Verbs
 
 Tree = Any
 

@@ -2,11 +2,11 @@
 
 import json
 
-from listwatch.server.creation import complete_new
-from listwatch.server.decoding import decode_object
-from listwatch.server.defaulting import apply_defaults
-from listwatch.server.schema import builtin_schema
-from listwatch.server.validation import validate_create
+from listwatch.server.codec.decoding import decode_object
+from listwatch.server.codec.defaulting import apply_defaults
+from listwatch.server.lifecycle.creation import complete_new
+from listwatch.server.rules.validation import validate_create
+from listwatch.server.schema.schema import builtin_schema
 
 SCHEMA = builtin_schema()
 RESOURCES = {f"{resource.api_version}/{resource.kind}": resource for resource in SCHEMA.resources}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from listwatch.testing.real_binaries import ASSETS, BinaryCache
+from listwatch.testing.real.real_binaries import ASSETS, BinaryCache
 from tools import build_realcluster
 from tools.build_realcluster import ETCD, KUBERNETES, OLD_ETCD, PROJECTS, linker_flags
 

@@ -7,7 +7,7 @@ import pytest
 
 from listwatch.errors import ConfigError
 from listwatch.server.api_server import APIServer
-from listwatch.server.faults import Fault, Refuse
+from listwatch.server.faults.faults import Fault, Refuse
 from listwatch.testing.api_server_thread import APIServerThread
 
 ASK = """
@@ -75,7 +75,7 @@ def test_tests_may_share_a_server_and_have_their_own_namespaces(run, pytester: p
     result = run(
         test_it="""
         from asking import ask
-        from listwatch.server.faults import Fault, Refuse
+        from listwatch.server.faults.faults import Fault, Refuse
         seen = []
 
         def test_first(api_server, api_namespace):

@@ -5,9 +5,9 @@ from typing import assert_type
 
 import listwatch as lw
 from listwatch.api.watch_events import WatchEvent
-from listwatch.client.conditions import ready
-from listwatch.client.discovery_client import ServerVersion
-from listwatch.client.subresource_client import SubresourceClient
+from listwatch.client.discovery.discovery_client import ServerVersion
+from listwatch.client.resources.subresource_client import SubresourceClient
+from listwatch.client.wait.conditions import ready
 from listwatch.informer.handlers import Change
 from listwatch.meta import Resource
 from listwatch.models.authentication_v1 import TokenRequest

@@ -7,7 +7,7 @@ import listwatch as lw
 from listwatch import blocking
 from listwatch.api.discovery_documents import ServerVersion
 from listwatch.api.watch_events import WatchEvent
-from listwatch.client.conditions import ready
+from listwatch.client.wait.conditions import ready
 from listwatch.informer.handlers import Change
 from listwatch.meta import Resource
 from listwatch.models.autoscaling_v1 import Scale

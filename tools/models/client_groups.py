@@ -11,7 +11,7 @@ from tools.models.source import Source
 
 
 def client_groups_text(source: Source, definitions: Mapping[str, Definition]) -> str:
-    """`client/typed_groups.py`."""
+    """`client/resources/typed_groups.py`."""
     kinds = {each.gvk: f"{each.module}.{each.gvk.kind}" for each in definitions.values() if each.is_object}
     modules = {each.gvk.group_version: each.module for each in definitions.values() if each.is_object}
     groups: dict[str, list[Resource]] = {}
@@ -28,7 +28,7 @@ def client_groups_text(source: Source, definitions: Mapping[str, Definition]) ->
         "",
         "from typing import TYPE_CHECKING",
         "",
-        "from listwatch.client.groups import Clusterwide, Group, Namespaced",
+        "from listwatch.client.resources.resource_groups import Clusterwide, Group, Namespaced",
         "",
         "if TYPE_CHECKING:",
         "    from listwatch.models import (",

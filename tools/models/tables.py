@@ -1,6 +1,6 @@
 """Writes what is data rather than code: the table of all resources, and the schemas for the embedded server.
 
-`listwatch.server.schema` describes the format of the latter, and reads it.
+`listwatch.server.schema.schema` describes the format of the latter, and reads it.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def table_text(source: Source, definitions: Mapping[str, Definition]) -> str:
 
 
 def schema_data_text(source: Source, definitions: Mapping[str, Definition]) -> str:
-    """`server/schema_data.py`."""
+    """`server/schema/schema_data.py`."""
     content = {
         "version": source.version,
         "packages": _packages(definitions),
         "hashes": source.hashes,
     }
     return "\n".join([
-        f'"""The types of Kubernetes {source.version}, as `listwatch.server.schema` reads them.',
+        f'"""The types of Kubernetes {source.version}, as `listwatch.server.schema.schema` reads them.',
         "",
         "Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.",
         '"""',

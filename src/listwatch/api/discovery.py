@@ -1,6 +1,6 @@
 """What a server offers, as values. `discovery_documents.py` reads it, `resource_map.py` finds things in it.
 
-`client/discovery_client.py` asks for it.
+`client/discovery/discovery_client.py` asks for it.
 """
 
 from __future__ import annotations

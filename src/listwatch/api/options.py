@@ -1,6 +1,6 @@
 """The options of requests under their names on the wire: in the query, or in the body of a deletion.
 
-`client/resource_client.py` has them as keywords. Options that were not given are not sent.
+`client/resources/resource_client.py` has them as keywords. Options that were not given are not sent.
 """
 
 from __future__ import annotations

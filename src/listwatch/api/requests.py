@@ -1,6 +1,6 @@
 """What is asked of an API server, as a value: which method, where, with which words and which body.
 
-`client/request.py` builds one step by step; `responses.py` has what comes back.
+`client/rest/request.py` builds one step by step; `responses.py` has what comes back.
 """
 
 from __future__ import annotations

@@ -23,13 +23,13 @@ from listwatch.api.watch_events import Failed, WatchEvent
 from listwatch.backoff import DEFAULT_RETRY, REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.lister import Lister
-from listwatch.client.config import ClientConfig
-from listwatch.client.discovery_cache import DiscoveryCache
-from listwatch.client.groups import _Entry
-from listwatch.client.pager import PAGE_SIZE
-from listwatch.client.rate_limiter import RateLimiter
-from listwatch.client.result import Result
-from listwatch.client.sender import ClientStatistics, Transport
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.discovery.discovery_cache import DiscoveryCache
+from listwatch.client.resources.pager import PAGE_SIZE
+from listwatch.client.resources.resource_groups import _Entry
+from listwatch.client.rest.rate_limiter import RateLimiter
+from listwatch.client.rest.result import Result
+from listwatch.client.rest.sender import ClientStatistics, Transport
 from listwatch.clock import Clock
 from listwatch.controller.reconciler import Reconcile
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics

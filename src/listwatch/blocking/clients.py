@@ -5,24 +5,20 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 from listwatch.blocking.face import Face, Opened, waiting_function
-from listwatch.client import (
-    apply_files as files,
-)
-from listwatch.client import (
+from listwatch.client import manifests as files
+from listwatch.client.discovery import discovery_client, rest_mapper
+from listwatch.client.resources import (
     client_set,
-    connected,
-    discovery_client,
     dynamic_client,
-    groups,
     metadata_client,
-    request,
     resource_client,
     resource_editor,
     resource_reader,
-    rest_client,
-    rest_mapper,
     subresource_client,
 )
+from listwatch.client.resources import resource_groups as groups
+from listwatch.client.rest import base_client as connected
+from listwatch.client.rest import request, rest_client
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
 

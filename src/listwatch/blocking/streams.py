@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 from listwatch.api.watch_events import Failed, WatchEvent
 from listwatch.blocking.background import Lease
 from listwatch.blocking.face import Face
-from listwatch.client import byte_stream, log_stream, watch_stream
+from listwatch.client.rest import byte_stream, log_stream, watch_stream
 from listwatch.objects.object import Object
 from listwatch.objects.wire import LineSplitter
 

@@ -15,12 +15,13 @@ from typing import Any, Generic, TypeVar
 from listwatch.api.watch_events import WatchEvent
 from listwatch.backoff import DEFAULT_RETRY, Backoff
 from listwatch.blocking.face import Opened, leased, spoken, waiting_function
-from listwatch.client import retry_on_conflict as conflicts
-from listwatch.client import retry_watcher, waiting
-from listwatch.client import until as events
+from listwatch.client.wait import retry_on_conflict as conflicts
+from listwatch.client.wait import retry_watcher
+from listwatch.client.wait import until as events
+from listwatch.client.wait import wait_for as waiting
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import UsageError
-from listwatch.informer import until_with_sync as informed
+from listwatch.informer import informed_until as informed
 from listwatch.objects.object import Object
 
 __all__ = ["RetryWatcher", "finished", "retry_on_conflict", "until", "until_with_sync", "wait_for"]

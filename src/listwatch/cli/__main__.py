@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 
-from listwatch import __version__
+from listwatch._version import __version__
 
 __all__ = ["main"]
 

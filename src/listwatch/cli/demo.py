@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Container, Pod, PodSpec
 from listwatch.objects.metadata import ObjectMeta

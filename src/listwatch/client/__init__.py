@@ -1,1 +1,113 @@
-"""A client talks to one API server: it finds it, proves who it is, sends requests and reads the answers."""
+"""Clients for one API server: configuration, REST, typed, dynamic, metadata and discovery clients, and waiting."""
+
+from typing import TYPE_CHECKING
+
+from listwatch._exports import lazy_exports
+
+_HOMES = {
+    "Added": "listwatch.api.watch_events",
+    "AiohttpTransport": "listwatch.client.transport.aiohttp_transport",
+    "Bookmark": "listwatch.api.watch_events",
+    "ByteStream": "listwatch.client.rest.byte_stream",
+    "ClientConfig": "listwatch.client.config.client_config",
+    "ClientSet": "listwatch.client.resources.client_set",
+    "ClientStatistics": "listwatch.client.rest.sender",
+    "Condition": "listwatch.client.wait.conditions",
+    "Deleted": "listwatch.api.watch_events",
+    "DiscoveryClient": "listwatch.client.discovery.discovery_client",
+    "DynamicClient": "listwatch.client.resources.dynamic_client",
+    "ExecConfig": "listwatch.client.config.client_config",
+    "Failed": "listwatch.api.watch_events",
+    "FieldValidation": "listwatch.api.options",
+    "Impersonation": "listwatch.client.config.client_config",
+    "LogStream": "listwatch.client.rest.log_stream",
+    "MetadataClient": "listwatch.client.resources.metadata_client",
+    "MetadataResource": "listwatch.client.resources.metadata_client",
+    "Modified": "listwatch.api.watch_events",
+    "OIDCConfig": "listwatch.client.config.client_config",
+    "Pager": "listwatch.client.resources.pager",
+    "PatchType": "listwatch.api.patches",
+    "PropagationPolicy": "listwatch.api.options",
+    "RESTClient": "listwatch.client.rest.rest_client",
+    "RESTMapper": "listwatch.client.discovery.rest_mapper",
+    "RateLimiter": "listwatch.client.rest.rate_limiter",
+    "Request": "listwatch.client.rest.request",
+    "ResourceClient": "listwatch.client.resources.resource_client",
+    "Result": "listwatch.client.rest.result",
+    "RetryWatcher": "listwatch.client.wait.retry_watcher",
+    "ServerWarning": "listwatch.client.config.client_config",
+    "SubresourceClient": "listwatch.client.resources.subresource_client",
+    "TokenBucket": "listwatch.client.rest.rate_limiter",
+    "Transport": "listwatch.client.rest.sender",
+    "WatchEvent": "listwatch.api.watch_events",
+    "WatchStream": "listwatch.client.rest.watch_stream",
+    "apply_files": "listwatch.client.manifests",
+    "apply_objects": "listwatch.client.manifests",
+    "condition": "listwatch.client.wait.conditions",
+    "jsonpath": "listwatch.client.wait.conditions",
+    "load_config": "listwatch.client.config.kubeconfig",
+    "load_files": "listwatch.client.manifests",
+    "load_incluster_config": "listwatch.client.config.in_cluster",
+    "load_kube_config": "listwatch.client.config.kubeconfig",
+    "retry_on_conflict": "listwatch.client.wait.retry_on_conflict",
+    "retry_on_error": "listwatch.client.wait.retry_on_conflict",
+    "until": "listwatch.client.wait.until",
+    "until_without_retry": "listwatch.client.wait.until",
+    "wait_for": "listwatch.client.wait.wait_for",
+}
+
+__all__ = [*_HOMES]
+
+# Type checkers read the imports, which name the same modules as _HOMES.
+if TYPE_CHECKING:
+    from listwatch.api.options import FieldValidation as FieldValidation
+    from listwatch.api.options import PropagationPolicy as PropagationPolicy
+    from listwatch.api.patches import PatchType as PatchType
+    from listwatch.api.watch_events import Added as Added
+    from listwatch.api.watch_events import Bookmark as Bookmark
+    from listwatch.api.watch_events import Deleted as Deleted
+    from listwatch.api.watch_events import Failed as Failed
+    from listwatch.api.watch_events import Modified as Modified
+    from listwatch.api.watch_events import WatchEvent as WatchEvent
+    from listwatch.client.config.client_config import ClientConfig as ClientConfig
+    from listwatch.client.config.client_config import ExecConfig as ExecConfig
+    from listwatch.client.config.client_config import Impersonation as Impersonation
+    from listwatch.client.config.client_config import OIDCConfig as OIDCConfig
+    from listwatch.client.config.client_config import ServerWarning as ServerWarning
+    from listwatch.client.config.in_cluster import load_incluster_config as load_incluster_config
+    from listwatch.client.config.kubeconfig import load_config as load_config
+    from listwatch.client.config.kubeconfig import load_kube_config as load_kube_config
+    from listwatch.client.discovery.discovery_client import DiscoveryClient as DiscoveryClient
+    from listwatch.client.discovery.rest_mapper import RESTMapper as RESTMapper
+    from listwatch.client.manifests import apply_files as apply_files
+    from listwatch.client.manifests import apply_objects as apply_objects
+    from listwatch.client.manifests import load_files as load_files
+    from listwatch.client.resources.client_set import ClientSet as ClientSet
+    from listwatch.client.resources.dynamic_client import DynamicClient as DynamicClient
+    from listwatch.client.resources.metadata_client import MetadataClient as MetadataClient
+    from listwatch.client.resources.metadata_client import MetadataResource as MetadataResource
+    from listwatch.client.resources.pager import Pager as Pager
+    from listwatch.client.resources.resource_client import ResourceClient as ResourceClient
+    from listwatch.client.resources.subresource_client import SubresourceClient as SubresourceClient
+    from listwatch.client.rest.byte_stream import ByteStream as ByteStream
+    from listwatch.client.rest.log_stream import LogStream as LogStream
+    from listwatch.client.rest.rate_limiter import RateLimiter as RateLimiter
+    from listwatch.client.rest.rate_limiter import TokenBucket as TokenBucket
+    from listwatch.client.rest.request import Request as Request
+    from listwatch.client.rest.rest_client import RESTClient as RESTClient
+    from listwatch.client.rest.result import Result as Result
+    from listwatch.client.rest.sender import ClientStatistics as ClientStatistics
+    from listwatch.client.rest.sender import Transport as Transport
+    from listwatch.client.rest.watch_stream import WatchStream as WatchStream
+    from listwatch.client.transport.aiohttp_transport import AiohttpTransport as AiohttpTransport
+    from listwatch.client.wait.conditions import Condition as Condition
+    from listwatch.client.wait.conditions import condition as condition
+    from listwatch.client.wait.conditions import jsonpath as jsonpath
+    from listwatch.client.wait.retry_on_conflict import retry_on_conflict as retry_on_conflict
+    from listwatch.client.wait.retry_on_conflict import retry_on_error as retry_on_error
+    from listwatch.client.wait.retry_watcher import RetryWatcher as RetryWatcher
+    from listwatch.client.wait.until import until as until
+    from listwatch.client.wait.until import until_without_retry as until_without_retry
+    from listwatch.client.wait.wait_for import wait_for as wait_for
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -25,11 +25,11 @@ from listwatch.controller.caches import Caches, as_watch, several
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.reconciler import Reconcile
 from listwatch.controller.reports import ControllerStatistics, Counts, Failure, Reporter
-from listwatch.controller.together import run_unless
+from listwatch.controller.tasks import run_unless
 from listwatch.controller.triggers import Every, KeyLike, key_from, keys_from
 from listwatch.controller.workers import Workers
 from listwatch.errors import UsageError
-from listwatch.informer.ending import log_end
+from listwatch.informer.cancellation import log_end
 from listwatch.informer.factory import SharedInformerFactory, SourceMaker, checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import ObjectKey

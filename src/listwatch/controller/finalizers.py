@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import NotFoundError, UsageError
 from listwatch.objects.object import Object
 

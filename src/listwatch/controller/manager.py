@@ -20,8 +20,8 @@ from contextlib import AsyncExitStack, nullcontext
 from http import HTTPStatus
 from typing import Any, Self, TypeVar
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.dynamic_client import DynamicClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.controller.controller import Controller
 from listwatch.controller.loop_watchdog import watched_loop
@@ -30,9 +30,9 @@ from listwatch.controller.probes import Answer, ProbeServer
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.controller.samples import samples_of
 from listwatch.controller.signals import on_ending_signals
-from listwatch.controller.together import run_together
+from listwatch.controller.tasks import run_together
 from listwatch.errors import UsageError
-from listwatch.informer.ending import log_end
+from listwatch.informer.cancellation import log_end
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.leaderelection.elector import LeaderElector
 

@@ -18,7 +18,7 @@ import msgspec
 
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.responses import HTTPResponse
-from listwatch.client.written import observing_writes
+from listwatch.client.rest.write_observer import observing_writes
 from listwatch.clock import Clock
 from listwatch.controller.sources import Source
 from listwatch.errors import ListWatchError

@@ -22,7 +22,7 @@ from typing import Any
 
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import PermanentError, ReconcileTimeoutError, UsageError
-from listwatch.informer.ending import is_being_cancelled
+from listwatch.informer.cancellation import is_being_cancelled
 from listwatch.meta import ObjectKey
 
 __all__ = ["Outcome", "Reconcile", "Reconciler"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from listwatch.client.sender import ClientStatistics
+from listwatch.client.rest.sender import ClientStatistics
 from listwatch.controller.reports import ControllerStatistics, ManagerStatistics
 from listwatch.errors import UsageError
 from listwatch.informer.shared_informer import InformerStatistics

@@ -1,1 +1,21 @@
-"""An event is a note for people, kept beside the object that it is about: what happened, why, and how often."""
+"""Kubernetes events: recording, correlation and series."""
+
+from typing import TYPE_CHECKING
+
+from listwatch._exports import lazy_exports
+
+_HOMES = {
+    "EventRecorder": "listwatch.events.recorder",
+    "EventRecorderStatistics": "listwatch.events.recorder",
+    "EventSink": "listwatch.events.writer",
+}
+
+__all__ = [*_HOMES]
+
+# Type checkers read the imports, which name the same modules as _HOMES.
+if TYPE_CHECKING:
+    from listwatch.events.recorder import EventRecorder as EventRecorder
+    from listwatch.events.recorder import EventRecorderStatistics as EventRecorderStatistics
+    from listwatch.events.writer import EventSink as EventSink
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -1,4 +1,56 @@
-"""An informer keeps a cache in step with a source that can be listed and watched, and tells handlers what changed.
+"""Informers: caches that are kept synced with a source, and handlers that are notified of each change.
 
-The source is anything of the right shape: a client's resource, an etcd, a script. No client is imported here.
+A source is any ListerWatcher: a resource client, etcd, or a script. This package imports no client.
 """
+
+from typing import TYPE_CHECKING
+
+from listwatch._exports import lazy_exports
+
+_HOMES = {
+    "Handler": "listwatch.informer.handlers",
+    "HandlerFunctions": "listwatch.informer.handlers",
+    "HandlerRegistration": "listwatch.informer.registration",
+    "Informer": "listwatch.informer.informer",
+    "InformerHandle": "listwatch.informer.handles",
+    "InformerStatistics": "listwatch.informer.shared_informer",
+    "ListWatch": "listwatch.informer.list_watch",
+    "ListenerStatistics": "listwatch.informer.listener",
+    "ListerWatcher": "listwatch.informer.list_watch",
+    "Problem": "listwatch.informer.reflector",
+    "Reflector": "listwatch.informer.reflector",
+    "ReflectorStatistics": "listwatch.informer.reflector",
+    "SharedIndexInformer": "listwatch.informer.shared_informer",
+    "SharedInformerFactory": "listwatch.informer.factory",
+    "filtered": "listwatch.informer.handlers",
+    "keep_fields": "listwatch.informer.transforms",
+    "metadata_only": "listwatch.informer.transforms",
+    "strip_managed_fields": "listwatch.informer.transforms",
+    "until_with_sync": "listwatch.informer.informed_until",
+}
+
+__all__ = [*_HOMES]
+
+# Type checkers read the imports, which name the same modules as _HOMES.
+if TYPE_CHECKING:
+    from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.informer.handlers import Handler as Handler
+    from listwatch.informer.handlers import HandlerFunctions as HandlerFunctions
+    from listwatch.informer.handlers import filtered as filtered
+    from listwatch.informer.handles import InformerHandle as InformerHandle
+    from listwatch.informer.informed_until import until_with_sync as until_with_sync
+    from listwatch.informer.informer import Informer as Informer
+    from listwatch.informer.list_watch import ListerWatcher as ListerWatcher
+    from listwatch.informer.list_watch import ListWatch as ListWatch
+    from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
+    from listwatch.informer.reflector import Problem as Problem
+    from listwatch.informer.reflector import Reflector as Reflector
+    from listwatch.informer.reflector import ReflectorStatistics as ReflectorStatistics
+    from listwatch.informer.registration import HandlerRegistration as HandlerRegistration
+    from listwatch.informer.shared_informer import InformerStatistics as InformerStatistics
+    from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
+    from listwatch.informer.transforms import keep_fields as keep_fields
+    from listwatch.informer.transforms import metadata_only as metadata_only
+    from listwatch.informer.transforms import strip_managed_fields as strip_managed_fields
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -9,8 +9,8 @@ from typing import Generic, Literal, TypeVar, get_args
 
 from listwatch.cache.indexer import key_of
 from listwatch.errors import UsageError
-from listwatch.informer.amounts import check_number
 from listwatch.informer.handlers import Added, Change, Deleted, Updated
+from listwatch.informer.validation import check_number
 from listwatch.objects.object import Object
 
 __all__ = ["Backlog", "Overflow"]

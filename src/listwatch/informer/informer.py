@@ -14,16 +14,16 @@ from typing import Any, Generic, Self, TypeVar
 from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
+from listwatch.cooperative import Turns
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
-from listwatch.informer.amounts import check_number
-from listwatch.informer.ending import cancel_and_wait, log_end, until_cancelled, waited_in_vain
+from listwatch.informer.cancellation import cancel_and_wait, log_end, until_cancelled, waited_in_vain
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.list_watch import ListerWatcher, check_source
 from listwatch.informer.processing import Processor
 from listwatch.informer.reflector import Problem, Reflector, reporter
 from listwatch.informer.transforms import lightest
+from listwatch.informer.validation import check_number
 from listwatch.objects.object import Object
-from listwatch.turns import Turns
 
 __all__ = ["Informer"]
 

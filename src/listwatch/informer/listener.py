@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from listwatch.api.predicates import check_predicate
+from listwatch.cooperative import Turns
 from listwatch.informer.backlog import Backlog, Overflow
-from listwatch.informer.ending import waited_in_vain
+from listwatch.informer.cancellation import waited_in_vain
 from listwatch.informer.handlers import Added, Change, HandlerFunctions, filtered
 from listwatch.objects.object import Object
-from listwatch.turns import Turns
 
 __all__ = ["Listener", "ListenerStatistics", "Overflow", "Reader"]
 

@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.clock import Clock, SystemClock
+from listwatch.cooperative import Turns
 from listwatch.errors import ListWatchError, StreamIdleError, WatchClosedError
-from listwatch.informer.amounts import check_number
-from listwatch.informer.ending import is_being_cancelled, waited_in_vain
+from listwatch.informer.cancellation import is_being_cancelled, waited_in_vain
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of, check_source
 from listwatch.informer.reflector_state import (
     List,
@@ -28,8 +28,8 @@ from listwatch.informer.reflector_state import (
     Wait,
     Watch,
 )
+from listwatch.informer.validation import check_number
 from listwatch.objects.object import Object
-from listwatch.turns import Turns
 
 __all__ = ["Problem", "Reflector", "ReflectorStatistics", "log_problem", "reporter"]
 

@@ -23,10 +23,10 @@ from listwatch.cache import deltas
 from listwatch.cache.indexer import NAMESPACE, Indexer, IndexFunction, namespace_of
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit
+from listwatch.cooperative import Turns
 from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError, WaitTimeoutError
-from listwatch.informer.amounts import check_number
 from listwatch.informer.audience import Audience
-from listwatch.informer.ending import cancel_and_wait, log_end, until_cancelled
+from listwatch.informer.cancellation import cancel_and_wait, log_end, until_cancelled
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.lane import Lane
 from listwatch.informer.list_watch import ListerWatcher, by_namespace
@@ -34,10 +34,10 @@ from listwatch.informer.listener import Listener, ListenerStatistics, Overflow, 
 from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.reflector import MIN_WATCH, Problem, ReflectorStatistics, reporter
 from listwatch.informer.registration import HandlerRegistration
+from listwatch.informer.validation import check_number
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.meta import GroupResource, Resource
 from listwatch.objects.object import Object
-from listwatch.turns import Turns
 
 __all__ = ["HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable
 from typing import Protocol, TypeVar
 
-from listwatch.client.retry_on_conflict import retry_on_conflict
+from listwatch.client.wait.retry_on_conflict import retry_on_conflict
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import AlreadyExistsError, ConflictError, TransportTimeoutError
 from listwatch.leaderelection.elector_state import ElectorState, LeaderRecord, Timing

@@ -21,9 +21,9 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from listwatch.client.connected import Connected
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.rest_client import RESTClient
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.leaderelection.announcer import Announcer

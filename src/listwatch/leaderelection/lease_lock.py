@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import NotFoundError, UsageError
 from listwatch.leaderelection.elector_state import LeaderRecord
 from listwatch.objects.metadata import ObjectMeta

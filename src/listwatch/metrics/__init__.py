@@ -1,5 +1,17 @@
-"""Metrics are the numbers of `statistics()` under the names that dashboards know; needs `listwatch[metrics]`."""
+"""Prometheus metrics from `statistics()`; needs the extra `metrics`."""
 
-from listwatch.metrics.collector import Collector
+from typing import TYPE_CHECKING
 
-__all__ = ["Collector"]
+from listwatch._exports import lazy_exports
+
+_HOMES = {
+    "Collector": "listwatch.metrics.collector",
+}
+
+__all__ = [*_HOMES]
+
+# Type checkers read the imports, which name the same modules as _HOMES.
+if TYPE_CHECKING:
+    from listwatch.metrics.collector import Collector as Collector
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 from weakref import ref
 
-from listwatch.client.connected import Connected
-from listwatch.client.rest_client import RESTClient
+from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.controller.samples import Sample
 from listwatch.errors import ConfigError, UsageError
 from listwatch.metrics.samples import samples_of

@@ -1,4 +1,40 @@
-"""An object is what the API server stores and sends: metadata, and a body that stays bytes until it is touched.
+"""API objects: metadata, and a body that stays bytes until it is accessed.
 
-Nothing here talks to a server or knows a kind; `listwatch.models` has the kinds, `listwatch.api` the protocol.
+This package does no I/O and knows no kind; `listwatch.models` has the kinds.
 """
+
+from typing import TYPE_CHECKING
+
+from listwatch._exports import lazy_exports
+
+_HOMES = {
+    "ListMeta": "listwatch.objects.metadata",
+    "ManagedFieldsEntry": "listwatch.objects.metadata",
+    "MicroTime": "listwatch.objects.model",
+    "Model": "listwatch.objects.model",
+    "Object": "listwatch.objects.object",
+    "ObjectList": "listwatch.objects.object_list",
+    "ObjectMeta": "listwatch.objects.metadata",
+    "OwnerReference": "listwatch.objects.metadata",
+    "PartialObjectMetadata": "listwatch.objects.partial_object",
+    "Unstructured": "listwatch.objects.unstructured",
+    "lazy": "listwatch.objects.fields",
+}
+
+__all__ = [*_HOMES]
+
+# Type checkers read the imports, which name the same modules as _HOMES.
+if TYPE_CHECKING:
+    from listwatch.objects.fields import lazy as lazy
+    from listwatch.objects.metadata import ListMeta as ListMeta
+    from listwatch.objects.metadata import ManagedFieldsEntry as ManagedFieldsEntry
+    from listwatch.objects.metadata import ObjectMeta as ObjectMeta
+    from listwatch.objects.metadata import OwnerReference as OwnerReference
+    from listwatch.objects.model import MicroTime as MicroTime
+    from listwatch.objects.model import Model as Model
+    from listwatch.objects.object import Object as Object
+    from listwatch.objects.object_list import ObjectList as ObjectList
+    from listwatch.objects.partial_object import PartialObjectMetadata as PartialObjectMetadata
+    from listwatch.objects.unstructured import Unstructured as Unstructured
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -1,24 +1,60 @@
-"""The server is an API server in your own process: it stores, validates, patches and streams as a real one does.
+"""The embedded API server: storage, validation, patches, watches, in the process that uses it.
 
 async with APIServer() as server: ...
 """
 
 from typing import TYPE_CHECKING
 
-__all__ = ["APIServer"]
+from listwatch._exports import lazy_exports
 
-# Imported when it is first used: most modules of this package need neither aiohttp nor all the others.
+_HOMES = {
+    "APIRequest": "listwatch.server.requests",
+    "APIServer": "listwatch.server.api_server",
+    "Admission": "listwatch.server.verbs.verbs",
+    "AllowAll": "listwatch.server.access.access",
+    "Authorizer": "listwatch.server.access.access",
+    "CertificateAuthority": "listwatch.server.access.certificates",
+    "CutStream": "listwatch.server.faults.faults",
+    "Decision": "listwatch.server.access.access",
+    "Delay": "listwatch.server.faults.faults",
+    "DropBookmarks": "listwatch.server.faults.faults",
+    "Expire": "listwatch.server.faults.faults",
+    "Fail": "listwatch.server.faults.faults",
+    "Fault": "listwatch.server.faults.faults",
+    "HoldEvents": "listwatch.server.faults.faults",
+    "KeyPair": "listwatch.server.access.certificates",
+    "LoggedRequest": "listwatch.server.faults.request_log",
+    "LoseAnswer": "listwatch.server.faults.faults",
+    "Refuse": "listwatch.server.faults.faults",
+    "RequestLog": "listwatch.server.faults.request_log",
+    "RequestPattern": "listwatch.server.faults.request_log",
+    "User": "listwatch.server.requests",
+}
+
+__all__ = [*_HOMES]
+
+# Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
+    from listwatch.server.access.access import AllowAll as AllowAll
+    from listwatch.server.access.access import Authorizer as Authorizer
+    from listwatch.server.access.access import Decision as Decision
+    from listwatch.server.access.certificates import CertificateAuthority as CertificateAuthority
+    from listwatch.server.access.certificates import KeyPair as KeyPair
     from listwatch.server.api_server import APIServer as APIServer
+    from listwatch.server.faults.faults import CutStream as CutStream
+    from listwatch.server.faults.faults import Delay as Delay
+    from listwatch.server.faults.faults import DropBookmarks as DropBookmarks
+    from listwatch.server.faults.faults import Expire as Expire
+    from listwatch.server.faults.faults import Fail as Fail
+    from listwatch.server.faults.faults import Fault as Fault
+    from listwatch.server.faults.faults import HoldEvents as HoldEvents
+    from listwatch.server.faults.faults import LoseAnswer as LoseAnswer
+    from listwatch.server.faults.faults import Refuse as Refuse
+    from listwatch.server.faults.request_log import LoggedRequest as LoggedRequest
+    from listwatch.server.faults.request_log import RequestLog as RequestLog
+    from listwatch.server.faults.request_log import RequestPattern as RequestPattern
+    from listwatch.server.requests import APIRequest as APIRequest
+    from listwatch.server.requests import User as User
+    from listwatch.server.verbs.verbs import Admission as Admission
 else:
-
-    def __getattr__(name):
-        if name != "APIServer":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from listwatch.server.api_server import APIServer
-
-        globals()[name] = APIServer  # found without this function from now on
-        return APIServer
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

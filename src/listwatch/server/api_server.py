@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Self, Unpack
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError, UsageError
 from listwatch.meta import Resource
-from listwatch.server.access import MASTERS, Access, Authorizer, token_path
-from listwatch.server.backend import Backend
-from listwatch.server.faults import Faults
-from listwatch.server.http import Listener
-from listwatch.server.kept_files import kept_file
-from listwatch.server.request_log import Criteria, LoggedRequest, RequestLog, Stage
+from listwatch.server.access.access import MASTERS, Access, Authorizer, token_path
+from listwatch.server.access.persisted_secrets import kept_file
+from listwatch.server.faults.faults import Faults
+from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, Stage
+from listwatch.server.http.backend import Backend
+from listwatch.server.http.listener import Listener
 from listwatch.server.requests import User
-from listwatch.server.storage import MAX_AGE, MAX_EVENTS, Storage
-from listwatch.server.verbs import Admission
-from listwatch.server.watching import Pace, Watches
+from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
+from listwatch.server.verbs.verbs import Admission
+from listwatch.server.watch.watching import Pace, Watches
 
 if TYPE_CHECKING:
-    from listwatch.client.config import ClientConfig
-    from listwatch.server.certificates import CertificateAuthority, KeyPair
+    from listwatch.client.config.client_config import ClientConfig
+    from listwatch.server.access.certificates import CertificateAuthority, KeyPair
 
 __all__ = ["APIServer", "Statistics"]
 
@@ -180,7 +180,7 @@ class APIServer:
         if self._data_dir is None:
             return Storage(now=now, max_events=self._max_events, max_age=self._max_age)
         # SQLite is only loaded by those who want it.
-        from listwatch.server.storage_sqlite import open_storage
+        from listwatch.server.storage.sqlite_journal import open_storage
 
         return open_storage(
             self._data_dir, now=now, max_events=self._max_events, max_age=self._max_age, group_commit=True
@@ -195,7 +195,7 @@ class APIServer:
         if not self._tls:
             return None
         try:
-            from listwatch.server.certificates import CertificateAuthority
+            from listwatch.server.access.certificates import CertificateAuthority
         except ImportError:
             raise ConfigError("TLS needs the cryptography package: install listwatch[tls], or serve without") from None
         if self._data_dir is None:
@@ -230,14 +230,14 @@ class APIServer:
 
     def config_for_token(self, token: str) -> ClientConfig:
         """The same for somebody else."""
-        from listwatch.client.config import ClientConfig
+        from listwatch.client.config.client_config import ClientConfig
 
         return ClientConfig(host=self.url, token=token, ca_data=self.ca_certificate)
 
     def kubeconfig(self, path: str | os.PathLike[str]) -> None:
         """Write a file for kubectl and other clients, with which everything may be done."""
-        from listwatch.client.config import ClientConfig
-        from listwatch.client.kubeconfig_writer import write_kubeconfig
+        from listwatch.client.config.client_config import ClientConfig
+        from listwatch.client.config.kubeconfig_writer import write_kubeconfig
 
         # Without TLS, clients send no credentials that they find in such a file.
         config = self.config if self._tls else ClientConfig(host=self.url + token_path(self.token))

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 
 from listwatch.errors import BadRequestError
 from listwatch.meta import ObjectKey, Resource
-from listwatch.server.trees import Tree
+from listwatch.server.json_tree import Tree
 
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _INTEGER = re.compile(r"[-+]?[0-9]+")

@@ -1,26 +1,40 @@
-"""Testing holds the stand-ins for our tests and yours: clocks that obey, scripted sources, contracts to meet.
+"""Test support for this project and its users: clocks, scripted sources, real API servers.
 
     async with RealAPIServer() as server: ...
 
-The rest of the package never imports it.
+No other package imports this one.
 """
 
 from typing import TYPE_CHECKING
 
-__all__ = ["RealAPIServer", "RealBinaries"]
+from listwatch._exports import lazy_exports
 
-# Imported when they are first used: the pytest plugin is here as well, and whoever has it installed waits for it.
+_HOMES = {
+    "APIServerThread": "listwatch.testing.api_server_thread",
+    "InstantClock": "listwatch.testing.clocks",
+    "RealAPIServer": "listwatch.testing.real.real_api_server",
+    "RealAPIServerThread": "listwatch.testing.real.real_api_server_thread",
+    "RealBinaries": "listwatch.testing.real.real_binaries",
+    "ScriptedServer": "listwatch.testing.scripted_server",
+    "ScriptedSource": "listwatch.testing.scripted_source",
+    "ScriptedWatch": "listwatch.testing.scripted_source",
+    "SkewedClock": "listwatch.testing.clocks",
+    "VirtualClock": "listwatch.testing.clocks",
+}
+
+__all__ = [*_HOMES]
+
+# Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
-    from listwatch.testing.real_api_server import RealAPIServer as RealAPIServer
-    from listwatch.testing.real_binaries import RealBinaries as RealBinaries
+    from listwatch.testing.api_server_thread import APIServerThread as APIServerThread
+    from listwatch.testing.clocks import InstantClock as InstantClock
+    from listwatch.testing.clocks import SkewedClock as SkewedClock
+    from listwatch.testing.clocks import VirtualClock as VirtualClock
+    from listwatch.testing.real.real_api_server import RealAPIServer as RealAPIServer
+    from listwatch.testing.real.real_api_server_thread import RealAPIServerThread as RealAPIServerThread
+    from listwatch.testing.real.real_binaries import RealBinaries as RealBinaries
+    from listwatch.testing.scripted_server import ScriptedServer as ScriptedServer
+    from listwatch.testing.scripted_source import ScriptedSource as ScriptedSource
+    from listwatch.testing.scripted_source import ScriptedWatch as ScriptedWatch
 else:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from listwatch.testing import real_api_server
-
-        return getattr(real_api_server, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

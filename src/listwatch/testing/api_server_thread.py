@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from listwatch.server.api_server import APIServer, Statistics
-from listwatch.server.faults import Faults
-from listwatch.server.request_log import Criteria, LoggedRequest, RequestLog, Stage
+from listwatch.server.faults.faults import Faults
+from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, Stage
 from listwatch.testing.server_thread import ServerThread
 
 if TYPE_CHECKING:
-    from listwatch.client.config import ClientConfig
+    from listwatch.client.config.client_config import ClientConfig
 
 __all__ = ["APIServerThread"]
 

@@ -26,7 +26,7 @@ import pytest
 
 if TYPE_CHECKING:
     from listwatch.testing.api_server_thread import APIServerThread
-    from listwatch.testing.real_api_server_thread import RealAPIServerThread
+    from listwatch.testing.real.real_api_server_thread import RealAPIServerThread
 
 Scope = Literal["function", "class", "module", "package", "session"]
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -58,7 +58,7 @@ def api_server() -> Iterator[APIServerThread]:
 def real_api_server() -> Iterator[RealAPIServerThread]:
     """A real API server, with what earlier tests have left in it; tests are skipped where its programs are missing."""
     from listwatch.errors import ConfigError
-    from listwatch.testing.real_api_server_thread import RealAPIServer, RealAPIServerThread, RealBinaries
+    from listwatch.testing.real.real_api_server_thread import RealAPIServer, RealAPIServerThread, RealBinaries
 
     try:
         binaries = RealBinaries.find()

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.contract.target import Target
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Pod
 

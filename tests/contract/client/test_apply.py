@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.contract.client.samples import config_map, deployment
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import ConflictError
 from listwatch.models.apps_v1 import Deployment, DeploymentStatus
 from listwatch.models.core_v1 import ConfigMap

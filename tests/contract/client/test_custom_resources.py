@@ -7,11 +7,11 @@ import pytest
 
 from listwatch import GroupVersionKind, Object
 from listwatch.api.watch_events import Added, Deleted, Modified
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.dynamic_client import DynamicClient
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.waiting import wait_for
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.wait.wait_for import wait_for
 from listwatch.errors import InvalidError, NoMatchError, NotFoundError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.models.apiextensions_v1 import CustomResourceDefinition

@@ -3,7 +3,7 @@
 import pytest
 from tests.contract.client.samples import HOLD, RELEASE, config_map, pod
 
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import ConflictError, NotFoundError
 from listwatch.models.core_v1 import ConfigMap, Pod
 

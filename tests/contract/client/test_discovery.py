@@ -2,10 +2,10 @@
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.discovery_client import DiscoveryClient
-from listwatch.client.rest_mapper import RESTMapper
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.discovery.discovery_client import DiscoveryClient
+from listwatch.client.discovery.rest_mapper import RESTMapper
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import NoMatchError, NotFoundError
 from listwatch.meta import GroupVersionKind, GroupVersionResource
 from listwatch.models.apps_v1 import Deployment

@@ -7,8 +7,8 @@ import pytest
 from tests.contract.client.samples import config_map, pod
 from tests.contract.target import Target
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import BadRequestError, ExpiredError, RequestTimeoutError
 from listwatch.meta import is_newer
 from listwatch.models.core_v1 import ConfigMap, Event, Pod

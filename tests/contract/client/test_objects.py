@@ -3,9 +3,9 @@
 import pytest
 from tests.contract.client.samples import config_map, deployment, pod
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.retry_on_conflict import retry_on_conflict
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.wait.retry_on_conflict import retry_on_conflict
 from listwatch.errors import AlreadyExistsError, BadRequestError, ConflictError, InvalidError, NotFoundError
 from listwatch.meta import is_newer
 from listwatch.models.apps_v1 import Deployment, DeploymentStatus

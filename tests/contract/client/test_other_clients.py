@@ -4,12 +4,12 @@ import pytest
 from tests.contract.client.samples import config_map, deployment
 
 from listwatch.api.watch_events import Added, Deleted, Modified
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.dynamic_client import DynamicClient
-from listwatch.client.metadata_client import MetadataClient
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.rest_client import RESTClient
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.client.resources.metadata_client import MetadataClient
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import NoMatchError, NotFoundError, UnauthorizedError
 from listwatch.meta import GroupVersionResource
 from listwatch.models.core_v1 import ConfigMap

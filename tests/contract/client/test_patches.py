@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.contract.client.samples import config_map, deployment
 
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import BadRequestError, ConflictError, InvalidError, NotFoundError
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.contract.client.samples import APP, deployment, pod
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import ConflictError, InvalidError, NotFoundError, TooManyRequestsError
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.authentication_v1 import SelfSubjectReview

@@ -7,10 +7,10 @@ import pytest
 from tests.contract.client.samples import HOLD, RELEASE, config_map, deployment, pod
 
 from listwatch.api.watch_events import Deleted, Modified
-from listwatch.client.conditions import condition, deleted, jsonpath, ready
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.until import until
-from listwatch.client.waiting import wait_for
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.wait.conditions import condition, deleted, jsonpath, ready
+from listwatch.client.wait.until import until
+from listwatch.client.wait.wait_for import wait_for
 from listwatch.errors import WaitTimeoutError
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Pod

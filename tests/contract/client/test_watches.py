@@ -8,10 +8,10 @@ from tests.contract.client.samples import config_map
 from tests.contract.target import Target
 
 from listwatch.api.watch_events import Added, Bookmark, Deleted, Modified, WatchEvent
-from listwatch.client.client_set import ClientSet
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.retry_watcher import RetryWatcher
-from listwatch.client.watch_stream import WatchStream
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.rest.watch_stream import WatchStream
+from listwatch.client.wait.retry_watcher import RetryWatcher
 from listwatch.errors import ExpiredError
 from listwatch.meta import is_newer
 from listwatch.models.core_v1 import ConfigMap

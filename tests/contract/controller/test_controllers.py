@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.contract.target import Target
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.waiting import wait_for
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.wait.wait_for import wait_for
 from listwatch.controller.conditions import is_condition_true, set_condition
 from listwatch.controller.controller import Controller
 from listwatch.controller.finalizers import finalize

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from tests.contract.target import Target
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
-from listwatch.client.resource_client import ResourceClient
-from listwatch.client.waiting import wait_for
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.wait.wait_for import wait_for
 from listwatch.errors import LeadershipLostError
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.models.coordination_v1 import Lease

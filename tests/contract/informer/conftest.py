@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.contract.target import Target
 
-from listwatch.client.client_set import ClientSet
-from listwatch.client.config import ClientConfig
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.models.core_v1 import Namespace
 from listwatch.objects.metadata import ObjectMeta
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import AlreadyExistsError, NotFoundError
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta

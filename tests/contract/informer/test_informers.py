@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import NotFoundError, SyncTimeoutError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.handlers import Added, Change, Deleted, Updated

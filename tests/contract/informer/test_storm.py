@@ -9,7 +9,7 @@ from typing import Any
 from soak.witness import Witness
 from tests.contract.informer.storm import Storm
 
-from listwatch.client.client_set import ClientSet
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.informer import Informer
 from listwatch.informer.list_watch import ListWatch

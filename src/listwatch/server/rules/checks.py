@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from listwatch.errors import StatusCause
 from listwatch.quantity import Quantity
-from listwatch.server.causes import duplicate, invalid, not_supported, required
-from listwatch.server.trees import Tree, child, same
+from listwatch.server.field_errors import duplicate, invalid, not_supported, required
+from listwatch.server.json_tree import Tree, child, same
 
 Causes = Iterator[StatusCause]
 Check = Callable[[Tree, str], Iterable[StatusCause]]

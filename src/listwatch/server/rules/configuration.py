@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from listwatch.errors import DecodeError
 from listwatch.quantity import Quantity
-from listwatch.server.bodies import read_json
-from listwatch.server.causes import duplicate, forbidden, invalid, required, too_long
+from listwatch.server.codec.bodies import read_json
+from listwatch.server.field_errors import duplicate, forbidden, invalid, required, too_long
+from listwatch.server.json_tree import Tree, child, children
 from listwatch.server.rules.checks import (
     Causes,
     Check,
@@ -23,7 +24,6 @@ from listwatch.server.rules.checks import (
 )
 from listwatch.server.rules.formats import config_key, qualified_name
 from listwatch.server.rules.metadata import standard_finalizer
-from listwatch.server.trees import Tree, child, children
 
 __all__ = [
     "CONFIG_MAP",

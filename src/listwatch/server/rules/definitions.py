@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from listwatch.server.causes import forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required
+from listwatch.server.json_tree import Tree, child, children, same
 from listwatch.server.rules.checks import IMMUTABLE, Causes
 from listwatch.server.rules.formats import dns_1035_label, dns_subdomain
 from listwatch.server.rules.structural import field_at, schema_rules
-from listwatch.server.trees import Tree, child, children, same
 
 __all__ = ["definition_change", "definition_rules"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from listwatch.server.causes import forbidden, invalid, required, too_long
+from listwatch.server.field_errors import forbidden, invalid, required, too_long
+from listwatch.server.json_tree import Tree, child
 from listwatch.server.rules.checks import Causes, Check, Format, all_of, at, each, elements, inside
 from listwatch.server.rules.formats import (
     cron_job_name,
@@ -15,7 +16,6 @@ from listwatch.server.rules.formats import (
     path_segment_prefix,
     qualified_name,
 )
-from listwatch.server.trees import Tree, child
 
 __all__ = ["labels", "metadata_rules", "new_finalizers", "selector", "selects", "standard_finalizer"]
 

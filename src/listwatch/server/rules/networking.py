@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from listwatch.server.causes import forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required
+from listwatch.server.json_tree import Tree
 from listwatch.server.rules.checks import (
     Causes,
     all_of,
@@ -26,7 +27,6 @@ from listwatch.server.rules.formats import (
     wildcard_subdomain,
 )
 from listwatch.server.rules.metadata import selector
-from listwatch.server.trees import Tree
 
 __all__ = ["INGRESS", "INGRESS_CLASS", "NETWORK_POLICY", "ingress_class_change"]
 

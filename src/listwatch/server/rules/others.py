@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from listwatch.server.causes import forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required
+from listwatch.server.json_tree import Tree, child
 from listwatch.server.rules.checks import (
     Causes,
     all_of,
@@ -17,8 +18,7 @@ from listwatch.server.rules.checks import (
     one_of,
 )
 from listwatch.server.rules.formats import cidr, dns_label, dns_subdomain, qualified_name
-from listwatch.server.rules.scheduling import taint
-from listwatch.server.trees import Tree, child
+from listwatch.server.rules.workloads.scheduling import taint
 
 __all__ = [
     "CONTROLLER_REVISION",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from listwatch.server.causes import forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required
+from listwatch.server.json_tree import Tree, child
 from listwatch.server.rules.checks import (
     Causes,
     all_changes,
@@ -21,7 +22,6 @@ from listwatch.server.rules.checks import (
 )
 from listwatch.server.rules.formats import path_segment, percent, percentage
 from listwatch.server.rules.metadata import selector
-from listwatch.server.trees import Tree, child
 
 __all__ = ["AUTOSCALER", "DISRUPTION_BUDGET", "PRIORITY_CLASS", "priority_class_change"]
 

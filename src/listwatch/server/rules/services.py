@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from listwatch.server.causes import duplicate, forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required
+from listwatch.server.json_tree import Tree, child, children
 from listwatch.server.rules.checks import (
     Causes,
     Check,
@@ -22,7 +23,6 @@ from listwatch.server.rules.checks import (
 )
 from listwatch.server.rules.formats import dns_label, dns_subdomain, ip_address, parsed_ip, port_name
 from listwatch.server.rules.metadata import labels
-from listwatch.server.trees import Tree, child, children
 
 __all__ = ["ENDPOINTS", "ENDPOINT_SLICE", "SERVICE", "service_change"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from listwatch.server.causes import forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required
+from listwatch.server.json_tree import Tree, child
 from listwatch.server.rules.checks import (
     Causes,
     all_changes,
@@ -19,8 +20,7 @@ from listwatch.server.rules.checks import (
     one_of,
 )
 from listwatch.server.rules.formats import dns_subdomain, qualified_name
-from listwatch.server.rules.pod_volumes import volume_source
-from listwatch.server.trees import Tree, child
+from listwatch.server.rules.workloads.pod_volumes import volume_source
 
 __all__ = [
     "PERSISTENT_VOLUME",

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from listwatch.server.causes import forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required
 from listwatch.server.rules.checks import Causes
-from listwatch.server.structural_validation import INT_OR_STRING, compiled, structural_problems
+from listwatch.server.rules.structural_validation import INT_OR_STRING, compiled, structural_problems
 
 __all__ = ["field_at", "schema_rules"]
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from listwatch.server.json_tree import Tree
 from listwatch.server.rules import (
     access,
     configuration,
     definitions,
-    jobs,
     networking,
     others,
-    pods,
     scaling,
     services,
     statuses,
     storage,
-    workloads,
 )
 from listwatch.server.rules.checks import Change, Check, at, immutable
-from listwatch.server.trees import Tree
+from listwatch.server.rules.workloads import jobs, pods, workloads
 
 __all__ = ["NO_RULES", "RULES", "KindRules"]
 

@@ -78,7 +78,7 @@ async def _real_server(options: argparse.Namespace) -> AsyncIterator[Server]:
         token = options.token_file.read_text().strip() if options.token_file else ""
         yield Server("real", options.url, token, options.ca_file.read_bytes() if options.ca_file else b"")
         return
-    from listwatch.testing.real_api_server import RealAPIServer
+    from listwatch.testing.real.real_api_server import RealAPIServer
 
     async with RealAPIServer() as server:
         yield Server("real", server.url, server.token, server.ca_certificate)

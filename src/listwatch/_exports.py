@@ -1,0 +1,25 @@
+"""Lazy exports: the public names of a package, imported from its private modules on first use."""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+
+def lazy_exports(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` for a package.
+
+    `homes` maps each public name to the module that defines it. A name that equals its module stands for the module.
+    """
+
+    def get_attribute(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(homes[name])
+        value = module if homes[name] == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)  # later lookups do not call this function
+        return value
+
+    def list_names() -> list[str]:
+        return sorted(sys.modules[package].__all__)
+
+    return get_attribute, list_names

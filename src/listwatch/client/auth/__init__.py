@@ -1,0 +1,1 @@
+"""Credentials for requests: tokens, exec plugins, OIDC."""

@@ -1,0 +1,192 @@
+"""Runs the program that a kubeconfig names for its credentials, and reads what it prints.
+
+The program learns about the cluster from KUBERNETES_EXEC_INFO and answers with an ExecCredential on standard output;
+its standard error is ours. What it prints appears in no error and no log. `auth` decides when to run it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections import deque
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+
+from listwatch.client.auth.credential import Credential, Issued
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, fits_header
+from listwatch.client.config.kubeconfig_reader import parsed
+from listwatch.client.config.tls import ClientCertificate, authority_of, check_certificate
+from listwatch.clock import Clock
+from listwatch.errors import ConfigError, CredentialError
+from listwatch.objects.reading import read
+
+__all__ = ["ExecPlugin"]
+
+_HINTS_PER_HOUR = 10
+_HOUR = 3600.0
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+
+
+class _ExecCredential(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    status: _Status | None = None
+
+
+class ExecPlugin:
+    """Issues what its program prints; each call is one run."""
+
+    def __init__(self, config: ClientConfig, plugin: ExecConfig, *, clock: Clock) -> None:
+        self._config = config
+        self._plugin = plugin
+        self._clock = clock
+        self._hints: deque[float] = deque(maxlen=_HINTS_PER_HOUR)
+
+    def __repr__(self) -> str:
+        return f"ExecPlugin({self._plugin.command!r})"
+
+    def __str__(self) -> str:
+        return f"the exec plugin {self._plugin.command!r}"
+
+    async def issue(self, *, renew: bool) -> Issued:
+        return self._understood(await self._output())
+
+    async def _output(self) -> bytes:
+        program, interactive = self._program(), self._is_interactive()
+        # A group of its own can be ended with all that it has started, but must not read from a terminal.
+        group = 0 if os.name == "posix" and not interactive else None
+        try:
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *self._plugin.args,
+                stdin=sys.stdin if interactive else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                env=self._environment(interactive=interactive),
+                process_group=group,
+            )
+        except OSError as error:
+            raise self._failure(f"cannot be run: {error.strerror}") from None
+        output = await _all_output(process, has_group=group is not None)
+        if process.returncode:
+            raise self._failure(f"failed with exit code {process.returncode}; what it had to say is on standard error")
+        return output
+
+    def _program(self) -> str:
+        if program := shutil.which(self._plugin.command):
+            return program
+        if os.path.exists(self._plugin.command):
+            raise self._failure("is not executable")
+        raise self._failure(f"was not found; install it, or correct the PATH or the kubeconfig. {self._hint()}".strip())
+
+    def _hint(self) -> str:
+        """The hint of the kubeconfig, unless it was given often enough lately."""
+        now = self._clock.monotonic()
+        if len(self._hints) == _HINTS_PER_HOUR and now - self._hints[0] < _HOUR:
+            return ""
+        self._hints.append(now)
+        return self._plugin.install_hint
+
+    def _is_interactive(self) -> bool:
+        if self._plugin.interactive_mode == "Never":
+            return False
+        has_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+        if self._plugin.interactive_mode == "Always" and not has_terminal:
+            raise self._failure(
+                "wants to talk to the user (interactiveMode Always), and standard input is not a terminal"
+            )
+        return has_terminal
+
+    def _environment(self, *, interactive: bool) -> dict[str, str]:
+        spec: dict[str, Any] = {"interactive": interactive}
+        if self._plugin.provide_cluster_info:
+            spec["cluster"] = self._cluster()
+        info = {"kind": "ExecCredential", "apiVersion": self._plugin.api_version, "spec": spec}
+        try:
+            encoded = msgspec.json.encode(info).decode()
+        except (TypeError, ValueError, RecursionError):
+            encoded = ""
+        if not encoded:
+            raise self._failure("cannot be told about the cluster, whose exec extension cannot be written as JSON")
+        return {**os.environ, **self._plugin.env, "KUBERNETES_EXEC_INFO": encoded}
+
+    def _cluster(self) -> dict[str, Any]:
+        config = self._config
+        said = {
+            "server": config.host,
+            "tls-server-name": config.tls_server_name,
+            "insecure-skip-tls-verify": config.insecure_skip_tls_verify,
+            "certificate-authority-data": base64.b64encode(authority_of(config)).decode("ascii"),
+            "proxy-url": config.proxy_url,
+            "disable-compression": config.disable_compression,
+        }
+        return {name: value for name, value in said.items() if value} | {"config": self._plugin.cluster_config}
+
+    def _understood(self, output: bytes) -> Issued:
+        printed = self._decoded(output)
+        if printed.kind != "ExecCredential" or printed.api_version != self._plugin.api_version:
+            raise self._failure(
+                f"must print an ExecCredential of {self._plugin.api_version}, and printed something else"
+            )
+        if printed.status is None:
+            raise self._failure("printed no status")
+        token, certificate = printed.status.token or "", self._certificate(printed.status)
+        if not (token or certificate):
+            raise self._failure("printed neither a token nor a certificate with its key")
+        if not fits_header(token):
+            raise self._failure("printed a token of several lines")
+        authorization = f"Bearer {token}" if token else ""
+        return Issued(Credential(authorization, certificate), printed.status.expiration_timestamp)
+
+    def _decoded(self, output: bytes) -> _ExecCredential:
+        try:
+            credential: _ExecCredential = read(parsed(output), _ExecCredential)
+        except msgspec.ValidationError as error:
+            problem = f"printed no proper ExecCredential: {error}"
+        except ValueError:
+            problem = "printed something that is not JSON"
+        else:
+            return credential
+        raise self._failure(problem)
+
+    def _certificate(self, status: _Status) -> ClientCertificate | None:
+        certificate, key = status.client_certificate_data or "", status.client_key_data or ""
+        if bool(certificate) != bool(key):
+            raise self._failure("printed only one of certificate and key")
+        if not certificate:
+            return None
+        pair = ClientCertificate(certificate.encode(), key.encode())
+        try:
+            check_certificate(pair)
+        except ConfigError as error:
+            raise self._failure(f"printed a certificate that cannot be used: {error.message}") from None
+        return pair
+
+    def _failure(self, problem: str) -> CredentialError:
+        file, entry = (self._plugin.origin.file, self._plugin.origin.entry) if self._plugin.origin else ("", "")
+        return CredentialError(f"{self} {problem}", file=file, entry=entry)
+
+
+async def _all_output(process: asyncio.subprocess.Process, *, has_group: bool) -> bytes:
+    """What it prints until it ends; it ends with us if we are cancelled."""
+    try:
+        output, _ = await process.communicate()
+    except BaseException:
+        # The program itself may be gone and one that it has started still hold our end of the pipe.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL) if has_group else process.kill()
+        await process.wait()
+        raise
+    return output

@@ -1,0 +1,191 @@
+"""Renews ID tokens with a refresh token, as OpenID Connect has it. `auth` decides when to ask.
+
+What the provider answers appears in no error and no log. New tokens are written back to the kubeconfig they came from,
+because many providers accept a refresh token only once.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import ssl
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
+from urllib.parse import quote_plus, urlencode
+
+import msgspec
+
+from listwatch.client.auth.credential import Credential, Issued
+from listwatch.client.config.client_config import OIDCConfig, fits_header, url_mistakes, without_password
+from listwatch.client.config.kubeconfig_writer import write_tokens
+from listwatch.client.config.tls import trusting
+from listwatch.clock import Clock
+from listwatch.errors import ConfigError, CredentialError, TransportError
+from listwatch.objects.reading import decoder_for
+
+__all__ = ["Fetch", "OIDCProvider"]
+
+_log = logging.getLogger(__name__)
+
+_EXPIRY_DELTA = timedelta(seconds=10)
+_KNOWN_REFUSALS = {
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "unauthorized_client",
+    "unsupported_grant_type",
+}
+
+
+class _Discovery(msgspec.Struct):
+    token_endpoint: str = ""
+
+
+class _Tokens(msgspec.Struct):
+    id_token: str | None = None
+    refresh_token: str | None = None
+    error: str | None = None
+
+
+class _Claims(msgspec.Struct):
+    exp: float | None = None
+
+
+StructT = TypeVar("StructT", bound=msgspec.Struct)
+
+
+class Fetch(Protocol):
+    """Sends one HTTP request to any server, and returns the answer's status and body."""
+
+    async def __call__(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, tls: ssl.SSLContext | None
+    ) -> tuple[int, bytes]: ...
+
+
+class OIDCProvider:
+    """Issues the ID token that it has, and when that has expired or is refused, a new one."""
+
+    def __init__(self, config: OIDCConfig, *, fetch: Fetch, clock: Clock) -> None:
+        self._config = config
+        self._fetch = fetch
+        self._clock = clock
+        self._shown = without_password(config.issuer_url)
+        self._id_token = config.id_token.strip()
+        self._refresh_token = config.refresh_token
+
+    def __repr__(self) -> str:
+        return f"OIDCProvider({self._shown!r})"
+
+    def __str__(self) -> str:
+        return f"the identity provider {self._shown}"
+
+    async def issue(self, *, renew: bool) -> Issued:
+        expires = _expiry(self._id_token)
+        if renew or expires is None or self._clock.now() > expires:
+            await self._refresh()
+            expires = _expiry(self._id_token)
+        return Issued(Credential(f"Bearer {self._id_token}"), expires)
+
+    async def _refresh(self) -> None:
+        if not self._refresh_token:
+            raise self._failure("the ID token is no longer good, and there is no refresh token; log in again")
+        tokens = await self._new_tokens(await self._token_endpoint())
+        if not tokens.id_token or not fits_header(tokens.id_token):
+            raise self._failure("its answer holds no ID token; log in again with the scope openid")
+        self._id_token = tokens.id_token
+        self._refresh_token = tokens.refresh_token or self._refresh_token
+        self._write_back()
+
+    async def _token_endpoint(self) -> str:
+        url = f"{self._config.issuer_url.rstrip('/')}/.well-known/openid-configuration"
+        status, body = await self._ask("GET", url)
+        endpoint = self._decoded(body, _Discovery).token_endpoint if status == 200 else ""
+        if any(url_mistakes("token_endpoint", endpoint)):
+            raise self._failure(f"{without_password(url)} names no token endpoint (status {status})")
+        return endpoint
+
+    async def _new_tokens(self, endpoint: str) -> _Tokens:
+        """Providers differ in how they want to see a client's secret: first in the header, which is the standard."""
+        config = self._config
+        form = {"grant_type": "refresh_token", "refresh_token": self._refresh_token}
+        in_form = form | {"client_id": config.client_id}
+        status, body = 0, b""
+        if config.client_secret:
+            status, body = await self._ask("POST", endpoint, form=form, authorization=_client_in_header(config))
+            in_form |= {"client_secret": config.client_secret}
+        if status != 200:
+            status, body = await self._ask("POST", endpoint, form=in_form)
+        if status >= 500:
+            raise self._failure(f"it could not renew the token (status {status})")
+        if status != 200:
+            raise self._failure(f"it refuses the refresh token (status {status}{_refusal(body)}); log in again")
+        return self._decoded(body, _Tokens)
+
+    async def _ask(
+        self, method: str, url: str, *, form: Mapping[str, str] | None = None, authorization: str = ""
+    ) -> tuple[int, bytes]:
+        headers = {"Accept": "application/json"}
+        if authorization:
+            headers["Authorization"] = authorization
+        if form:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        body = urlencode(form).encode() if form else None
+        tls = self._trust() if url.startswith("https:") else None
+        try:
+            return await self._fetch(method, url, headers=headers, body=body, tls=tls)
+        except TransportError as error:
+            raise self._failure(f"it cannot be reached: {error}") from error
+
+    def _trust(self) -> ssl.SSLContext:
+        try:
+            return trusting(ca_file=self._config.ca_file, ca_data=self._config.ca_data)
+        except ConfigError as error:
+            raise self._failure(f"its certificate authority cannot be used: {error}") from None
+
+    def _decoded(self, body: bytes, kind: type[StructT]) -> StructT:
+        try:
+            found: StructT = decoder_for(kind).decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass
+        else:
+            return found
+        raise self._failure("its answer is not what OpenID Connect asks for")
+
+    def _write_back(self) -> None:
+        tokens = {"id-token": self._id_token, "refresh-token": self._refresh_token}
+        if self._config.origin is None:
+            return
+        try:
+            write_tokens(self._config.origin, tokens)
+        except ConfigError as error:
+            _log.warning("the new tokens of %s could not be saved: %s", self._shown, error)
+
+    def _failure(self, problem: str) -> CredentialError:
+        origin = self._config.origin
+        file, entry = (origin.file, origin.entry) if origin else ("", "")
+        return CredentialError(f"{self}: {problem}", file=file, entry=entry)
+
+
+def _expiry(token: str) -> datetime | None:
+    """When to stop using an ID token: a little before the moment that it names; None if it names none."""
+    try:
+        payload = token.split(".")[1]
+        claims = decoder_for(_Claims).decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        return datetime.fromtimestamp(claims.exp, UTC) - _EXPIRY_DELTA if claims.exp is not None else None
+    except (IndexError, ValueError, OverflowError, OSError):  # msgspec's and base64's errors are ValueErrors
+        return None
+
+
+def _client_in_header(config: OIDCConfig) -> str:
+    pair = f"{quote_plus(config.client_id)}:{quote_plus(config.client_secret)}"
+    return f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
+
+
+def _refusal(body: bytes) -> str:
+    """The reason, if it is one of the standard's; anything else may hold what must not be shown."""
+    try:
+        error = decoder_for(_Tokens).decode(body).error
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    return f", {error}" if error in _KNOWN_REFUSALS else ""

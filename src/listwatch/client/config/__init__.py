@@ -1,0 +1,1 @@
+"""Client configuration: kubeconfig files, in-cluster service accounts, TLS material."""

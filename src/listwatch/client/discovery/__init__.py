@@ -1,0 +1,1 @@
+"""What a server serves: discovery, its cache, and the REST mapper."""

@@ -1,0 +1,1 @@
+"""Clients for resources: typed, dynamic and metadata."""

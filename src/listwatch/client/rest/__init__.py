@@ -1,0 +1,1 @@
+"""Requests and responses: building, sending, retrying, streaming."""

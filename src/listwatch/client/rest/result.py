@@ -1,0 +1,134 @@
+"""An answer that said yes, and what can be made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from listwatch.api.requests import HTTPRequest
+from listwatch.api.responses import HTTPResponse, media_type
+from listwatch.client.config.client_config import ServerWarning
+from listwatch.errors import DecodeError, UsageError
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object
+from listwatch.objects.object_list import ObjectList
+from listwatch.objects.reading import convert
+from listwatch.objects.reasons import UNREADABLE, reason_of
+
+__all__ = ["Result"]
+
+T = TypeVar("T")
+ObjectT = TypeVar("ObjectT", bound=Object)
+
+
+class _TypeMeta(msgspec.Struct, rename="camel", gc=False):
+    api_version: str = ""
+    kind: str = ""
+
+
+_type_metas = msgspec.json.Decoder(_TypeMeta)
+
+
+class Result:
+    """The answer to a request, decoded only when asked for as some type."""
+
+    __slots__ = ("_content", "_request", "headers", "status_code", "warnings")
+
+    def __init__(self, request: HTTPRequest, answer: HTTPResponse, warnings: tuple[ServerWarning, ...] = ()) -> None:
+        self._request = request
+        self._content = answer.content
+        self.status_code: int = answer.status
+        self.headers: Mapping[str, str] = answer.headers
+        self.warnings = warnings
+
+    @property
+    def raw(self) -> bytes:
+        """The body as it came."""
+        if not isinstance(self._content, bytes):
+            self._content = b"".join(self._content)
+        return self._content
+
+    @property
+    def was_created(self) -> bool:
+        return self.status_code == 201
+
+    def into(self, kind: type[T]) -> T:
+        """The body as a model such as Pod or PodList, as Unstructured, as a nested API type, or as a dict."""
+        if not isinstance(kind, type):
+            raise UsageError(f"an answer cannot be read as {kind!r}; give a class")
+        if issubclass(kind, Object):
+            return cast(T, self._object(kind))
+        if issubclass(kind, ObjectList):
+            return cast(T, self._list(kind))
+        if issubclass(kind, Model):
+            return cast(T, convert(self._tree(), kind, what=self._what(kind.__name__)))
+        if kind is dict:
+            return cast(T, self._tree())
+        raise UsageError(f"an answer cannot be read as {kind!r}; give a model, Unstructured or dict")
+
+    def into_list(self, item: type[ObjectT]) -> ObjectList[ObjectT]:
+        """The body as a list of such objects."""
+        self._check_body("a list")
+        return ObjectList[ObjectT].from_json(self.raw, item)
+
+    def reading_list(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
+        """The same in steps, so that a long list does not hold up the event loop; the body is used up by it."""
+        self._check_body("a list")
+        content, self._content = self._content, b""
+        return ObjectList[ObjectT].reading([content] if isinstance(content, bytes) else _used_up(content), item)
+
+    def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
+        self._check_body(kind.__name__)
+        return kind.from_json(self.raw)
+
+    def _object(self, kind: type[ObjectT]) -> ObjectT:
+        self._check_body(kind.__name__)
+        if kind.gvk:
+            self._check_kind(kind.gvk.api_version, kind.gvk.kind)
+        return kind.from_wire(self.raw)
+
+    def _check_kind(self, api_version: str, kind: str) -> None:
+        try:
+            found = _type_metas.decode(self.raw)
+        except UNREADABLE as error:
+            raise self._unreadable(kind, reason_of(error, self.raw)) from None
+        if found.kind not in ("", kind) or found.api_version not in ("", api_version):
+            raise self._unreadable(
+                kind, f"the answer is a {found.kind[:80]} of {found.api_version[:80] or 'no version'}"
+            )
+
+    def _tree(self) -> Any:
+        self._check_body("JSON")
+        try:
+            return msgspec.json.decode(self.raw)
+        except UNREADABLE as error:
+            raise self._unreadable("JSON", reason_of(error, self.raw)) from None
+
+    def _check_body(self, kind: str) -> None:
+        if not self._content:
+            raise self._unreadable(kind, f"the answer (status {self.status_code}) is empty")
+
+    def _unreadable(self, kind: str, reason: str) -> DecodeError:
+        media = media_type(self.headers)
+        said = "" if media in ("", "application/json") else f"; the server says that it is {media[:80]}"
+        return DecodeError(reason + said, object_name=self._what(kind))
+
+    def _what(self, kind: str) -> str:
+        return f"{self._request.describe()} as {kind}"
+
+    def __repr__(self) -> str:
+        return f"<Result of {self._request.describe()}: {self.status_code}, {_length(self._content)} bytes>"
+
+
+def _used_up(pieces: list[bytes]) -> Iterator[bytes]:
+    """What is read need not be kept: it is as much as the objects that are made of it."""
+    left = pieces[::-1]
+    del pieces  # if nobody else has them, they go one by one
+    while left:
+        yield left.pop()
+
+
+def _length(content: bytes | list[bytes]) -> int:
+    return len(content) if isinstance(content, bytes) else sum(map(len, content))

@@ -1,0 +1,1 @@
+"""HTTP connections to one API server, over aiohttp."""

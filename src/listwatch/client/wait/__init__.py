@@ -1,0 +1,1 @@
+"""Waiting for objects and events; retries on conflict."""

@@ -1,0 +1,1 @@
+"""Request bodies to objects and objects to response bodies: decoding, conversion, defaulting, encoding."""

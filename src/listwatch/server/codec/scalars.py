@@ -1,0 +1,115 @@
+"""The API's scalars that are more than JSON's: times, quantities, bytes, bounded integers. `decoding` reads them.
+
+Each reader gives the value as the server writes it back, or raises `Unreadable` with what the real server says of it.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from listwatch.errors import QuantityError
+from listwatch.quantity import Quantity
+from listwatch.server.json_tree import Tree, quoted
+
+__all__ = ["Unreadable", "WrongType", "read_bytes", "read_int_or_string", "read_integer", "read_quantity", "read_time"]
+
+_BITS = {"int32": 32, "int64": 64}
+_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_TIME = re.compile(
+    r"\d{4}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(?:Z|[+-]\d\d:[0-5]\d)", re.ASCII
+)
+_LAYOUTS = {"seconds": "2006-01-02T15:04:05Z07:00", "microseconds": "2006-01-02T15:04:05.000000Z07:00"}
+
+
+class Unreadable(Exception):  # noqa: N818  # a verdict that never leaves this room
+    """A value of the right JSON type that says nothing; the message is the server's."""
+
+
+class WrongType(Exception):  # noqa: N818  # a verdict that never leaves this room
+    """A value of another JSON type than the field's."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(found, expected)
+        self.found = found
+        self.expected = expected
+
+
+def json_type(value: Tree) -> str:
+    """What Go's decoder calls it."""
+    names = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+    return next((name for python, name in names.items() if isinstance(value, python)), "null")
+
+
+def read_integer(value: Tree, go_type: str) -> int:
+    if type(value) is int and -(1 << _BITS[go_type] - 1) <= value < 1 << _BITS[go_type] - 1:
+        return value
+    found = json_type(value)
+    raise WrongType(f"number {value}" if found == "number" else found, go_type)
+
+
+def read_int_or_string(value: Tree) -> int | str:
+    return value if isinstance(value, str) else read_integer(value, "int32")
+
+
+def read_bytes(value: Tree) -> str:
+    """Base64, without the line breaks that it may have come with; it may also come as a list of numbers."""
+    if isinstance(value, list):
+        return binascii.b2a_base64(bytes(map(_read_byte, value)), newline=False).decode()
+    if not isinstance(value, str):
+        raise WrongType(json_type(value), "[]uint8")
+    text = value.replace("\r", "").replace("\n", "")
+    try:
+        binascii.a2b_base64(text.encode("ascii", "replace"), strict_mode=True)
+    except binascii.Error:
+        good = re.match(r"(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]*={0,2}", text)
+        place = good.end() if good and good.end() < len(text) else len(text) // 4 * 4
+        raise Unreadable(f"illegal base64 data at input byte {place}") from None
+    return text
+
+
+def _read_byte(value: Tree) -> int:
+    if value is None or (type(value) is int and 0 <= value < 256):
+        return value or 0
+    found = json_type(value)
+    raise WrongType(f"number {value}" if found == "number" else found, "uint8")
+
+
+def read_quantity(value: Tree) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Unreadable(_QUANTITY)
+    return _canonical_quantity(str(value))
+
+
+@lru_cache(maxsize=1024)
+def _canonical_quantity(text: str) -> str:
+    try:
+        return str(Quantity(text.strip()))
+    except QuantityError:
+        raise Unreadable(_QUANTITY) from None
+
+
+def read_time(value: Tree, precision: str) -> str:
+    """A time in UTC; the precision is `seconds` or `microseconds`."""
+    if not isinstance(value, str):
+        raise WrongType(json_type(value), "string")
+    found = _TIME.fullmatch(value)
+    if found and (precision == "seconds" or len(found[1] or "") == 7):
+        try:
+            return _in_utc(value.replace(",", "."), found[1] or "", precision)
+        except (ValueError, OverflowError):
+            pass
+    # Where the text stops to be a time is told only for the commonest mistake: seconds where microseconds are wanted.
+    layout = _LAYOUTS[precision]
+    rest, element = (value[19:], ".000000") if found and precision == "microseconds" else (value, "2006")
+    raise Unreadable(
+        f"parsing time {quoted(value)} as {quoted(layout)}: cannot parse {quoted(rest)} as {quoted(element)}"
+    )
+
+
+def _in_utc(text: str, fraction: str, precision: str) -> str:
+    # Python knows no more than six digits after the second.
+    moment = datetime.fromisoformat(text.replace(fraction, fraction[:7], 1) if fraction else text).astimezone(UTC)
+    return f"{moment.replace(tzinfo=None).isoformat(timespec=precision)}Z"

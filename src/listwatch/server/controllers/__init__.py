@@ -1,0 +1,1 @@
+"""Controllers inside the server: garbage collection, namespaces, custom resources."""

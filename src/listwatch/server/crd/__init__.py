@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions as schemas: structural schemas, merge shapes, decoding of custom objects."""

@@ -1,0 +1,1 @@
+"""What the server sets on an object when it is created, updated and deleted."""

@@ -1,0 +1,1 @@
+"""From a method, a URL and a query to a typed request; discovery documents."""

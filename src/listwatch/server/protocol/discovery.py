@@ -1,0 +1,182 @@
+"""Tells clients what is served, in the two forms there are. `non_resources` says at which paths.
+
+aggregated    all groups with their versions, resources and subresources, in one document each for /api and /apis
+plain         a document for the groups, one for each group, and one for each version
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+
+import msgspec
+
+from listwatch.meta import GroupVersionKind, Resource, Subresource, join_api_version
+from listwatch.server.codec.negotiation import JSON, parse_accept
+from listwatch.server.json_tree import Tree
+from listwatch.server.requests import Answer
+from listwatch.server.schema.registry import Registry
+from listwatch.server.schema.schema import builtin_schema
+
+_GROUP, _LIST = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
+_VERSIONS = ("v2", "v2beta1")
+
+# The groups that were there before documents had a version leave it out.
+_UNVERSIONED = ("", "extensions")
+
+
+def aggregated_version(accept: str) -> str:
+    """The version of the aggregated form that the client asks for; empty if it wants the plain one."""
+    for clause in parse_accept(accept):
+        asked = clause.parameters
+        version = asked.get("v", "")
+        if clause.covers(JSON) and (asked.get("g"), asked.get("as")) == (_GROUP, _LIST) and version in _VERSIONS:
+            return version
+    return ""
+
+
+class Discovery:
+    """Documents about a registry as it is now; the large ones are made once after each change of it."""
+
+    def __init__(self, registry: Registry, *, address: str = "") -> None:
+        self._registry = registry
+        self._addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
+        self._made: dict[tuple[tuple[str, ...], str], tuple[bytes, str]] = {}
+        self._made_at = registry.generation
+
+    # Aggregated
+
+    def aggregated(self, groups: Iterable[str], version: str, *, known_etag: str = "") -> Answer:
+        """The one document for these groups; only its headers if the client has it already."""
+        body, etag = self._document(tuple(groups), version)
+        headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
+        if known_etag == etag:
+            return Answer(b"", 304, headers)
+        return Answer(body, headers={**headers, "Content-Type": f"{JSON};g={_GROUP};v={version};as={_LIST}"})
+
+    def _document(self, groups: tuple[str, ...], version: str) -> tuple[bytes, str]:
+        if self._made_at != self._registry.generation:
+            self._made, self._made_at = {}, self._registry.generation
+        if (groups, version) not in self._made:
+            items = msgspec.json.encode([self._group_item(group) for group in groups])
+            head = msgspec.json.encode({"kind": _LIST, "apiVersion": f"{_GROUP}/{version}", "metadata": {}})
+            etag = f'"{hashlib.sha512(items).hexdigest().upper()}"'
+            self._made[groups, version] = b'%s,"items":%s}\n' % (head[:-1], items), etag
+        return self._made[groups, version]
+
+    def _group_item(self, group: str) -> Tree:
+        versions = [
+            {
+                "version": version,
+                "resources": [_item(resource) for resource in self._registry.resources(group, version)],
+                "freshness": "Current",
+            }
+            for version in self._registry.versions(group)
+        ]
+        return {"metadata": _without_empty({"name": group}), "versions": versions}
+
+    # Plain
+
+    def api_versions(self) -> Tree:
+        """For /api, whose only group has no name."""
+        versions = list(self._registry.versions(""))
+        return {"kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": self._addresses}
+
+    def group_list(self) -> Tree:
+        groups = [self._group_entry(group) for group in self._registry.groups() if group]
+        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+    def group(self, name: str) -> Tree:
+        return {"kind": "APIGroup", "apiVersion": "v1", **self._group_entry(name)}
+
+    def resource_list(self, group: str, version: str) -> Tree:
+        kind = {"kind": "APIResourceList", "apiVersion": "" if group in _UNVERSIONED else "v1"}
+        resources = self._registry.resources(group, version)
+        entries = [entry for resource in resources for entry in _entries(resource)]
+        # The subresources of custom resources come as they were defined.
+        built_in = all(map(_is_built_in, resources))
+        entries.sort(key=lambda entry: str(entry["name"] if built_in else entry["name"].partition("/")[0]))
+        return {**_without_empty(kind), "groupVersion": join_api_version(group, version), "resources": entries}
+
+    def _group_entry(self, group: str) -> Tree:
+        versions = [
+            {"groupVersion": join_api_version(group, version), "version": version}
+            for version in self._registry.versions(group)
+        ]
+        return {"name": group, "versions": versions, "preferredVersion": versions[0]}
+
+
+# --- One resource -----------------------------------------------------------------------------------------------------
+
+
+def _item(resource: Resource) -> Tree:
+    optional = {
+        "shortNames": resource.short_names,
+        "categories": resource.categories,
+        "subresources": [_subitem(each, resource) for each in resource.subresources],
+    }
+    return {
+        "resource": resource.plural,
+        "responseKind": _response_kind(resource.gvk, resource),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": resource.verbs,
+        **_without_empty(optional),
+    }
+
+
+def _subitem(subresource: Subresource, resource: Resource) -> Tree:
+    return {
+        "subresource": subresource.name,
+        "responseKind": _response_kind(subresource.gvk, resource),
+        "verbs": subresource.verbs,
+    }
+
+
+def _response_kind(gvk: GroupVersionKind, resource: Resource) -> Tree:
+    """A kind of another group is named in full, and so is a custom one."""
+    if gvk.group_version == resource.group_version and _is_built_in(resource):
+        return {"group": "", "version": "", "kind": gvk.kind}
+    return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+
+
+def _entries(resource: Resource) -> Iterable[Tree]:
+    optional = {
+        "shortNames": resource.short_names,
+        "categories": resource.categories,
+        "storageVersionHash": _storage_version_hash(resource),
+    }
+    yield {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": resource.verbs,
+        **_without_empty(optional),
+    }
+    for subresource in resource.subresources:
+        foreign = subresource.gvk.group_version != resource.group_version
+        yield {
+            "name": f"{resource.plural}/{subresource.name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            **_without_empty(_response_kind(subresource.gvk, resource) if foreign else {"kind": subresource.kind}),
+            "verbs": subresource.verbs,
+        }
+
+
+def _is_built_in(resource: Resource) -> bool:
+    return builtin_schema().type_of(resource.api_version, resource.kind) is not None
+
+
+def _storage_version_hash(resource: Resource) -> str:
+    if _is_built_in(resource):
+        return builtin_schema().storage_version_hash(resource)
+    # Of the version that is asked for, as if it were the one that is stored: nobody compares it with anything else.
+    name = f"{resource.api_version}/{resource.kind}"
+    return base64.b64encode(hashlib.sha256(name.encode()).digest()[:8]).decode()
+
+
+def _without_empty(fields: Tree) -> Tree:
+    return {name: value for name, value in fields.items() if value}

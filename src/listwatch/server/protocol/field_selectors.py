@@ -1,0 +1,225 @@
+"""Which objects a list or watch selects, by labels and by fields. `list_options` reads the selectors of a request.
+
+Only a few fields can be selected by. They are named after the stored object, or after what the server makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from listwatch.errors import BadRequestError
+from listwatch.meta import GroupResource, ObjectKey, Resource
+from listwatch.selectors import FieldRequirement, FieldSelector, LabelSelector, Operator
+from listwatch.server.storage.values import Event, EventType, Stored
+
+# --- The fields -------------------------------------------------------------------------------------------------------
+
+_NAME, _NAMESPACE = "metadata.name", "metadata.namespace"
+_OF_EVERYTHING = f"{_NAME} {_NAMESPACE}"
+_FIELDS = {
+    "pods": """
+        metadata.name metadata.namespace spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName
+        spec.hostNetwork status.phase status.podIP status.podIPs status.nominatedNodeName
+    """,
+    "events": """
+        metadata.name metadata.namespace involvedObject.kind involvedObject.namespace involvedObject.name
+        involvedObject.uid involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath reason
+        reportingComponent source type
+    """,
+    "nodes": "metadata.name spec.unschedulable",
+    "namespaces": "metadata.name status.phase",
+    "replicationcontrollers": "metadata.name metadata.namespace status.replicas",
+    "secrets": "metadata.name metadata.namespace type",
+    "services": "metadata.name metadata.namespace spec.clusterIP spec.type",
+    "jobs.batch": "metadata.name metadata.namespace status.successful",
+    "certificatesigningrequests.certificates.k8s.io": "metadata.name spec.signerName",
+    "clustertrustbundles.certificates.k8s.io": "metadata.name spec.signerName",
+    "podcertificaterequests.certificates.k8s.io": "metadata.name spec.signerName spec.podName spec.nodeName",
+    "resourceslices.resource.k8s.io": "metadata.name spec.nodeName spec.driver",
+}
+# What a request may call a field otherwise.
+_ALIASES = {
+    "pods": {"spec.host": "spec.nodeName"},
+    "events.events.k8s.io": {
+        **{
+            f"regarding.{name}": f"involvedObject.{name}"
+            for name in ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+        },
+        "reportingController": "reportingComponent",
+        "reason": "reason",
+        "type": "type",
+    },
+}
+_REFUSALS = {
+    "jobs.batch": 'field label "{field}" not supported for Job',
+    "resourceslices.resource.k8s.io": "field label not supported for {resource.gvk}: {field}",
+}
+_USUAL_REFUSAL = "field label not supported: {field}"
+_REFUSAL_OF_ANYTHING = '"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+
+# Where an object has the fields that are not where their names say; the first place that says something counts.
+_PLACES = {
+    "status.podIP": ("status.podIPs.0.ip", "status.podIP"),
+    "status.successful": ("status.succeeded",),
+    "source": ("source.component", "reportingComponent"),
+}
+# What the others are where an object does not say; all else is empty.
+_ZEROS = {"spec.hostNetwork": "false", "spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
+
+
+def check_fields(
+    selector: FieldSelector, resource: Resource, selectable: tuple[str, ...] | None = None
+) -> FieldSelector:
+    """The selector in the stored object's words; raises BadRequestError for a field that cannot be selected by.
+
+    `selectable` is what a definition allows beyond the name and the namespace.
+    """
+    return FieldSelector(
+        tuple(
+            FieldRequirement(_stored_name(each.field, resource, selectable), each.operator, each.value)
+            for each in selector.requirements
+        )
+    )
+
+
+def _stored_name(asked: str, resource: Resource, selectable: tuple[str, ...] | None) -> str:
+    name = str(resource.group_resource)
+    if selectable is not None:
+        if asked in (_NAME, _NAMESPACE, *selectable):
+            return asked
+        raise BadRequestError(_USUAL_REFUSAL.format(field=asked))
+    if stored := _ALIASES.get(name, {}).get(asked):
+        return stored
+    listed = name in _FIELDS or name in _ALIASES
+    if asked in _FIELDS.get(name, _OF_EVERYTHING).split():
+        return asked
+    refusal = _REFUSALS.get(name, _USUAL_REFUSAL if listed else _REFUSAL_OF_ANYTHING)
+    raise BadRequestError(refusal.format(field=asked, resource=resource))
+
+
+# --- What objects are selected by -------------------------------------------------------------------------------------
+
+
+class Selectable(NamedTuple):
+    """What an object can be selected by; kept with the object, because many watchers ask for it."""
+
+    labels: Mapping[str, str]
+    fields: Mapping[str, str]
+
+
+@lru_cache(maxsize=1024)
+def reader(stored_as: GroupResource, selectable: tuple[str, ...] = ()) -> Callable[[bytes], Selectable]:
+    """Reads just that from the bytes of an object of one resource."""
+    own = [*selectable] or [name for name in _FIELDS.get(str(stored_as), "").split() if name not in (_NAME, _NAMESPACE)]
+    places = {name: _PLACES.get(name, (name,)) for name in own}
+    paths = [place.split(".") for choices in places.values() for place in choices]
+    decoder = msgspec.json.Decoder(_type_with([["metadata", "labels"], *paths]))
+
+    def read(value: bytes) -> Selectable:
+        parts = decoder.decode(value)
+        fields = {name: _first_text(parts, choices) or _ZEROS.get(name, "") for name, choices in places.items()}
+        return Selectable(_walk(parts, "metadata.labels") or {}, fields)
+
+    return read
+
+
+def _type_with(paths: Iterable[list[str]]) -> Any:
+    """A type that has these paths of an object, so that the rest of its bytes is skipped."""
+    inner: dict[str, list[list[str]]] = {}
+    for name, *rest in paths:
+        inner.setdefault(name, []).append(rest)
+    # A list is taken whole, and an element of it found later.
+    types = {
+        name: _type_with(rests) | None if all(rest and not rest[0].isdigit() for rest in rests) else Any
+        for name, rests in inner.items()
+    }
+    return msgspec.defstruct("Part", [(name, each, None) for name, each in types.items()])
+
+
+def _first_text(parts: Any, places: tuple[str, ...]) -> str:
+    return next(filter(None, (_text(_walk(parts, place)) for place in places)), "")
+
+
+def _walk(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        match value:
+            case dict():
+                value = value.get(name)
+            case list():
+                value = value[int(name)] if len(value) > int(name) else None
+            case _:
+                value = getattr(value, name, None)
+    return value
+
+
+def _text(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str() | int():
+            return str(value)
+        case _:
+            return ""
+
+
+# --- The selection ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The objects of one stored resource that a request selects; its field selector went through `check_fields`."""
+
+    stored_as: GroupResource
+    namespace: str = ""
+    labels: LabelSelector = field(default_factory=LabelSelector)
+    fields: FieldSelector = field(default_factory=FieldSelector)
+    selectable: tuple[str, ...] = ()
+    """The fields of a custom resource, in the version that was asked for."""
+
+    @property
+    def is_everything(self) -> bool:
+        """True if no object of the namespace is left out."""
+        return self.labels.is_empty and self.fields.is_empty
+
+    @property
+    def name(self) -> str:
+        """The only name that an object can have, if there is one."""
+        terms = self.fields.requirements
+        equal = (term.value for term in terms if term.field == _NAME and term.operator is Operator.EQUALS)
+        return next(equal, "")
+
+    def matches(self, stored: Stored) -> bool:
+        return self._matches_key(stored.key) and self._matches_content(stored)
+
+    def change(self, event: Event) -> EventType | None:
+        """What the event is to somebody who sees only this selection; None if it does not concern them.
+
+        An object that leaves the selection is DELETED to them, in the last state that they could see.
+        """
+        was_seen = event.previous is not None and self.matches(event.previous)
+        is_seen = event.type != "DELETED" and self.matches(event.stored)
+        if is_seen:
+            return "MODIFIED" if was_seen else "ADDED"
+        return "DELETED" if was_seen else None
+
+    def _matches_key(self, key: ObjectKey) -> bool:
+        if self.namespace and key.namespace != self.namespace:
+            return False
+        known = {_NAME: key.name, _NAMESPACE: key.namespace}
+        terms = self.fields.requirements
+        return all(term.accepts(known[term.field]) for term in terms if term.field in known)
+
+    def _matches_content(self, stored: Stored) -> bool:
+        terms = [term for term in self.fields.requirements if term.field not in (_NAME, _NAMESPACE)]
+        if self.labels.is_empty and not terms:
+            return True
+        read = reader(self.stored_as, self.selectable)
+        seen = stored.view(read)
+        if not all(term.field in seen.fields for term in terms):
+            seen = read(stored.value)  # what was kept is what another version of it can be selected by
+        return self.labels.matches(seen.labels) and all(term.accepts(seen.fields[term.field]) for term in terms)

@@ -1,0 +1,163 @@
+"""Answers where a path leads to no resource: the index, the version, health, and `discovery`.
+
+    /                                         the paths there are
+    /version
+    /healthz /livez /readyz                   "ok", with ?verbose each check; /healthz/CHECK for one of them
+    /api /api/v1                              discovery of the group without a name
+    /apis /apis/GROUP /apis/GROUP/VERSION     discovery of the others
+
+All other paths are not found, which is said in plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from listwatch.server.codec.negotiation import JSON, negotiate, wants_pretty
+from listwatch.server.codec.representations import write_tree
+from listwatch.server.json_tree import Tree, quoted
+from listwatch.server.protocol.discovery import Discovery, aggregated_version
+from listwatch.server.protocol.routes import method_not_allowed, nothing_there
+from listwatch.server.requests import Answer, NonResourceRequest
+from listwatch.server.schema.registry import Registry
+from listwatch.server.schema.schema import builtin_schema
+
+Checks = Mapping[str, Callable[[], bool]]
+
+_HEALTH = ("healthz", "livez", "readyz")
+_SEMANTIC_VERSION = re.compile(r"v(\d+)\.(\d+)\.\d+")
+
+
+class NonResources:
+    """Everything that is served beside resources; `checks` are what health consists of, by name."""
+
+    def __init__(self, registry: Registry, *, address: str = "", checks: Checks | None = None) -> None:
+        self._registry = registry
+        self._discovery = Discovery(registry, address=address)
+        self._checks: Checks = {"ping": lambda: True, **(checks or {})}
+
+    def answer(self, request: NonResourceRequest) -> Answer:
+        """The whole answer, ready to be sent; raises NotFoundError, MethodNotAllowedError or NotAcceptableError."""
+        match request.path.split("/")[1:]:
+            case [""] | ["index.html"]:
+                return _json({"paths": self._paths()})
+            case [health] if health in _HEALTH:
+                return self._health(health, request)
+            case [health, *check] if health in _HEALTH:
+                return self._one_check("/".join(check))
+            case ["version"] | ["version", ""]:
+                _check_is_get(request)
+                return _json(_version())
+            case ["api" | "apis", *_]:
+                return self._discover(request)
+            case _:
+                return _not_found()
+
+    def _paths(self) -> list[str]:
+        groups = ((f"/apis/{group}" if group else "/api", group) for group in self._registry.groups())
+        paths = {"/apis", "/version", *(f"/{health}" for health in _HEALTH)}
+        paths |= {f"/{health}/{check}" for health in _HEALTH for check in self._checks}
+        for path, group in groups:
+            paths |= {path, *(f"{path}/{version}" for version in self._registry.versions(group))}
+        return sorted(paths)
+
+    # Discovery
+
+    def _discover(self, request: NonResourceRequest) -> Answer:
+        named = [group for group in self._registry.groups() if group]
+        match request.parts:
+            case ["api"]:
+                return self._root(request, [""], self._discovery.api_versions())
+            case ["apis"]:
+                return self._root(request, named, self._discovery.group_list())
+            case ["api", version]:
+                return self._version(request, "", version)
+            case ["apis", group] if group in named:
+                return _document(self._discovery.group(group), request)
+            case ["apis", group, version] if group in named:
+                return self._version(request, group, version)
+            case _:
+                return _not_found()
+
+    def _root(self, request: NonResourceRequest, groups: list[str], plain: Tree) -> Answer:
+        _check_is_get(request)
+        if version := aggregated_version(request.accept):
+            known = request.headers.get("If-None-Match", "")
+            return self._discovery.aggregated(groups, version, known_etag=known)
+        return _document(plain, request)
+
+    def _version(self, request: NonResourceRequest, group: str, version: str) -> Answer:
+        if version not in self._registry.versions(group):
+            raise nothing_there()
+        return _document(self._discovery.resource_list(group, version), request)
+
+    # Health
+
+    def _health(self, name: str, request: NonResourceRequest) -> Answer:
+        excluded = request.query.all("exclude")
+        lines, healthy = [], True
+        for check, passes in self._checks.items():
+            if check in excluded:
+                lines.append(f"[+]{check} excluded: ok")
+            elif passes():
+                lines.append(f"[+]{check} ok")
+            else:
+                healthy = False
+                lines.append(f"[-]{check} failed: reason withheld")
+        if unknown := [quoted(check) for check in excluded if check not in self._checks]:
+            lines.append(f"warn: some health checks cannot be excluded: no matches for {', '.join(unknown)}")
+        if not healthy:
+            return _text("\n".join([*lines, f"{name} check failed\n"]), code=500)
+        return _text("\n".join([*lines, f"{name} check passed\n"]) if "verbose" in request.query else "ok")
+
+    def _one_check(self, check: str) -> Answer:
+        if check not in self._checks:
+            return _not_found()
+        return _text("ok") if self._checks[check]() else _text("internal server error: the check failed\n", code=500)
+
+
+def _version() -> Tree:
+    known = _SEMANTIC_VERSION.match(builtin_schema().version)
+    major, minor = known.groups() if known else ("", "")
+    release = known[0] if known else builtin_schema().version
+    return {
+        "major": major,
+        "minor": minor,
+        # After the plus, so that it counts as the release itself and not as one before it.
+        "gitVersion": f"{release}+listwatch",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "cpython",
+        "platform": "any/any",
+    }
+
+
+def _check_is_get(request: NonResourceRequest) -> None:
+    if request.method != "GET":
+        raise method_not_allowed()
+
+
+def _document(tree: Tree, request: NonResourceRequest) -> Answer:
+    _check_is_get(request)
+    pretty = wants_pretty(request.query, request.headers.get("User-Agent", ""))
+    representation = negotiate(request.accept, pretty=pretty, as_it_is=True)
+    return Answer(write_tree(tree, representation), headers={"Content-Type": representation.media_type})
+
+
+def _json(tree: Tree) -> Answer:
+    """For people as much as for programs, whatever they accept."""
+    return Answer(msgspec.json.format(msgspec.json.encode(tree), indent=2), headers={"Content-Type": JSON})
+
+
+def _not_found() -> Answer:
+    return _text("404 page not found\n", code=404)
+
+
+def _text(text: str, *, code: int = 200) -> Answer:
+    headers = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
+    return Answer(text.encode(), code, headers)

@@ -1,0 +1,1 @@
+"""Validation of pods and of the workloads that create them."""

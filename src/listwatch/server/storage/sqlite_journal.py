@@ -1,0 +1,224 @@
+"""Keeps a storage in a SQLite file, so that it outlives the process. `storage` decides; this is its journal.
+
+The file has a row for each event that is remembered, and for each object the row of its state at the oldest revision
+that can be read. It is read once, when it is opened; after that, reads come from memory.
+
+A write is on the disk, by fsync, when it returns, or with `group_commit` when `sync` does. It then survives the end of
+the process and, if the disk keeps its word, a loss of power. Of other writes it is only promised that they are there in
+full or not at all, and that their revisions go to no others.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from zlib import crc32
+
+from listwatch.errors import ConfigError
+from listwatch.meta import ObjectKey
+from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Event, JournalError, Storage, Stored
+
+FILE_NAME = "storage.db"
+
+# How many writes may be lost together when the process dies, and so how many revisions a new process leaves out.
+_MAX_UNSYNCED = 1000
+
+_APPLICATION_ID = 0x6C777374  # "lwst", in the header of the file
+_FORMAT = 1
+_SCHEMA = f"""
+    BEGIN;
+    CREATE TABLE log (
+        revision INTEGER PRIMARY KEY,
+        time REAL NOT NULL,
+        type TEXT NOT NULL,
+        resource TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        name TEXT NOT NULL,
+        value BLOB NOT NULL,
+        checksum INTEGER NOT NULL
+    );
+    CREATE TABLE state (revision INTEGER NOT NULL, compacted INTEGER NOT NULL);
+    INSERT INTO state VALUES (1, 1);
+    PRAGMA application_id = {_APPLICATION_ID};
+    PRAGMA user_version = {_FORMAT};
+    COMMIT;
+"""
+# The latest event may be a delete that was compacted away, hence all three.
+_SKIP_LOST_REVISIONS = f"""
+    UPDATE state
+    SET revision = max(revision, compacted, (SELECT coalesce(max(revision), 0) FROM log)) + {_MAX_UNSYNCED}
+"""
+
+
+def open_storage(
+    data_dir: str | os.PathLike[str],
+    *,
+    now: Callable[[], float] = lambda: 0.0,
+    max_events: int = MAX_EVENTS,
+    max_age: float = MAX_AGE,
+    group_commit: bool = False,
+) -> Storage:
+    """The storage that a directory keeps; makes both if need be. `now` has to tell the same time to every process."""
+    file = Path(data_dir, FILE_NAME)
+    with _explained(file):
+        database = _open(file)
+        try:
+            _prepare(database, file)
+            journal = SqliteJournal(database, file)
+            storage = Storage(
+                now=now, max_events=max_events, max_age=max_age, journal=journal, group_commit=group_commit
+            )
+            _load(database, storage)
+        except BaseException:
+            database.close()
+            raise
+    return storage
+
+
+class SqliteJournal:
+    """Takes events down as rows; after a failure no more, because only a new process can know what the disk holds."""
+
+    def __init__(self, database: sqlite3.Connection, file: Path) -> None:
+        self._database = database
+        self._file = file
+        self._unsynced = 0
+        self._failure = ""
+
+    def append(self, event: Event) -> None:
+        if self._unsynced == _MAX_UNSYNCED:
+            self.sync()
+        with self._failing_for_good():
+            self._begin()
+            self._database.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _row(event))
+            self._unsynced += 1
+
+    def forget(self, events: Sequence[Event], *, compacted: int) -> None:
+        with self._failing_for_good():
+            self._begin()
+            self._database.executemany("DELETE FROM log WHERE revision = ?", _superseded(events))
+            self._database.execute("UPDATE state SET compacted = ?", (compacted,))
+
+    def sync(self) -> None:
+        with self._failing_for_good():
+            if self._database.in_transaction:
+                self._database.execute("COMMIT")
+            self._unsynced = 0
+
+    def close(self) -> None:
+        try:
+            if not self._failure:
+                self.sync()
+        finally:
+            self._database.close()
+
+    def _begin(self) -> None:
+        if not self._database.in_transaction:
+            self._database.execute("BEGIN")
+
+    @contextmanager
+    def _failing_for_good(self) -> Iterator[None]:
+        if self._failure:
+            raise JournalError(self._failure)
+        try:
+            yield
+        except sqlite3.Error as error:
+            self._failure = f"{self._file}: cannot be written ({error}); restart the server when it can"
+            raise JournalError(self._failure) from error
+
+
+def _row(event: Event) -> tuple[object, ...]:
+    labels = (event.revision, float(event.time), event.type, event.resource, *event.key)
+    return *labels, event.value, _checksum(labels, event.value)
+
+
+def _checksum(labels: Sequence[object], value: bytes) -> int:
+    return crc32(value, crc32(repr(tuple(labels)).encode()))
+
+
+def _superseded(events: Sequence[Event]) -> Iterator[tuple[int]]:
+    """The rows that no readable revision needs once these events are forgotten."""
+    for event in events:
+        if event.previous:
+            yield (event.previous.revision,)
+        if event.type == "DELETED":
+            yield (event.revision,)
+
+
+# --- Open -------------------------------------------------------------------------------------------------------------
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)  # it will hold Secrets; SQLite gives its other files the same mode
+    return sqlite3.connect(file, timeout=0, isolation_level=None)
+
+
+def _prepare(database: sqlite3.Connection, file: Path) -> None:
+    """Lock the file, make sure that it is ours and sound, and go on above every revision that was ever given."""
+    database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    is_new = _number(database, "SELECT count(*) FROM sqlite_master") == 0
+    if not is_new:
+        _check(database, file)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    if is_new:
+        database.executescript(_SCHEMA)
+    else:
+        database.execute(_SKIP_LOST_REVISIONS)
+
+
+def _check(database: sqlite3.Connection, file: Path) -> None:
+    if _number(database, "PRAGMA application_id") != _APPLICATION_ID:
+        raise ConfigError("is a database of another program; choose another data directory", file=str(file))
+    if _number(database, "PRAGMA user_version") != _FORMAT:
+        raise ConfigError("was written by another version of listwatch, which is needed to read it", file=str(file))
+    (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)
+
+
+def _load(database: sqlite3.Connection, storage: Storage) -> None:
+    revision, compacted = database.execute("SELECT revision, compacted FROM state").fetchone() or (None, None)
+    if not (isinstance(revision, int) and isinstance(compacted, int) and compacted <= revision):
+        raise sqlite3.DatabaseError("its revisions make no sense")
+    storage.restore(_events(database), revision=revision, compacted=compacted)
+
+
+def _events(database: sqlite3.Connection) -> Iterator[Event]:
+    # SQLite notices damage to its own structure, not to what we keep in it.
+    for *labels, value, checksum in database.execute("SELECT * FROM log ORDER BY revision"):
+        if not isinstance(value, bytes) or _checksum(labels, value) != checksum:
+            raise sqlite3.DatabaseError(f"the record of revision {labels[0]} does not match its checksum")
+        revision, time, type_, resource, namespace, name = labels
+        yield Event(type_, resource, Stored(ObjectKey(namespace, name), value, revision), None, time)
+
+
+def _number(database: sqlite3.Connection, query: str) -> int:
+    (value,) = database.execute(query).fetchone()
+    return int(value)
+
+
+@contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise ConfigError(_explanation(error), file=str(file)) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be used to keep data: {error.strerror}", file=str(file)) from error
+
+
+def _explanation(error: sqlite3.Error | UnicodeDecodeError) -> str:
+    # What has no code is ours, or sqlite3's when it quotes from a damaged file.
+    match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return "is in use by another server; stop that one or choose another data directory"
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return (
+                f"is damaged or no storage of listwatch ({error}); restore it from a copy or choose another directory"
+            )
+        case _:
+            return f"cannot be used to keep data: {error}"

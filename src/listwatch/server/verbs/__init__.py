@@ -1,0 +1,1 @@
+"""Verbs and subresources: from a request to a response."""

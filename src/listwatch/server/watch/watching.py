@@ -1,0 +1,320 @@
+"""Sends watches: what there is, what happens, bookmarks, and at last the end. `watch_feed` has the events.
+
+    begin ──▶ initial events ──▶ their end bookmark ──▶ events, and a bookmark now and then ──▶ a bookmark ──▶ end
+      └─ too old: 410
+
+A watch whose client does not read is cut off when too much is waiting for it; nobody else waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Protocol
+
+from listwatch.api.statuses import status_from_error
+from listwatch.clock import Clock, time_limit
+from listwatch.errors import APIError, ExpiredError, RequestTimeoutError
+from listwatch.meta import Resource
+from listwatch.server.codec.negotiation import Representation
+from listwatch.server.codec.representations import bookmark, encode_object, write_event
+from listwatch.server.faults.faults import CutStream, DropBookmarks, Expire, HoldEvents, Plan
+from listwatch.server.protocol.list_options import WatchOptions
+from listwatch.server.storage.storage import Event, RevisionCompactedError, Stored
+from listwatch.server.watch.watch_feed import Feeds, Reader, View
+
+__all__ = ["Pace", "Watch", "Watches", "error_line"]
+
+# How much is sent at once, so that one watch with a lot to send lets others have their turn.
+_BURST = 1 << 20
+
+_LATE_BOOKMARK = 2.0
+"""How many seconds before the end the last bookmark comes."""
+_PATIENCE = 3.0
+"""How many seconds a watch waits for a revision that it wants to begin with."""
+_GRACE = 5.0
+"""How many seconds after its end a client has to read what was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When watches send bookmarks and end, in seconds, and how much may wait for one that is not read."""
+
+    bookmark_interval: float = 60.0
+    min_timeout: float = 1800.0
+    """Watches that do not say when to end last that long, and by chance up to twice that long."""
+    max_backlog: int = 50_000
+    max_backlog_bytes: int = 128 << 20
+
+
+class Connection(Protocol):
+    """The way to the client of a watch."""
+
+    async def send(self, data: bytes) -> None:
+        """Return when there is room for more."""
+
+    def close(self) -> None:
+        """End in the middle, after what was sent."""
+
+    def abort(self) -> None:
+        """End at once; what was sent may be lost."""
+
+
+def error_line(error: APIError, representation: Representation) -> bytes:
+    """The event that tells a watch why it ends."""
+    return write_event("ERROR", encode_object(status_from_error(error)), representation)
+
+
+class Watches:
+    """Every watch that is open."""
+
+    def __init__(self, feeds: Feeds, clock: Clock, random: Random, pace: Pace) -> None:
+        self.feeds = feeds
+        self.clock = clock
+        self.pace = pace
+        self._random = random
+        self._open: dict[Watch, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def new(
+        self, resource: Resource, storage_id: str, options: WatchOptions, representation: Representation, plan: Plan
+    ) -> Watch:
+        timeout = options.timeout
+        if timeout is None:
+            timeout = self.pace.min_timeout * (1.0 + self._random.random())
+        view = self.feeds.view(resource, options.selection, representation)
+        return Watch(self, view, storage_id, options, plan, timeout)
+
+    def close(self) -> None:
+        """End them all, without waiting for those who do not read."""
+        for watch in tuple(self._open):
+            watch.stop()
+
+    def finish(self, storage_id: str) -> None:
+        """End those of one stored resource, each after what has happened until now."""
+        for watch in tuple(self._open):
+            if watch.storage_id == storage_id:
+                watch.finish()
+
+    def opened(self, watch: Watch) -> None:
+        self._open[watch] = None
+
+    def closed(self, watch: Watch) -> None:
+        self._open.pop(watch, None)
+
+
+class Watch:
+    """One watch, from its first event to its end."""
+
+    def __init__(
+        self, watches: Watches, view: View, storage_id: str, options: WatchOptions, plan: Plan, timeout: float
+    ) -> None:
+        self._watches = watches
+        self._feeds = watches.feeds
+        self._view = view
+        self.storage_id = storage_id
+        self._options = options
+        self._plan = plan
+        self._deadline = watches.clock.monotonic() + timeout
+        self._bell = asyncio.Event()
+        self._bookmark_is_due = False
+        self._is_over = False
+        self._is_finishing = False
+        self._is_sending = False
+        self._began_at = 0
+        self._first: Iterator[list[bytes]] = iter(())
+        self._reader: Reader | None = None
+        self._sent_events = self._sent_bytes = 0
+
+    # --- Begin
+
+    async def begin(self) -> None:
+        """Find out what to send; raises the APIError that says why there is nothing to begin with."""
+        if self._plan.find(Expire):
+            raise _expired(self._options.after or 0, self._feeds.storage.revision)
+        await self._wait_reached(self._options.minimum)
+        # What was written but is not safe yet must not be seen, and must not be seen twice when it is.
+        self._feeds.storage.sync()
+        if self._options.initial_events:
+            self._begin_with_all()
+        else:
+            self._begin_after(self._options.after)
+
+    async def _wait_reached(self, minimum: int) -> None:
+        if minimum <= self._feeds.revision:
+            return
+        stop = self._feeds.listen(self._bell.set)
+        try:
+            async with time_limit(self._watches.clock, _PATIENCE):
+                while self._feeds.revision < minimum:
+                    self._bell.clear()
+                    await self._bell.wait()
+        except TimeoutError:
+            raise RequestTimeoutError.too_large_resource_version(minimum, self._feeds.revision) from None
+        finally:
+            stop()
+
+    def _begin_with_all(self) -> None:
+        storage, selection = self._feeds.storage, self._options.selection
+        self._read_after(storage.revision)
+        found = storage.scan(self.storage_id, namespace=selection.namespace or None)
+        self._first = self._first_lines([stored for stored in found if selection.matches(stored)])
+
+    def _begin_after(self, revision: int | None) -> None:
+        storage = self._feeds.storage
+        if revision is None or revision >= storage.revision:
+            self._read_after(storage.revision if revision is None else revision)
+            return
+        try:
+            self._read_after(revision, storage.events(self.storage_id, after=revision))
+        except RevisionCompactedError as error:
+            raise _expired(revision, error.oldest) from None
+
+    def _read_after(self, revision: int, past: Sequence[Event] = ()) -> None:
+        self._began_at = revision
+        self._reader = self._feeds.reader(self.storage_id, self._view, self._heard, after=revision, past=past)
+
+    def _first_lines(self, found: list[Stored]) -> Iterator[list[bytes]]:
+        lines, size = [], 0
+        for stored in found:
+            lines.append(self._view.first_line(stored))
+            size += len(lines[-1])
+            if size >= _BURST:
+                yield lines
+                lines, size = [], 0
+        if self._options.marks_end_of_initial_events and not self._plan.find(DropBookmarks):
+            lines.append(self._bookmark(self._began_at, initial_events_end=True))
+        if lines:
+            yield lines
+
+    # --- Send
+
+    async def run(self, connection: Connection) -> None:
+        """Send all there is to send, until the end."""
+        self._connection = connection
+        # Faults may come from any thread.
+        self._plan.on_change = partial(asyncio.get_running_loop().call_soon_threadsafe, self._bell.set)
+        self._watches.opened(self)
+        timekeeper = asyncio.create_task(self._keep_time(), name="the time of a watch")
+        try:
+            while lines := await self._next_lines():
+                await self._send(lines)
+                await asyncio.sleep(0)  # a client that reads fast must not keep the others waiting
+        finally:
+            timekeeper.cancel()
+            self._watches.closed(self)
+
+    def close(self) -> None:
+        """Forget what it has begun with; needed once `begin` was called."""
+        if self._reader:
+            self._reader.close()
+
+    def end(self) -> None:
+        """Send nothing more."""
+        self._is_over = True
+        self._bell.set()
+
+    def finish(self) -> None:
+        """Send what there is to send, and nothing that comes later."""
+        self._is_finishing = True
+        self._bell.set()
+
+    def stop(self) -> None:
+        """End, also for a client that does not read."""
+        self.end()
+        if self._is_sending:
+            self._connection.abort()
+
+    async def _next_lines(self) -> list[bytes]:
+        """What to send next, all at once; none when that was all."""
+        while not self._is_over:
+            if lines := self._pending_lines():
+                return lines
+            if self._is_finishing and not self._plan.find(HoldEvents):
+                break
+            self._bell.clear()
+            await self._bell.wait()
+        return []
+
+    def _pending_lines(self) -> list[bytes]:
+        if self._plan.find(HoldEvents):
+            return []
+        if self._is_to_be_cut():
+            self.end()
+            self._connection.close()
+            return []
+        if self._plan.find(Expire):
+            self.end()
+            return [error_line(_expired(self._began_at, self._feeds.revision), self._view.representation)]
+        assert self._reader is not None
+        return next(self._first, []) or self._reader.take(_BURST) or self._due_bookmark()
+
+    async def _send(self, lines: list[bytes]) -> None:
+        cut = self._plan.find(CutStream)
+        if cut and cut.after_events is not None:
+            lines = lines[: cut.after_events - self._sent_events]
+        data = b"".join(lines)
+        if cut and cut.after_bytes is not None:
+            data = data[: cut.after_bytes - self._sent_bytes]
+        self._is_sending = True
+        await self._connection.send(data)
+        self._is_sending = False
+        self._sent_events += len(lines)
+        self._sent_bytes += len(data)
+        self._plan.request.events = self._sent_events
+
+    def _is_to_be_cut(self) -> bool:
+        cut = self._plan.find(CutStream)
+        if cut is None:
+            return False
+        limits = [(cut.after_events, self._sent_events), (cut.after_bytes, self._sent_bytes)]
+        given = [(limit, sent) for limit, sent in limits if limit is not None]
+        return not given or any(sent >= limit for limit, sent in given)
+
+    # --- Meanwhile
+
+    def _heard(self) -> None:
+        if not self._is_sending:
+            self._bell.set()
+            return
+        assert self._reader is not None
+        events, size = self._reader.backlog
+        if events > self._watches.pace.max_backlog or size > self._watches.pace.max_backlog_bytes:
+            self._connection.abort()
+
+    async def _keep_time(self) -> None:
+        clock = self._watches.clock
+        while self._options.bookmarks and (due := self._next_bookmark(clock.monotonic())):
+            await clock.sleep(due - clock.monotonic())
+            self._bookmark_is_due = True
+            self._bell.set()
+        await clock.sleep(self._deadline - clock.monotonic())
+        self.end()
+        await clock.sleep(_GRACE)
+        self.stop()
+
+    def _next_bookmark(self, now: float) -> float | None:
+        due = min(now + self._watches.pace.bookmark_interval, self._deadline - _LATE_BOOKMARK)
+        return due if due > now else None
+
+    def _due_bookmark(self) -> list[bytes]:
+        if not self._bookmark_is_due:
+            return []
+        self._bookmark_is_due = False
+        revision = self._feeds.revision
+        if revision <= self._began_at or self._plan.find(DropBookmarks):
+            return []
+        return [self._bookmark(revision)]
+
+    def _bookmark(self, revision: int, *, initial_events_end: bool = False) -> bytes:
+        value = bookmark(self._view.resource, revision, initial_events_end=initial_events_end)
+        return write_event("BOOKMARK", value, self._view.representation)
+
+
+def _expired(asked: int, oldest: int) -> ExpiredError:
+    return ExpiredError(f"too old resource version: {asked} ({oldest})")

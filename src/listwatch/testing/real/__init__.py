@@ -1,0 +1,1 @@
+"""Real kube-apiserver and etcd processes."""

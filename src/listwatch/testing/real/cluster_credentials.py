@@ -1,0 +1,72 @@
+"""Who the servers of a cluster are, and who is an administrator there, as the files that `kube_api_server` reads."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from listwatch.errors import ConfigError
+from listwatch.server.access.access import MASTERS
+from listwatch.server.access.persisted_secrets import kept_file
+from listwatch.testing.real.reserved_port import LOOPBACK
+
+if TYPE_CHECKING:
+    from listwatch.server.access.certificates import CertificateAuthority
+
+__all__ = ["ClusterCredentials"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterCredentials:
+    """A folder with keys, certificates and the administrator's token; made once, and found again after that."""
+
+    folder: Path
+    authority: CertificateAuthority = field(repr=False)
+    token: str = field(repr=False)
+
+    @classmethod
+    def within(cls, folder: Path, *, token: str = "") -> Self:
+        """Those that are there, or new ones."""
+        authority = _authority(folder)
+        kept_file(folder, "ca.crt", lambda: authority.certificate)
+        _keep_pair(folder, "server", authority, hosts=("localhost", LOOPBACK))
+        _keep_pair(folder, "service-accounts", authority)
+        token = token or kept_file(folder, "token", lambda: secrets.token_urlsafe(24).encode()).decode()
+        _write_users(folder, token)
+        return cls(folder, authority, token)
+
+    def flags(self) -> list[str]:
+        """What tells kube-apiserver of them."""
+        return [
+            f"--tls-cert-file={self.folder / 'server.crt'}",
+            f"--tls-private-key-file={self.folder / 'server.key'}",
+            f"--client-ca-file={self.folder / 'ca.crt'}",
+            f"--token-auth-file={self.folder / 'users.csv'}",
+            f"--service-account-key-file={self.folder / 'service-accounts.crt'}",
+            f"--service-account-signing-key-file={self.folder / 'service-accounts.key'}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+        ]
+
+
+def _authority(folder: Path) -> CertificateAuthority:
+    try:
+        from listwatch.server.access.certificates import CertificateAuthority
+    except ImportError:
+        raise ConfigError("a real API server needs the cryptography package: install listwatch[tls]") from None
+    return CertificateAuthority(kept_file(folder, "ca.pem", lambda: CertificateAuthority.create().pem))
+
+
+def _keep_pair(folder: Path, name: str, authority: CertificateAuthority, *, hosts: tuple[str, ...] = ()) -> None:
+    if not Path(folder, f"{name}.crt").exists():
+        pair = authority.issue(name, hosts=hosts)
+        # The certificate last: where it is, the key is.
+        Path(folder, f"{name}.key").unlink(missing_ok=True)
+        kept_file(folder, f"{name}.key", lambda: pair.key)
+        kept_file(folder, f"{name}.crt", lambda: pair.certificate)
+
+
+def _write_users(folder: Path, token: str) -> None:
+    Path(folder, "users.csv").unlink(missing_ok=True)
+    kept_file(folder, "users.csv", lambda: f'{token},listwatch-admin,listwatch-admin,"{MASTERS}"\n'.encode())

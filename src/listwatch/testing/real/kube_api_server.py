@@ -1,0 +1,91 @@
+"""One kube-apiserver process in front of an etcd. `real_api_server` makes a cluster of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.rest.rest_client import RESTClient
+from listwatch.errors import ListWatchError
+from listwatch.testing.real.child_process import ChildProcess, overridden
+from listwatch.testing.real.cluster_credentials import ClusterCredentials
+from listwatch.testing.real.reserved_port import LOOPBACK, ReservedPort
+
+__all__ = ["KubeAPIServer"]
+
+# The second is made after the server calls itself ready, and most programs expect it.
+_ANSWERED_WHEN_READY = "/readyz", "/api/v1/namespaces/default"
+
+
+class KubeAPIServer:
+    """A kube-apiserver that listens on loopback only, and may be killed and started again at the same address."""
+
+    def __init__(
+        self,
+        program: Path,
+        folder: Path,
+        *,
+        etcd_url: str,
+        credentials: ClusterCredentials,
+        flags: Sequence[str] = (),
+        startup_timeout: float,
+    ) -> None:
+        self._port = ReservedPort()
+        self._credentials = credentials
+        self._startup_timeout = startup_timeout
+        needed = [*self._flags(etcd_url), *credentials.flags()]
+        self._process = ChildProcess([program, *overridden(needed, flags)], log=folder / "kube-apiserver.log")
+
+    def __repr__(self) -> str:
+        return f"<KubeAPIServer at {self.url}, {self._process!r}>"
+
+    @property
+    def url(self) -> str:
+        return f"https://{self._port.address}"
+
+    @property
+    def config(self) -> ClientConfig:
+        """Of somebody who may do everything."""
+        credentials = self._credentials
+        return ClientConfig(host=self.url, token=credentials.token, ca_data=credentials.authority.certificate)
+
+    async def start(self) -> None:
+        """Returns when it is ready."""
+        await self._process.start()
+        await self._process.wait_until(self._is_ready, timeout=self._startup_timeout)
+
+    async def kill(self) -> None:
+        await self._process.kill()
+
+    async def stop(self) -> None:
+        """End it, without asking: it keeps nothing; give its port back."""
+        try:
+            await self._process.kill()
+        finally:
+            self._port.close()
+
+    def _flags(self, etcd_url: str) -> list[str]:
+        return [
+            f"--etcd-servers={etcd_url}",
+            f"--bind-address={LOOPBACK}",
+            f"--secure-port={self._port.number}",
+            "--permit-port-sharing=true",
+            # Nobody reaches it through a service: it works on machines without a network.
+            f"--advertise-address={LOOPBACK}",
+            "--endpoint-reconciler-type=none",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--authorization-mode=RBAC",
+            # No controller makes the service accounts that it would ask for.
+            "--disable-admission-plugins=ServiceAccount",
+            "--allow-privileged=true",
+        ]
+
+    async def _is_ready(self) -> bool:
+        try:
+            async with RESTClient(self.config) as rest:
+                for path in _ANSWERED_WHEN_READY:
+                    await rest.get().abs_path(path).timeout(10.0).max_retries(0).do()
+        except ListWatchError:
+            return False
+        return True

@@ -1,0 +1,190 @@
+"""A real Kubernetes API server for tests: a kube-apiserver and an etcd, started here and taken down again.
+
+    async with RealAPIServer() as server:
+        async with ClientSet(server.config) as client: ...
+
+`real_binaries` finds the programs. There are no controllers and no nodes: what is written stays as it was written.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from listwatch.client.config.kubeconfig_writer import write_kubeconfig
+from listwatch.errors import UsageError
+from listwatch.testing.real.cluster_credentials import ClusterCredentials
+from listwatch.testing.real.kube_api_server import KubeAPIServer
+from listwatch.testing.real.real_binaries import RealBinaries
+from listwatch.testing.real.real_etcd import RealEtcd
+
+if TYPE_CHECKING:
+    from listwatch.client.config.client_config import ClientConfig
+    from listwatch.server.access.certificates import KeyPair
+
+__all__ = ["RealAPIServer", "RealBinaries"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """What there is between start and stop."""
+
+    binaries: RealBinaries
+    credentials: ClusterCredentials
+    etcd: RealEtcd
+    api_server: KubeAPIServer
+    ending: AsyncExitStack
+
+
+class RealAPIServer:
+    """Serves the Kubernetes API from processes of its own, on loopback ports, between `start` and `stop`.
+
+    They end with this process, however it ends. With `data_dir`, what was written is there again at the next start.
+    `flags` and `etcd_flags`, as `--v=4`, replace those of the same name that would be given. `beside` another one that
+    runs, it is a second kube-apiserver of the same cluster, with the same credentials.
+    """
+
+    def __init__(
+        self,
+        *,
+        binaries: RealBinaries | None = None,
+        data_dir: str | os.PathLike[str] | None = None,
+        token: str = "",
+        flags: Sequence[str] = (),
+        etcd_flags: Sequence[str] = (),
+        beside: RealAPIServer | None = None,
+        startup_timeout: float = 120.0,
+    ) -> None:
+        if beside and (data_dir or token or etcd_flags):
+            raise UsageError("a server beside another has its data, its token and its etcd; give it flags only")
+        self._binaries = binaries
+        self._data_dir = Path(data_dir).absolute() if data_dir else None
+        self._token = token
+        self._flags = flags
+        self._etcd_flags = etcd_flags
+        self._beside = beside
+        self._startup_timeout = startup_timeout
+        self._running: _Running | None = None
+
+    def __repr__(self) -> str:
+        return f"<RealAPIServer at {self.url}>" if self._running else "<RealAPIServer, not running>"
+
+    # --- Begin and end
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Returns when the first request may come; raises with the end of a program's log if it does not get there."""
+        if self._running:
+            raise UsageError("the API server is running already")
+        async with AsyncExitStack() as ending:
+            folder = self._data_dir or ending.enter_context(tempfile.TemporaryDirectory(prefix="listwatch-"))
+            self._running = await self._started(Path(folder), ending)
+
+    async def stop(self) -> None:
+        """End the programs; what they wrote goes, unless there is a `data_dir`."""
+        running, self._running = self._running, None
+        if running:
+            await running.ending.aclose()
+
+    async def _started(self, folder: Path, ending: AsyncExitStack) -> _Running:
+        cluster = self._beside._check_started() if self._beside else None
+        binaries = self._binaries or (cluster.binaries if cluster else RealBinaries.find())
+        credentials = cluster.credentials if cluster else ClusterCredentials.within(folder, token=self._token)
+        etcd = cluster.etcd if cluster else await self._started_etcd(binaries, folder, ending)
+        api_server = KubeAPIServer(
+            binaries.kube_apiserver,
+            folder,
+            etcd_url=etcd.url,
+            credentials=credentials,
+            flags=self._flags,
+            startup_timeout=self._startup_timeout,
+        )
+        ending.push_async_callback(api_server.stop)
+        await api_server.start()
+        return _Running(binaries, credentials, etcd, api_server, ending.pop_all())
+
+    async def _started_etcd(self, binaries: RealBinaries, folder: Path, ending: AsyncExitStack) -> RealEtcd:
+        etcd = RealEtcd(binaries.etcd, folder, flags=self._etcd_flags, startup_timeout=self._startup_timeout)
+        ending.push_async_callback(etcd.stop)
+        await etcd.start()
+        return etcd
+
+    # --- Ways in
+
+    @property
+    def url(self) -> str:
+        return self._check_started().api_server.url
+
+    @property
+    def token(self) -> str:
+        """Of somebody who may do everything."""
+        return self._check_started().credentials.token
+
+    @property
+    def ca_certificate(self) -> bytes:
+        """What a client has to trust, in PEM."""
+        return self._check_started().credentials.authority.certificate
+
+    @property
+    def config(self) -> ClientConfig:
+        """For the clients of this package, with which everything may be done."""
+        return self._check_started().api_server.config
+
+    def kubeconfig(self, path: str | os.PathLike[str]) -> None:
+        """Write a file for kubectl and other clients, with which everything may be done."""
+        write_kubeconfig(path, self.config)
+
+    def issue_certificate(self, name: str, *, groups: Sequence[str] = ()) -> KeyPair:
+        """A client certificate of a user."""
+        return self._check_started().credentials.authority.issue(name, groups=groups)
+
+    # --- What tests want to see and do
+
+    @property
+    def binaries(self) -> RealBinaries:
+        """The programs that run, and the kubectl that belongs to them."""
+        return self._check_started().binaries
+
+    @property
+    def etcd_url(self) -> str:
+        return self._check_started().etcd.url
+
+    async def revision(self) -> int:
+        """The version that the last write of any object had."""
+        return await self._check_started().etcd.revision()
+
+    async def compact(self, revision: int | None = None) -> None:
+        """Make etcd forget what happened up to a revision, or up to now; kube-apiserver keeps what it has in memory."""
+        await self._check_started().etcd.compact(revision)
+
+    async def kill_api_server(self) -> None:
+        """End kube-apiserver as a power failure would; nobody else gets its port meanwhile."""
+        await self._check_started().api_server.kill()
+
+    async def start_api_server(self) -> None:
+        """Start kube-apiserver again, where it was; returns when it is ready."""
+        await self._check_started().api_server.start()
+
+    async def kill_etcd(self) -> None:
+        """End etcd as a power failure would, and leave kube-apiserver to itself."""
+        await self._check_started().etcd.kill()
+
+    async def start_etcd(self) -> None:
+        """Start etcd again, with all that was written; returns when it is ready."""
+        await self._check_started().etcd.start()
+
+    def _check_started(self) -> _Running:
+        if self._running is None:
+            raise UsageError("the API server is not running; use it within `async with`, or start it")
+        return self._running

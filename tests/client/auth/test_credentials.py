@@ -1,0 +1,295 @@
+import asyncio
+import base64
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from listwatch.client.auth.credential import Issued
+from listwatch.client.auth.credentials import (
+    Credential,
+    Credentials,
+    FixedCredentials,
+    IssuedCredentials,
+    TokenFileCredentials,
+    credentials_for,
+)
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, OIDCConfig
+from listwatch.client.config.tls import ClientCertificate
+from listwatch.errors import CredentialError
+from listwatch.testing.clocks import START, VirtualClock
+
+CANARY = "c4n4ry-in-the-mine"
+HOST = "https://10.0.0.1:6443"
+PLUGIN = ExecConfig(command="/nowhere/plugin")
+PROVIDER = OIDCConfig(issuer_url="https://idp", client_id="c", id_token="t")
+
+
+async def unused(
+    method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, tls: Any
+) -> tuple[int, bytes]:
+    raise AssertionError("nobody asked for this")
+
+
+def credentials(clock: VirtualClock | None = None, **fields: Any) -> Credentials:
+    return credentials_for(ClientConfig(host=HOST, **fields), fetch=unused, clock=clock)
+
+
+# What a config says outright
+
+
+@pytest.mark.parametrize(
+    ("fields", "authorization"),
+    [
+        ({}, ""),
+        ({"token": "t"}, "Bearer t"),
+        ({"token": " t\n"}, "Bearer t"),
+        ({"username": "jane", "password": "ö:x"}, "Basic " + base64.b64encode("jane:ö:x".encode()).decode()),
+        ({"username": "jane"}, "Basic amFuZTo="),
+        ({"client_cert_data": b"c", "client_key_data": b"k"}, ""),
+        # A plugin is not even started beside any other proof, nor a provider asked.
+        ({"token": "t", "exec": PLUGIN}, "Bearer t"),
+        ({"username": "jane", "exec": PLUGIN}, "Basic amFuZTo="),
+        ({"client_cert_data": b"c", "client_key_data": b"k", "exec": PLUGIN}, ""),
+        ({"token": "t", "auth_provider": PROVIDER}, "Bearer t"),
+    ],
+)
+async def test_what_a_config_says_is_sent_and_a_refusal_is_final(fields: dict[str, Any], authorization: str):
+    found = credentials(**fields)
+    credential = await found.current()
+    assert credential == Credential(authorization)
+    assert await found.current() is credential
+    assert await found.rejected(credential) is False
+    await found.aclose()
+
+
+# Token files
+
+
+async def test_a_token_file_is_read_again_when_its_token_is_fifty_seconds_old(tmp_path: Path):
+    path, clock = tmp_path / "token", VirtualClock()
+    path.write_text("first\n")
+    found = credentials(clock, token_file=str(path))
+    assert await found.current() == Credential("Bearer first")
+    path.write_text("second")
+    clock.jump(49.9)
+    assert await found.current() == Credential("Bearer first")
+    clock.jump(0.1)
+    assert await found.current() == Credential("Bearer second")
+    path.write_text("third")
+    clock.jump(49)
+    assert await found.current() == Credential("Bearer second")
+    await found.aclose()
+
+
+async def test_the_last_good_token_serves_while_the_file_cannot_be_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    path, clock = tmp_path / "token", VirtualClock()
+    path.write_text("first")
+    found = credentials(clock, token_file=str(path))
+    await found.current()
+    for broken in (path.unlink, path.touch, lambda: path.write_text(f"{CANARY}\n{CANARY}")):
+        broken()
+        clock.jump(50)
+        assert await found.current() == Credential("Bearer first")
+    assert caplog.text.count("the token that was read last is used for now") == 1
+    path.write_text("second")
+    assert await found.current() == Credential("Bearer second"), "a failed read is repeated at once"
+    assert CANARY not in caplog.text
+
+
+@pytest.mark.parametrize("content", ["", " \n", "two\nlines", "ünicode"])
+async def test_a_file_without_a_token_is_an_error_that_does_not_show_it(tmp_path: Path, content: str):
+    (tmp_path / "token").write_text(content)
+    with pytest.raises(CredentialError) as caught:
+        await credentials(token_file=str(tmp_path / "token")).current()
+    assert str(caught.value).startswith(f"{tmp_path}/token: token_file: th")
+    assert "lines" not in str(caught.value)
+
+
+async def test_a_missing_token_file_is_an_error_each_time(tmp_path: Path):
+    found = credentials(token_file=str(tmp_path / "token"))
+    for _ in range(2):
+        with pytest.raises(CredentialError, match="token_file: the token cannot be read: No such file or directory"):
+            await found.current()
+    (tmp_path / "token").write_text("t")
+    assert await found.current() == Credential("Bearer t")
+
+
+async def test_the_file_comes_before_the_token_as_soon_as_it_can_be_read(tmp_path: Path):
+    path, clock = tmp_path / "token", VirtualClock()
+    found = credentials(clock, token="given", token_file=str(path))
+    assert await found.current() == Credential("Bearer given")
+    path.write_text("from file")
+    assert await found.current() == Credential("Bearer from file")
+    path.unlink()
+    clock.jump(50)
+    assert await found.current() == Credential("Bearer from file")
+
+
+async def test_a_rejected_token_is_worth_another_try_if_the_file_has_a_new_one(tmp_path: Path):
+    path = tmp_path / "token"
+    path.write_text("first")
+    found = credentials(VirtualClock(), token_file=str(path))
+    first = await found.current()
+    assert await found.rejected(first) is False
+    path.write_text("second")
+    assert await found.rejected(first) is True
+    assert await found.current() == Credential("Bearer second")
+    assert await found.rejected(first) is True, "another request that was sent with the old one"
+    path.unlink()
+    assert await found.rejected(await found.current()) is False
+
+
+# Issued credentials
+
+
+class ScriptedIssuer:
+    """Gives out what it is told to, when it is told to."""
+
+    def __init__(self, *answers: Issued | CredentialError) -> None:
+        self.asked: list[bool] = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self._answers = iter(answers)
+
+    async def issue(self, *, renew: bool) -> Issued:
+        self.asked.append(renew)
+        answer = next(self._answers)
+        await self.may_answer.wait()
+        if isinstance(answer, CredentialError):
+            raise answer
+        return answer
+
+
+def issued(token: str, seconds: float | None = None) -> Issued:
+    return Issued(Credential(f"Bearer {token}"), START + timedelta(seconds=seconds) if seconds is not None else None)
+
+
+async def test_an_issued_credential_serves_until_it_has_expired():
+    clock, issuer = VirtualClock(), ScriptedIssuer(issued("a", 60), issued("b", 120), issued("c"))
+    found = IssuedCredentials(issuer, clock=clock)
+    assert await found.current() == Credential("Bearer a")
+    clock.jump(60)
+    assert await found.current() == Credential("Bearer a"), "its last moment"
+    clock.jump(0.1)
+    assert await found.current() == Credential("Bearer b")
+    clock.jump(3600)
+    assert await found.current() == Credential("Bearer c")
+    clock.jump(1e9)
+    assert await found.current() == Credential("Bearer c"), "it never expires"
+    assert issuer.asked == [False, False, False]
+
+
+async def test_a_rejected_credential_is_renewed_once():
+    issuer = ScriptedIssuer(issued("a"), issued("b"))
+    found = IssuedCredentials(issuer, clock=VirtualClock())
+    first = await found.current()
+    assert await asyncio.gather(*(found.rejected(first) for _ in range(5))) == [True] * 5
+    assert await found.rejected(first) is True, "a late answer to an old request"
+    assert await found.current() == Credential("Bearer b")
+    assert issuer.asked == [False, True]
+
+
+async def test_the_same_credential_again_is_not_worth_another_try():
+    certificate = ClientCertificate(b"c", b"k")
+    again = [Issued(Credential("Bearer a", certificate)), Issued(Credential("Bearer a", ClientCertificate(b"c", b"k")))]
+    found = IssuedCredentials(ScriptedIssuer(*again), clock=VirtualClock())
+    first = await found.current()
+    assert await found.rejected(first) is False
+    assert await found.rejected(first) is False, "nor is the issuer asked a third time"
+
+
+async def test_a_rejection_without_a_new_credential_is_logged(caplog: pytest.LogCaptureFixture):
+    found = IssuedCredentials(ScriptedIssuer(issued("a"), CredentialError("the plugin failed")), clock=VirtualClock())
+    first = await found.current()
+    assert await found.rejected(first) is False
+    assert "the server rejected the credentials, and there are no new ones: the plugin failed" in caplog.text
+    assert await found.current() is first
+
+
+async def test_all_who_wait_get_one_answer():
+    issuer = ScriptedIssuer(issued("a"))
+    issuer.may_answer.clear()
+    found = IssuedCredentials(issuer, clock=VirtualClock())
+    waiting = [asyncio.create_task(found.current()) for _ in range(10)]
+    await asyncio.sleep(0)
+    issuer.may_answer.set()
+    assert set(await asyncio.gather(*waiting)) == {Credential("Bearer a")}
+    assert len(issuer.asked) == 1
+
+
+async def test_all_who_wait_get_one_failure_and_the_next_tries_again():
+    issuer = ScriptedIssuer(CredentialError("no"), issued("a"))
+    found = IssuedCredentials(issuer, clock=VirtualClock())
+    answers = await asyncio.gather(*(found.current() for _ in range(3)), return_exceptions=True)
+    assert [str(answer) for answer in answers] == ["no"] * 3
+    assert await found.current() == Credential("Bearer a")
+    assert len(issuer.asked) == 2
+
+
+async def test_one_who_gives_up_does_not_take_it_from_the_others():
+    issuer = ScriptedIssuer(issued("a"))
+    issuer.may_answer.clear()
+    found = IssuedCredentials(issuer, clock=VirtualClock())
+    first, second = (asyncio.create_task(found.current()) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    issuer.may_answer.set()
+    assert await second == Credential("Bearer a")
+
+
+async def test_a_failure_that_nobody_waited_for_disturbs_nobody():
+    issuer = ScriptedIssuer(CredentialError("no"), issued("a"))
+    issuer.may_answer.clear()
+    found = IssuedCredentials(issuer, clock=VirtualClock())
+    waiting = asyncio.create_task(found.current())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    issuer.may_answer.set()
+    with pytest.raises(CredentialError, match="no"):
+        await found.current()
+    assert await found.current() == Credential("Bearer a")
+
+
+async def test_closing_ends_what_still_runs():
+    issuer = ScriptedIssuer(issued("a"))
+    issuer.may_answer.clear()
+    found = IssuedCredentials(issuer, clock=VirtualClock())
+    waiting = asyncio.create_task(found.current())
+    await asyncio.sleep(0)
+    await found.aclose()
+    with pytest.raises(CredentialError, match="the client was closed while it waited for credentials"):
+        await waiting
+    await found.aclose()
+
+
+# Secrets
+
+
+def test_credentials_show_no_secret():
+    credential = Credential(f"Bearer {CANARY}", ClientCertificate(CANARY.encode(), CANARY.encode()))
+    shown = [credential, Issued(credential), FixedCredentials(credential)]
+    assert CANARY not in repr(shown)
+    assert repr(credential) == "Credential(<hidden: authorization, certificate>)"
+    assert repr(Credential()) == "Credential(<hidden: nothing>)"
+
+
+async def test_no_secret_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG)
+    (tmp_path / "token").write_text(CANARY)
+    clock = VirtualClock()
+    found = TokenFileCredentials(str(tmp_path / "token"), clock=clock)
+    await found.current()
+    (tmp_path / "token").write_text(f"{CANARY}\n{CANARY}")
+    clock.jump(50)
+    await found.current()
+    assert CANARY not in caplog.text + repr(found)

@@ -1,0 +1,375 @@
+import asyncio
+import base64
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import trustme
+
+from listwatch.client.auth.credentials import Credential, IssuedCredentials, credentials_for
+from listwatch.client.auth.exec_plugin import ExecPlugin
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, Origin
+from listwatch.client.config.tls import ClientCertificate
+from listwatch.errors import CredentialError
+from listwatch.testing.clocks import START, VirtualClock
+
+CANARY = "c4n4ry-in-the-mine"
+HOST = "https://10.0.0.1:6443"
+V1, V1BETA1 = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
+AUTHORITY = trustme.CA()
+ISSUED = AUTHORITY.issue_cert("jane@example.com")
+CERT, KEY = ISSUED.cert_chain_pems[0].bytes(), ISSUED.private_key_pem.bytes()
+
+Script = Callable[..., str]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    """Makes an executable of some Python code, in which `answer(status)` prints an ExecCredential."""
+
+    def write(code: str, name: str = "plugin") -> str:
+        path = tmp_path / name
+        path.write_text(f"#!{sys.executable} -IS\n{PREAMBLE}\n{dedent(code)}")
+        path.chmod(0o755)
+        return str(path)
+
+    return write
+
+
+PREAMBLE = """
+import json, os, pathlib, sys, time
+info = json.loads(os.environ["KUBERNETES_EXEC_INFO"])
+folder = pathlib.Path(sys.argv[0]).parent
+
+def answer(**status):
+    print(json.dumps({"kind": "ExecCredential", "apiVersion": info["apiVersion"], "status": status}))
+"""
+
+
+def plugin(
+    command: str, *, clock: VirtualClock | None = None, config: dict[str, Any] | None = None, **fields: Any
+) -> ExecPlugin:
+    described = ExecConfig(**{"command": command, "interactive_mode": "Never", **fields})
+    whole = ClientConfig(**{"host": HOST, "exec": described, **(config or {})})
+    return ExecPlugin(whole, described, clock=clock or VirtualClock())
+
+
+async def seen(script: Script, **options: Any) -> dict[str, Any]:
+    """What a plugin finds around it."""
+    command = script('answer(token=json.dumps({"info": info, "args": sys.argv[1:], "env": dict(os.environ)}))')
+    issued = await plugin(command, **options).issue(renew=False)
+    found: dict[str, Any] = json.loads(issued.credential.authorization.removeprefix("Bearer "))
+    return found
+
+
+# What a plugin gives
+
+
+@pytest.mark.parametrize("version", [V1, V1BETA1])
+async def test_a_plugin_gives_a_token(script: Script, version: str):
+    issued = await plugin(script('answer(token="t")'), api_version=version).issue(renew=False)
+    assert issued.credential == Credential("Bearer t")
+    assert issued.expires is None
+
+
+async def test_a_plugin_gives_a_certificate(script: Script):
+    command = script(f"answer(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token=None)")
+    issued = await plugin(command).issue(renew=False)
+    assert issued.credential == Credential("", ClientCertificate(CERT, KEY))
+
+
+async def test_a_plugin_gives_both(script: Script):
+    command = script(f'answer(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token="t")')
+    issued = await plugin(command).issue(renew=False)
+    assert issued.credential == Credential("Bearer t", ClientCertificate(CERT, KEY))
+
+
+@pytest.mark.parametrize("text", ["2020-01-01T01:00:00Z", "2020-01-01T02:00:00+01:00", "2020-01-01T01:00:00.000000Z"])
+async def test_a_plugin_may_say_when_its_credentials_expire(script: Script, text: str):
+    issued = await plugin(script(f'answer(token="t", expirationTimestamp="{text}")')).issue(renew=False)
+    assert issued.expires == datetime.fromisoformat("2020-01-01T01:00:00+00:00")
+
+
+async def test_a_plugin_may_print_yaml_and_what_nobody_knows(script: Script):
+    command = script(
+        f'print("kind: ExecCredential\\napiVersion: {V1}\\nspec: {{}}\\nstatus: {{token: t, colour: blue}}")'
+    )
+    assert (await plugin(command).issue(renew=False)).credential == Credential("Bearer t")
+
+
+async def test_a_config_with_a_plugin_runs_it(script: Script):
+    async def unused(*_: Any, **__: Any) -> tuple[int, bytes]:
+        raise AssertionError("nobody asked for this")
+
+    described = ExecConfig(command=script('answer(token="t")'), interactive_mode="Never")
+    found = credentials_for(ClientConfig(host=HOST, exec=described), fetch=unused)
+    assert await found.current() == Credential("Bearer t")
+    await found.aclose()
+
+
+# What a plugin gets
+
+
+async def test_a_plugin_is_told_the_version_and_nothing_of_the_cluster(script: Script):
+    found = await seen(script, api_version=V1BETA1, config={"ca_data": AUTHORITY.cert_pem.bytes()})
+    assert found["info"] == {"kind": "ExecCredential", "apiVersion": V1BETA1, "spec": {"interactive": False}}
+
+
+async def test_a_plugin_that_wants_it_is_told_of_the_cluster(script: Script, tmp_path: Path):
+    (tmp_path / "ca.crt").write_bytes(AUTHORITY.cert_pem.bytes())
+    config = {"tls_server_name": "inside", "proxy_url": "http://proxy:3128", "disable_compression": True}
+    options: dict[str, Any] = {"provide_cluster_info": True, "cluster_config": {"audience": "a", "deep": [{"b": None}]}}
+    data = await seen(script, config=config | {"ca_data": AUTHORITY.cert_pem.bytes()}, **options)
+    file = await seen(script, config=config | {"ca_file": str(tmp_path / "ca.crt")}, **options)
+    assert data["info"] == file["info"]
+    assert data["info"]["spec"] == {
+        "interactive": False,
+        "cluster": {
+            "server": HOST,
+            "tls-server-name": "inside",
+            "certificate-authority-data": base64.b64encode(AUTHORITY.cert_pem.bytes()).decode(),
+            "proxy-url": "http://proxy:3128",
+            "disable-compression": True,
+            "config": {"audience": "a", "deep": [{"b": None}]},
+        },
+    }
+
+
+async def test_a_cluster_says_no_more_than_there_is_to_say(script: Script):
+    found = await seen(script, provide_cluster_info=True, config={"insecure_skip_tls_verify": True})
+    assert found["info"]["spec"]["cluster"] == {"server": HOST, "insecure-skip-tls-verify": True, "config": None}
+
+
+async def test_a_plugin_gets_its_arguments_and_our_environment_with_its_own(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("FROM_US", "1")
+    monkeypatch.setenv("FROM_BOTH", "ours")
+    monkeypatch.setenv("KUBERNETES_EXEC_INFO", "of somebody around us")
+    found = await seen(script, args=["get-token", "--cluster", "a b"], env={"FROM_BOTH": "its own", "MORE": "2"})
+    assert found["args"] == ["get-token", "--cluster", "a b"]
+    environment = {name: found["env"].get(name) for name in ("FROM_US", "FROM_BOTH", "MORE")}
+    assert environment == {"FROM_US": "1", "FROM_BOTH": "its own", "MORE": "2"}
+
+
+async def test_a_command_is_looked_for_in_our_path(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    script('answer(token="t")', "login")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = plugin("login", env={"PATH": "/nowhere"})
+    assert (await found.issue(renew=False)).credential == Credential("Bearer t")
+
+
+# Interaction
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Makes standard input a terminal."""
+    ours, theirs = os.openpty()
+    with open(theirs) as standard_input, open(ours):
+        monkeypatch.setattr(sys, "stdin", standard_input)
+        yield
+
+
+@pytest.fixture(params=["none", "closed", "no terminal"])
+def no_terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Makes standard input something else."""
+    with open(os.devnull) as standard_input:
+        monkeypatch.setattr(sys, "stdin", None if request.param == "none" else standard_input)
+        if request.param == "closed":
+            standard_input.close()
+        yield
+
+
+REPORT = "answer(token=f\"{info['spec']['interactive']} {os.isatty(0)} {os.getpgrp()}\")"
+
+
+@pytest.mark.parametrize(("mode", "interactive"), [("Never", False), ("IfAvailable", True), ("Always", True)])
+async def test_a_plugin_may_talk_to_a_user_at_a_terminal(script: Script, terminal: None, mode: str, interactive: bool):
+    issued = await plugin(script(REPORT), interactive_mode=mode).issue(renew=False)
+    _, told, has_terminal, group = issued.credential.authorization.split()
+    assert (told, has_terminal) == (str(interactive), str(interactive))
+    # Only who is in the terminal's own group may read from it.
+    assert (int(group) == os.getpgrp()) == interactive
+
+
+@pytest.mark.parametrize("mode", ["Never", "IfAvailable"])
+async def test_without_a_terminal_a_plugin_is_told_so_and_reads_nothing(script: Script, no_terminal: None, mode: str):
+    command = script('answer(token=str(info["spec"]["interactive"]) + repr(sys.stdin.read()))')
+    assert (await plugin(command, interactive_mode=mode).issue(renew=False)).credential == Credential("Bearer False''")
+
+
+async def test_a_plugin_that_needs_a_terminal_is_not_run_without_one(script: Script, tmp_path: Path, no_terminal: None):
+    with pytest.raises(CredentialError, match=r"wants to talk to the user .* standard input is not a terminal"):
+        await plugin(script('(folder / "ran").touch()'), interactive_mode="Always").issue(renew=False)
+    assert not (tmp_path / "ran").exists()
+
+
+# Failures
+
+
+PRINTED = f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": %s}}'
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("sys.exit(3)", "failed with exit code 3; what it had to say is on standard error"),
+        ("os.kill(os.getpid(), 9)", "failed with exit code -9"),
+        ("", "printed no proper ExecCredential"),
+        (f"print('{CANARY}')", "printed no proper ExecCredential: Expected `object`, got `str`"),
+        (f"print('{{{CANARY}')", "printed something that is not JSON"),
+        (f"print('a: *{CANARY}')", "printed something that is not JSON"),
+        (f"sys.stdout.buffer.write(b'\\xff{CANARY}')", "printed something that is not JSON"),
+        (
+            "print(json.dumps({'kind': 'ExecCredential', 'apiVersion': 'v2'}))",
+            f"must print an ExecCredential of {V1}, and",
+        ),
+        ("print(json.dumps({'kind': 'Pod', 'apiVersion': info['apiVersion']}))", "must print an ExecCredential of"),
+        (f"print('{PRINTED % 'null'}')", "printed no status"),
+        ("answer()", "printed neither a token nor a certificate with its key"),
+        ("answer(token='')", "printed neither a token nor a certificate with its key"),
+        (f"answer(clientCertificateData='{CANARY}')", "printed only one of certificate and key"),
+        (f"answer(token='t', clientKeyData='{CANARY}')", "printed only one of certificate and key"),
+        (
+            f"answer(clientCertificateData='{CANARY}', clientKeyData='{CANARY}')",
+            "printed a certificate that cannot be used: the client certificate or its key is not in PEM form",
+        ),
+        (f"answer(token='{CANARY}\\nx')", "printed a token of several lines"),
+        (f"answer(token=['{CANARY}'])", "Expected `str | null`, got `array` - at `$.status.token`"),
+        (f"answer(token='t', expirationTimestamp='{CANARY}')", "Invalid RFC3339 encoded datetime - at `$.status.exp"),
+        ("answer(token='t', expirationTimestamp='2020-01-01T01:00:00')", "at `$.status.expirationTimestamp`"),
+    ],
+)
+async def test_what_a_plugin_does_wrong_is_said_without_its_words(
+    script: Script, code: str, complaint: str, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.DEBUG)
+    command = script(f"print('{CANARY}', file=sys.stderr)\n{code}")
+    described: dict[str, Any] = {"args": [CANARY], "env": {"SECRET": CANARY}, "origin": Origin("/home/config", "jane")}
+    with pytest.raises(CredentialError) as caught:
+        await plugin(command, **described).issue(renew=False)
+    said = str(caught.value)
+    assert said.startswith(f"/home/config: user \"jane\": the exec plugin '{command}' ")
+    assert complaint in said
+    assert (
+        CANARY not in f"{said} {caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r} {caplog.text}"
+    )
+
+
+async def test_what_a_plugin_says_on_standard_error_is_for_the_user(script: Script, capfd: pytest.CaptureFixture[str]):
+    await plugin(script('print("please log in", file=sys.stderr)\nanswer(token="t")')).issue(renew=False)
+    assert "please log in" in capfd.readouterr().err
+
+
+async def test_a_file_that_cannot_be_run_is_named(tmp_path: Path):
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(CredentialError, match=f"the exec plugin '{tmp_path}/text' is not executable"):
+        await plugin(str(tmp_path / "text")).issue(renew=False)
+    (tmp_path / "text").chmod(0o755)
+    with pytest.raises(CredentialError, match=f"the exec plugin '{tmp_path}/text' cannot be run: Exec format error"):
+        await plugin(str(tmp_path / "text")).issue(renew=False)
+
+
+async def test_the_hint_how_to_install_it_is_given_ten_times_an_hour():
+    clock = VirtualClock()
+    found = plugin("no-such-plugin", install_hint="see https://example.com", clock=clock)
+
+    async def complaint() -> str:
+        with pytest.raises(CredentialError) as caught:
+            await found.issue(renew=False)
+        return str(caught.value)
+
+    first = await complaint()
+    assert "the exec plugin 'no-such-plugin' was not found; install it" in first
+    assert "see https://example.com" in first
+    for _ in range(9):
+        clock.jump(60)
+        assert await complaint() == first
+    without = await complaint()
+    assert without == first.removesuffix(" see https://example.com")
+    clock.jump(3599 - 9 * 60)
+    assert await complaint() == without
+    clock.jump(1)
+    assert await complaint() == first
+    assert await complaint() == without
+
+
+async def test_an_extension_that_json_cannot_hold_is_an_error(script: Script):
+    circular: list[Any] = []
+    circular.append(circular)
+    for wrong in (circular, {1.5j}, {"a": object()}):
+        with pytest.raises(CredentialError, match="whose exec extension cannot be written as JSON"):
+            await plugin(script(REPORT), provide_cluster_info=True, cluster_config=wrong).issue(renew=False)
+
+
+# Time
+
+
+COUNTING = """
+count = folder / "count"
+number = int(count.read_text()) + 1 if count.exists() else 1
+count.write_text(str(number))
+"""
+
+
+def credentials(command: str, clock: VirtualClock, **fields: Any) -> IssuedCredentials:
+    return IssuedCredentials(plugin(command, clock=clock, **fields), clock=clock)
+
+
+async def test_a_plugin_is_run_again_when_its_credentials_have_expired_or_are_refused(script: Script):
+    clock = VirtualClock()
+    expires = START.replace(hour=1).isoformat()
+    found = credentials(script(f'{COUNTING}\nanswer(token=str(number), expirationTimestamp="{expires}")'), clock)
+    first = await found.current()
+    assert first == Credential("Bearer 1")
+    assert await found.current() is first
+    assert await found.rejected(first) is True
+    assert await found.current() == Credential("Bearer 2")
+    clock.jump(3600)
+    assert await found.current() == Credential("Bearer 2")
+    clock.jump(1)
+    assert await found.current() == Credential("Bearer 3")
+    await found.aclose()
+
+
+async def test_a_plugin_runs_once_for_all_and_the_loop_goes_on_meanwhile(script: Script, tmp_path: Path):
+    os.mkfifo(tmp_path / "fifo")
+    found = credentials(script(f'{COUNTING}\nanswer(token=str(number) + open(folder / "fifo").read())'), VirtualClock())
+    waiting = [asyncio.create_task(found.current()) for _ in range(5)]
+    # The plugin cannot go on before this is written, and this is written by a loop that goes on.
+    await asyncio.to_thread((tmp_path / "fifo").write_text, "!")
+    assert set(await asyncio.gather(*waiting)) == {Credential("Bearer 1!")}
+
+
+LINGERING = """
+line = open(folder / "fifo", "w")
+child = os.fork() if "child" in sys.argv[1] else 0
+if "only" in sys.argv[1] and child:
+    sys.exit()
+line.write("started\\n")
+line.flush()
+time.sleep(20)
+line.write("survived\\n")
+"""
+
+
+@pytest.mark.parametrize("who", ["alone", "with a child", "only its child"])
+async def test_closing_ends_a_plugin_that_still_runs_and_what_it_has_started(script: Script, tmp_path: Path, who: str):
+    os.mkfifo(tmp_path / "fifo")
+    found = credentials(script(LINGERING), VirtualClock(), args=[who])
+    waiting = asyncio.create_task(found.current())
+    with await asyncio.to_thread(open, tmp_path / "fifo") as line:
+        assert await asyncio.to_thread(line.readline) == "started\n"
+        await found.aclose()
+        with pytest.raises(CredentialError, match="the client was closed"):
+            await waiting
+        # The line is closed when nobody holds it any more.
+        assert "survived" not in await asyncio.to_thread(line.read)

@@ -1,0 +1,303 @@
+"""What a name, a kind or a path means on a server, and when the server is asked again."""
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from tests.client.routed import (
+    APPS,
+    CORE,
+    DISCOVERY,
+    WITH_WIDGETS,
+    aggregated,
+    group,
+    resource,
+    routed,
+    version,
+    widgets,
+)
+
+from listwatch.api.references import At, ByKind, Named, read_reference
+from listwatch.api.resource_map import ResourceMap
+from listwatch.client.discovery.discovery_cache import DiscoveryCache
+from listwatch.client.discovery.rest_mapper import RESTMapper
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.errors import BadNameError, NoMatchError, RequestError
+from listwatch.meta import GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource, Resource
+from listwatch.models.apps_v1 import Deployment
+from listwatch.models.core_v1 import Pod
+from listwatch.objects.object import Object
+
+# --- references ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("of", "reference"),
+    [
+        (Pod, Pod.resource),
+        (Pod.resource, Pod.resource),
+        (GroupVersionResource("apps", "v1", "deployments"), At("apps", "v1", "deployments")),
+        ("apps/v1, Resource=deployments", At("apps", "v1", "deployments")),
+        (GroupVersionKind("apps", "v1", "Deployment"), ByKind("apps", "Deployment", "v1")),
+        ("apps/v1, Kind=Deployment", ByKind("apps", "Deployment", "v1")),
+        (("apps/v1", "Deployment"), ByKind("apps", "Deployment", "v1")),
+        ("apps/v1 Deployment", ByKind("apps", "Deployment", "v1")),
+        ("v1 Pod", ByKind("", "Pod", "v1")),
+        (GroupKind("apps", "Deployment"), ByKind("apps", "Deployment")),
+        (GroupResource("apps", "deployments"), Named("deployments.apps")),
+        ("core_v1.pods", Named("pods", "core_v1")),
+        (" pods ", Named("pods")),
+        ("deployments.v1.apps", Named("deployments.v1.apps")),
+        (Named("po"), Named("po")),
+    ],
+    ids=str,
+)
+def test_a_resource_can_be_said_in_many_ways(of: Any, reference: Any):
+    assert read_reference(of) == reference
+
+
+@pytest.mark.parametrize(
+    "of", [None, 7, "", "  ", Object, GroupVersion("apps", "v1"), ("a", "b", "c"), b"pods"], ids=str
+)
+def test_what_says_of_no_resource_which_one_is_refused(of: Any):
+    with pytest.raises(RequestError, match="says of no resource which one it is"):
+        read_reference(of)
+
+
+def test_an_api_version_that_is_none_is_refused():
+    with pytest.raises(BadNameError, match="'a/b/c' is no API version"):
+        read_reference("a/b/c", "Deployment")
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def served(group: str, version: str, kind: str, plural: str, **more: Any) -> Resource:
+    return Resource(group, version, kind, plural, **more)
+
+
+KNOWN = ResourceMap(
+    [
+        served("", "v1", "Pod", "pods", short_names=("po",), categories=("all",)),
+        served("", "v1", "Event", "events", short_names=("ev",)),
+        served("apps", "v1", "Deployment", "deployments", short_names=("deploy",), categories=("all",)),
+        served("apps", "v1beta1", "Deployment", "deployments", short_names=("deploy",), categories=("all",)),
+        served("apps", "v1beta1", "Relic", "relics"),
+        served("events.k8s.io", "v1", "Event", "events", short_names=("ev",)),
+        served("example.com", "v1", "Deploy", "deploys", short_names=("po", "dp")),
+        served("example.com", "v1", "PodSet", "podsets", singular="podset", short_names=("pods",)),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pods", "v1, Resource=pods"),
+        ("pod", "v1, Resource=pods"),
+        ("Pod", "v1, Resource=pods"),
+        ("po", "v1, Resource=pods"),
+        ("deployments", "apps/v1, Resource=deployments"),
+        ("deployments.apps", "apps/v1, Resource=deployments"),
+        ("deployments.v1beta1.apps", "apps/v1beta1, Resource=deployments"),
+        ("deploy.apps", "apps/v1, Resource=deployments"),
+        ("deploy.v1beta1.apps", "apps/v1beta1, Resource=deployments"),
+        ("relics", "apps/v1beta1, Resource=relics"),
+        ("events", "v1, Resource=events"),
+        ("events.events.k8s.io", "events.k8s.io/v1, Resource=events"),
+        ("events.v1.events.k8s.io", "events.k8s.io/v1, Resource=events"),
+        ("events.events", "events.k8s.io/v1, Resource=events"),
+        ("deployments.ap", "apps/v1, Resource=deployments"),
+        ("podsets", "example.com/v1, Resource=podsets"),
+        ("dp", "example.com/v1, Resource=deploys"),
+    ],
+)
+def test_a_name_finds_its_resource(name: str, expected: str):
+    match = KNOWN.named(name)
+    assert match is not None
+    assert str(match.resource.gvr) == expected
+
+
+def test_a_full_name_wins_over_a_short_one():
+    # "deploy" is the singular of one resource and a short name of another; "pods" is a plural and a short name.
+    assert [str(KNOWN.named(name).resource.gvr) for name in ("deploy", "pods")] == [
+        "example.com/v1, Resource=deploys",
+        "v1, Resource=pods",
+    ]
+
+
+@pytest.mark.parametrize("name", ["pd", "pods.apps", "deployments.v2.apps", "deployments.pps", "deployments.v1", "."])
+def test_a_name_that_nothing_has_finds_nothing(name: str):
+    assert KNOWN.named(name) is None
+
+
+def test_a_short_name_of_several_means_the_first_and_tells_of_the_others():
+    assert KNOWN.named("po").also == (GroupResource("example.com", "deploys"),)
+    assert KNOWN.named("deploy.apps").also == ()  # two versions of one resource are no ambiguity
+
+
+def test_a_kind_is_found_in_its_version_or_in_the_preferred_one():
+    assert str(KNOWN.of_kind("apps", "Deployment").gvr) == "apps/v1, Resource=deployments"
+    assert str(KNOWN.of_kind("apps", "Deployment", "v1beta1").gvr) == "apps/v1beta1, Resource=deployments"
+    assert KNOWN.of_kind("apps", "Deployment", "v2") is None
+    assert KNOWN.of_kind("", "Deployment") is None
+
+
+def test_a_category_has_each_member_once():
+    assert [str(each.gvr) for each in KNOWN.in_category("all")] == [
+        "v1, Resource=pods",
+        "apps/v1, Resource=deployments",
+    ]
+
+
+# --- at a server -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_mapper_knows_what_the_server_has(client: ClientSet):
+    mapper = client.mapper
+    assert await mapper.resource_for("deploy") == await mapper.resource_for("apps/v1", "Deployment")
+    assert await mapper.kind_for("deployments.v1.apps") == GroupVersionKind("apps", "v1", "Deployment")
+    assert await mapper.kind_for("hpa") == GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
+    assert "pods" in [each.plural for each in await mapper.in_category("all")]
+    assert (await mapper.resource_for(GroupKind("apps", "Deployment"))).gvr == Deployment.resource.gvr
+    assert len(await mapper.resources()) > 90
+
+
+async def test_the_core_group_comes_first_and_preferred_versions_before_others():
+    core = aggregated(group("", version("v1", resource("things", "Thing"))))
+    other = group("zoo.com", version("v2", resource("things", "Thing")), version("v1", resource("things", "Thing")))
+    async with routed({"/api": core, "/apis": aggregated(other, APPS)}) as (_, client):
+        assert str((await client.mapper.resource_for("things")).gvr) == "v1, Resource=things"
+        assert str((await client.mapper.resource_for("things.zoo.com")).gvr) == "zoo.com/v2, Resource=things"
+        assert (
+            str((await client.mapper.resource_for(GroupKind("zoo.com", "Thing"))).gvr) == "zoo.com/v2, Resource=things"
+        )
+
+
+async def test_a_server_is_asked_once_for_all_that_it_has():
+    async with routed(DISCOVERY) as (documents, client):
+        for name in ("pods", "po", "nodes", "deployments.apps", "v1 Node"):
+            await client.mapper.resource_for(name)
+        assert documents.paths == ["/api", "/apis"]
+
+
+async def test_what_is_known_already_needs_no_server():
+    async with routed({}) as (documents, client):
+        assert await client.mapper.resource_for(Pod) == Pod.resource
+        assert documents.requests == []
+
+
+async def test_a_miss_makes_it_look_again():
+    async with routed(DISCOVERY) as (documents, client):
+        await client.mapper.resource_for("pods")
+        documents.routes |= WITH_WIDGETS
+        assert (await client.mapper.resource_for("wd")).kind == "Widget"
+        assert documents.paths == ["/api", "/apis"] * 2
+
+
+async def test_a_miss_right_after_looking_is_believed():
+    async with routed(DISCOVERY) as (documents, client):
+        with pytest.raises(NoMatchError, match="the server has no resource wd"):
+            await client.mapper.resource_for("wd")
+        assert documents.paths == ["/api", "/apis"]
+
+
+async def test_an_answer_that_was_asked_for_before_the_question_is_no_answer_to_it():
+    async with routed(DISCOVERY) as (documents, client):
+        gate = documents.gates["/apis"] = asyncio.Event()
+        earlier = asyncio.create_task(client.mapper.resource_for("pods"))
+        await other_turns()
+        documents.routes |= WITH_WIDGETS
+        asking = asyncio.create_task(client.mapper.resource_for("wd"))
+        await other_turns()
+        gate.set()
+        assert (await asking).kind == "Widget"
+        assert (await earlier).kind == "Pod"
+
+
+async def other_turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_misses_at_once_are_all_believed_after_a_second_look():
+    async with routed(DISCOVERY) as (documents, client):
+        await client.mapper.resource_for("pods")
+        documents.requests.clear()
+        misses = await asyncio.gather(*(client.mapper.resource_for("wd") for _ in range(5)), return_exceptions=True)
+        assert {type(each) for each in misses} == {NoMatchError}
+        assert documents.paths == ["/api", "/apis"] * 2, (
+            "one that the first asked for, and one for those that came then"
+        )
+
+
+async def test_many_misses_at_once_look_again_once():
+    async with routed(DISCOVERY) as (documents, client):
+        await client.mapper.resource_for("pods")
+        documents.routes |= WITH_WIDGETS
+        found = await asyncio.gather(*(client.mapper.resource_for("wd") for _ in range(5)))
+        assert {each.kind for each in found} == {"Widget"}
+        assert documents.paths == ["/api", "/apis"] * 2
+
+
+@pytest.mark.parametrize("asked_before", [True, False])
+async def test_what_comes_from_disk_is_looked_at_again_on_a_miss(tmp_path: Any, asked_before: bool):
+    async with routed(DISCOVERY) as (documents, client):
+        await DiscoveryCache(client.discovery, folder=tmp_path).discovered()
+        documents.routes |= WITH_WIDGETS
+        documents.requests.clear()
+        mapper = RESTMapper(DiscoveryCache(client.discovery, folder=tmp_path))
+        if asked_before:
+            await mapper.resource_for("pods")
+            assert documents.requests == []
+        assert (await mapper.resource_for("wd")).kind == "Widget"
+
+
+async def test_a_category_that_is_new_is_found():
+    async with routed(DISCOVERY) as (documents, client):
+        assert [each.plural for each in await client.mapper.in_category("all")] == ["pods", "deployments"]
+        documents.routes |= {"/api": CORE, "/apis": aggregated(APPS, widgets(categories=["toys"]))}
+        assert [each.plural for each in await client.mapper.in_category("toys")] == ["widgets"]
+        with pytest.raises(NoMatchError, match="no resources in a category 'none'"):
+            await client.mapper.in_category("none")
+
+
+async def test_a_part_of_the_api_that_is_away_does_not_hide_the_rest():
+    away = group("metrics.k8s.io", version("v1beta1", freshness="Stale"))
+    async with routed({**DISCOVERY, "/apis": aggregated(APPS, away)}) as (_, client):
+        assert (await client.mapper.resource_for("deploy")).kind == "Deployment"
+
+
+async def test_an_ambiguous_short_name_is_told_of_once(caplog: pytest.LogCaptureFixture):
+    rival = group("example.com", version("v1", resource("polls", "Poll", shortNames=["po"])))
+    async with routed({**DISCOVERY, "/apis": aggregated(APPS, rival)}) as (_, client):
+        told: list[str] = []
+        mapper = RESTMapper(client.discovery, on_warning=told.append)
+        assert (await mapper.resource_for("po")).kind == "Pod"
+        await mapper.resource_for("po")
+        await mapper.resource_for("pods")
+        assert told == ["'po' is taken for pods; it could also mean polls.example.com"]
+        with caplog.at_level(logging.WARNING):
+            await client.mapper.resource_for("po")
+        assert caplog.messages == told
+
+
+async def test_it_forgets_when_told_to():
+    async with routed(DISCOVERY) as (documents, client):
+        await client.mapper.resource_for("pods")
+        client.mapper.invalidate()
+        await client.mapper.resource_for("pods")
+        assert documents.paths == ["/api", "/apis"] * 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [("apps/v1", "deployments"), ("apps/v1", "deployment"), ("apps/v2", "Deployment"), ("apps/v1/deployments", "")],
+)
+async def test_what_was_nearly_said_right_is_suggested(asked: str, kind: str):
+    async with routed(DISCOVERY) as (_, client):
+        with pytest.raises(
+            NoMatchError, match=r"the server has no resource .*; did you mean apps/v1, Kind=Deployment\?"
+        ):
+            await client.mapper.resource_for(asked, kind)

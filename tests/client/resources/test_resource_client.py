@@ -1,0 +1,695 @@
+"""What can be done with the objects of one resource, seen at the embedded server, or at the bytes that were sent."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from tests.client.scripted import scripted
+from tests.client.seeding import seed_config_maps
+
+from listwatch.api.patches import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, PatchType
+from listwatch.api.watch_events import Added, Bookmark, Deleted, Modified
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.errors import (
+    AlreadyExistsError,
+    BadRequestError,
+    ConflictError,
+    DecodeError,
+    ExpiredError,
+    InvalidError,
+    NotFoundError,
+    RequestError,
+    SelectorError,
+)
+from listwatch.meta import Resource
+from listwatch.models.apps_v1 import Deployment, DeploymentSpec
+from listwatch.models.core_v1 import (
+    ConfigMap,
+    Container,
+    Pod,
+    PodSpec,
+    PodStatus,
+    PodTemplateSpec,
+    ServiceAccount,
+)
+from listwatch.models.meta_v1 import LabelSelector
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.object import Object, lazy
+from listwatch.server import APIServer
+from listwatch.testing.scripted_server import LAST_CHUNK, ScriptedServer, answer, chunk, stream_head
+
+TEXT = {"Content-Type": "text/plain"}
+
+
+@pytest.fixture
+def config_maps(client: ClientSet) -> ResourceClient[ConfigMap]:
+    return client.core_v1.configmaps("default")
+
+
+def config_map(name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name), data=data)
+
+
+def pod(name: str, *, node: str = "", labels: dict[str, str] | None = None) -> Pod:
+    spec = PodSpec(containers=[Container(name="main", image="nginx")], node_name=node or None)
+    return Pod(metadata=ObjectMeta(name=name, labels=labels or {}), spec=spec)
+
+
+# --- one object ------------------------------------------------------------------------------------------------------
+
+
+async def test_an_object_lives_from_its_creation_to_its_deletion(config_maps: ResourceClient[ConfigMap]):
+    made = await config_maps.create(config_map("a", x="1"))
+    assert (made.namespace, made.data, bool(made.uid)) == ("default", {"x": "1"}, True)
+
+    made.data["y"] = "2"
+    changed = await config_maps.update(made)
+    assert changed.resource_version != made.resource_version
+
+    assert (await config_maps.get("a")).data == {"x": "1", "y": "2"}
+    assert await config_maps.delete("a") is None
+    with pytest.raises(NotFoundError, match='configmaps "a" not found'):
+        await config_maps.get("a")
+
+
+async def test_an_object_may_be_given_as_a_dict_that_does_not_say_its_kind(client: ClientSet):
+    made = await client.core_v1.configmaps("default").create({"metadata": {"name": "a"}, "data": {"x": "1"}})
+    assert isinstance(made, ConfigMap)
+    await client.core_v1.configmaps("default").update({**made.to_dict(), "data": {"x": "2"}})
+    assert (await client.core_v1.configmaps("default").get("a")).data == {"x": "2"}
+
+
+async def test_what_is_no_object_is_refused(config_maps: ResourceClient[ConfigMap]):
+    with pytest.raises(RequestError, match="a str is no object: give a ConfigMap or a dict"):
+        await config_maps.create("name: a")
+
+
+async def test_without_a_namespace_of_its_own_a_client_takes_the_objects(client: ClientSet):
+    everywhere = client.core_v1.configmaps()
+    given = ConfigMap(metadata=ObjectMeta(name="a", namespace="kube-system"))
+    made = await everywhere.create(given)
+    assert made.namespace == "kube-system"
+    made.data["x"] = "1"
+    assert (await everywhere.update(made)).data == {"x": "1"}
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        lambda maps: maps.get("a"),
+        lambda maps: maps.delete("a"),
+        lambda maps: maps.patch("a", {}),
+        lambda maps: maps.create(config_map("a")),
+        lambda maps: maps.update(config_map("a")),
+        lambda maps: maps.subresource("status").get("a"),
+    ],
+    ids=["get", "delete", "patch", "create", "update", "subresource"],
+)
+async def test_one_object_needs_a_namespace(client: ClientSet, server: APIServer, request_of: Any):
+    with pytest.raises(RequestError, match=r"configmaps.* needs a namespace: give one to the client, as in .namespace"):
+        await request_of(client.core_v1.configmaps())
+    assert not list(server.requests)
+
+
+async def test_what_lives_in_no_namespace_is_not_looked_for_in_one(client: ClientSet, server: APIServer):
+    with pytest.raises(RequestError, match="nodes live in no namespace, but 'default' was given"):
+        await client.core_v1.nodes().namespace("default").get("n1")
+    assert not list(server.requests)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a%2Fb"])
+async def test_a_name_cannot_lead_elsewhere(config_maps: ResourceClient[ConfigMap], server: APIServer, name: str):
+    with pytest.raises(RequestError):
+        await config_maps.get(name)
+    assert not list(server.requests)
+
+
+async def test_an_object_without_a_name_cannot_be_updated_or_applied(config_maps: ResourceClient[ConfigMap]):
+    with pytest.raises(RequestError, match="a ConfigMap to update needs a name"):
+        await config_maps.update(ConfigMap())
+    with pytest.raises(RequestError, match="a ConfigMap to apply needs a name"):
+        await config_maps.apply(ConfigMap(), field_manager="me")
+
+
+async def test_a_name_is_made_up_where_only_its_beginning_is_given(config_maps: ResourceClient[ConfigMap]):
+    made = await config_maps.create(ConfigMap(metadata=ObjectMeta(generate_name="a-")))
+    assert made.name.startswith("a-")
+    assert len(made.name) > 2
+
+
+async def test_two_objects_cannot_have_one_name(config_maps: ResourceClient[ConfigMap]):
+    await config_maps.create(config_map("a"))
+    with pytest.raises(AlreadyExistsError):
+        await config_maps.create(config_map("a"))
+
+
+async def test_an_update_of_what_was_changed_meanwhile_is_a_conflict(config_maps: ResourceClient[ConfigMap]):
+    mine = await config_maps.create(config_map("a"))
+    await config_maps.patch("a", {"data": {"x": "theirs"}})
+    mine.data["x"] = "mine"
+    with pytest.raises(ConflictError):
+        await config_maps.update(mine)
+    assert (await config_maps.get("a")).data == {"x": "theirs"}
+
+
+async def test_a_dry_run_changes_nothing(config_maps: ResourceClient[ConfigMap]):
+    assert (await config_maps.create(config_map("a"), dry_run=True)).name == "a"
+    with pytest.raises(NotFoundError):
+        await config_maps.get("a")
+    made = await config_maps.create(config_map("a", x="1"))
+    made.data["x"] = "2"
+    assert (await config_maps.update(made, dry_run=True)).data == {"x": "2"}
+    assert (await config_maps.patch("a", {"data": {"x": "3"}}, dry_run=True)).data == {"x": "3"}
+    await config_maps.delete("a", dry_run=True)
+    await config_maps.delete_collection(dry_run=True)
+    assert (await config_maps.get("a")).data == {"x": "1"}
+
+
+async def test_strict_validation_refuses_fields_that_do_not_exist(config_maps: ResourceClient[ConfigMap]):
+    with pytest.raises(BadRequestError, match="unknown field"):
+        await config_maps.create({"metadata": {"name": "a"}, "dta": {}}, field_validation="Strict")
+    assert await config_maps.create({"metadata": {"name": "a"}, "dta": {}}, field_validation="Ignore")
+
+
+async def test_the_status_is_written_by_its_own_door(client: ClientSet):
+    pods = client.core_v1.pods("default")
+    made = await pods.create(pod("web-0"))
+    made.status = PodStatus(phase="Running")
+    made.spec.containers[0].image = "other"
+    written = await pods.update_status(made)
+    assert (written.status.phase, written.spec.containers[0].image) == ("Running", "nginx")
+    assert (await pods.get("web-0")).status.phase == "Running"
+
+
+# --- patches ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_patch_without_a_type_is_of_the_type_that_fits(client: ClientSet, server: APIServer):
+    pods = client.core_v1.pods("default")
+    await pods.create(pod("web-0"))
+    merged = await pods.patch("web-0", {"spec": {"containers": [{"name": "main", "image": "nginx:2"}]}})
+    assert [each.image for each in merged.spec.containers] == ["nginx:2"]
+    assert merged.spec.containers[0].name == "main"
+    changed = await pods.patch("web-0", [{"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}])
+    assert changed.labels == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    ("type_", "patch", "expected"),
+    [
+        (JSON_PATCH, [{"op": "replace", "path": "/data/x", "value": "2"}], {"x": "2", "y": "1"}),
+        (MERGE_PATCH, {"data": {"x": "2", "y": None}}, {"x": "2"}),
+        (STRATEGIC_MERGE_PATCH, {"data": {"$patch": "replace", "x": "2"}}, {"x": "2"}),
+        ("merge", b'{"data":{"x":"2"}}', {"x": "2", "y": "1"}),
+        ("json", '[{"op":"remove","path":"/data/y"}]', {"x": "1"}),
+        (MERGE_PATCH, ConfigMap(data={"x": "2"}), {"x": "2", "y": "1"}),
+    ],
+    ids=["json", "merge", "strategic", "bytes", "text", "object"],
+)
+async def test_a_patch_is_read_as_its_type_says(
+    config_maps: ResourceClient[ConfigMap], type_: PatchType | str, patch: Any, expected: dict[str, str]
+):
+    await config_maps.create(config_map("a", x="1", y="1"))
+    assert (await config_maps.patch("a", patch, type=type_)).data == expected
+
+
+@pytest.mark.parametrize(
+    ("patch", "type_", "message"),
+    [
+        ({"data": {}}, "json", "a patch of type 'json' is a list of operations, not a dict"),
+        ([{"op": "test"}], "merge", "a patch of type 'merge' is a mapping of what is to be different, not a list"),
+        ([], APPLY_PATCH, "a patch of type 'apply' is a mapping"),
+        (b"{}", None, "already JSON could be of any type: say which"),
+        ({}, "smart", "'smart' is no type of patch: expected one of 'json', 'merge', 'strategic', 'apply'"),
+    ],
+)
+async def test_a_patch_that_cannot_be_of_its_type_is_refused(
+    config_maps: ResourceClient[ConfigMap], server: APIServer, patch: Any, type_: Any, message: str
+):
+    with pytest.raises(RequestError, match=message):
+        await config_maps.patch("a", patch, type=type_)
+    assert not list(server.requests)
+
+
+async def test_a_failed_test_in_a_patch_changes_nothing(config_maps: ResourceClient[ConfigMap]):
+    await config_maps.create(config_map("a", x="1"))
+    with pytest.raises(InvalidError):
+        await config_maps.patch("a", [{"op": "test", "path": "/data/x", "value": "2"}])
+
+
+class Widget(Object, resource=Resource("example.com", "v1", "Widget", "widgets")):
+    spec: dict[str, Any] = lazy(dict[str, Any])
+
+
+async def test_a_custom_kind_is_patched_by_merge():
+    body = b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":2}}'
+    async with scripted(answer(200, body)) as (server, client):
+        widget = await client.resource(Widget, namespace="default").patch("a", {"spec": {"size": 2}})
+    [sent] = server.requests
+    assert widget.spec == {"size": 2}
+    assert (sent.method, sent.target) == ("PATCH", "/apis/example.com/v1/namespaces/default/widgets/a")
+    assert sent.headers["content-type"] == "application/merge-patch+json"
+
+
+async def test_apply_sends_what_a_manager_wants():
+    body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}'
+    async with scripted(otherwise=answer(200, body)) as (server, client):
+        maps = client.core_v1.configmaps("default")
+        await maps.apply(
+            config_map("a", x="1"), field_manager="me", force=True, dry_run=True, field_validation="Strict"
+        )
+        await maps.apply_status(config_map("a"), field_manager="me")
+    first, second = server.requests
+    path, _, query = first.target.partition("?")
+    assert (first.method, path) == ("PATCH", "/api/v1/namespaces/default/configmaps/a")
+    assert set(query.split("&")) == {"fieldManager=me", "force=true", "dryRun=All", "fieldValidation=Strict"}
+    assert first.headers["content-type"] == "application/apply-patch+yaml"
+    assert json.loads(first.body) == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a"},
+        "data": {"x": "1"},
+    }
+    assert second.target == "/api/v1/namespaces/default/configmaps/a/status?fieldManager=me"
+
+
+async def test_what_came_from_the_server_is_not_applied_as_it_is(
+    config_maps: ResourceClient[ConfigMap], server: APIServer
+):
+    given = ConfigMap.from_dict({"metadata": {"name": "a", "managedFields": [{"manager": "x", "operation": "Apply"}]}})
+    with pytest.raises(RequestError, match="has managedFields and cannot be applied: apply only the fields"):
+        await config_maps.apply(given, field_manager="me")
+    with pytest.raises(RequestError, match="ConfigMap a is applied by somebody: give a field_manager"):
+        await config_maps.apply(config_map("a"), field_manager="")
+    assert not list(server.requests)
+
+
+# --- deleting --------------------------------------------------------------------------------------------------------
+
+
+async def test_what_a_finalizer_holds_lingers_after_its_deletion(config_maps: ResourceClient[ConfigMap]):
+    await config_maps.create(ConfigMap(metadata=ObjectMeta(name="a", finalizers=["example.com/hold"])))
+    left = await config_maps.delete("a")
+    assert left is not None
+    assert left.metadata.deletion_timestamp is not None
+
+
+async def test_only_the_very_object_that_was_meant_is_deleted(config_maps: ResourceClient[ConfigMap]):
+    made = await config_maps.create(config_map("a"))
+    with pytest.raises(ConflictError):
+        await config_maps.delete("a", uid="another")
+    with pytest.raises(ConflictError):
+        await config_maps.delete("a", resource_version="1")
+    assert await config_maps.delete("a", uid=made.uid, resource_version=made.resource_version) is None
+
+
+async def test_a_collection_is_deleted_as_far_as_it_is_selected(
+    server: APIServer, config_maps: ResourceClient[ConfigMap]
+):
+    seed_config_maps(server, 5)
+    gone = await config_maps.delete_collection(label_selector={"parity": "odd"})
+    assert [each.name for each in gone] == ["c-00001", "c-00003"]
+    assert [each.name for each in await config_maps.list()] == ["c-00000", "c-00002", "c-00004"]
+
+
+async def test_options_of_a_deletion_are_sent_in_its_body():
+    yes = answer(200, b'{"kind":"Status","apiVersion":"v1","status":"Success"}')
+    async with scripted(otherwise=yes) as (server, client):
+        jobs = client.batch_v1.jobs("default")
+        await jobs.delete(
+            "a",
+            propagation_policy="Foreground",
+            grace_period_seconds=0,
+            uid="u",
+            resource_version="7",
+            dry_run=True,
+            ignore_store_read_error=True,
+        )
+        await jobs.delete("a")
+        assert list(await jobs.delete_collection(field_selector="metadata.name=a", timeout_seconds=5)) == []
+    full, plain, collection = server.requests
+    assert json.loads(full.body) == {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Foreground",
+        "gracePeriodSeconds": 0,
+        "preconditions": {"uid": "u", "resourceVersion": "7"},
+        "dryRun": ["All"],
+        "ignoreStoreReadErrorWithClusterBreakingPotential": True,
+    }
+    assert plain.body == b""
+    query = collection.target.partition("?")[2]
+    assert set(query.split("&")) == {"fieldSelector=metadata.name%3Da", "timeoutSeconds=5", "timeout=5s"}
+
+
+# --- lists -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_page_says_how_to_go_on(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+    seed_config_maps(server, 5)
+    first = await config_maps.list(limit=2)
+    assert ([each.name for each in first], first.remaining) == (["c-00000", "c-00001"], 3)
+    second = await config_maps.list(limit=2, continue_token=first.continue_token)
+    rest = await config_maps.list(continue_token=second.continue_token)
+    assert [each.name for each in [*second, *rest]] == ["c-00002", "c-00003", "c-00004"]
+    assert first.resource_version == second.resource_version
+
+
+async def test_limit_0_asks_for_all_in_one_answer(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+    seed_config_maps(server, 600)
+    assert len(await config_maps.list(limit=0)) == 600
+    assert [each.query.text("limit") for each in server.requests] == [""]
+
+
+async def test_pages_hold_a_few_objects_at_a_time(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+    seed_config_maps(server, 5)
+    pages = [len(page) async for page in config_maps.pages(page_size=2, label_selector="parity=even")]
+    assert pages == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "fields", "expected"),
+    [
+        ("app=web", None, ["web-0", "web-1"]),
+        ({"app": "web"}, "spec.nodeName=n1", ["web-0"]),
+        ({"app": ["web", "db"]}, {"spec.nodeName": "n1"}, ["db-0", "web-0"]),
+        ({"app": None}, None, ["db-0", "web-0", "web-1"]),
+        ("app notin (web)", None, ["db-0", "other"]),
+        (None, {"metadata.name": "other"}, ["other"]),
+    ],
+)
+async def test_a_selection_is_text_or_a_mapping(client: ClientSet, labels: Any, fields: Any, expected: list[str]):
+    pods = client.core_v1.pods("default")
+    for each in (
+        pod("web-0", node="n1", labels={"app": "web"}),
+        pod("web-1", labels={"app": "web"}),
+        pod("db-0", node="n1", labels={"app": "db"}),
+        pod("other"),
+    ):
+        await pods.create(each)
+    assert [each.name for each in await pods.list(label_selector=labels, field_selector=fields)] == expected
+    bound = pods.selecting(label_selector=labels, field_selector=fields)
+    assert [each.name for each in await bound.list()] == expected
+
+
+async def test_selections_add_up(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+    seed_config_maps(server, 4)
+    odd = config_maps.selecting(label_selector="parity=odd")
+    assert [each.name for each in await odd.list(label_selector="parity")] == ["c-00001", "c-00003"]
+    assert [each.name for each in await odd.list(field_selector="metadata.name=c-00001")] == ["c-00001"]
+    assert list(await odd.list(label_selector="parity=even")) == []
+    assert [each.name for each in await odd.list()] == ["c-00001", "c-00003"]
+    assert len(await config_maps.list()) == 4
+    assert repr(odd) == "<ResourceClient of configmaps in default labelSelector=parity=odd>"
+
+
+async def test_a_selection_that_cannot_be_read_is_never_sent(config_maps: ResourceClient[ConfigMap], server: APIServer):
+    with pytest.raises(SelectorError):
+        await config_maps.list(label_selector="a in")
+    with pytest.raises(SelectorError):
+        config_maps.watch(field_selector="a")
+    assert not list(server.requests)
+
+
+async def test_a_version_from_the_past_is_served_exactly(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+    seed_config_maps(server, 2)
+    before = (await config_maps.list()).resource_version
+    await config_maps.delete("c-00000")
+    then = await config_maps.list(resource_version=before, resource_version_match="Exact")
+    assert (len(then), then.resource_version) == (2, before)
+
+
+async def test_what_is_no_list_is_not_taken_for_an_empty_one():
+    async with scripted(answer(200, b'{"kind":"ConfigMap","metadata":{}}')) as (_, client):
+        with pytest.raises(DecodeError, match="expected a list, got ConfigMap without items"):
+            await client.core_v1.configmaps().list()
+
+
+# --- watches ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_watch_tells_what_happens_after_a_version(config_maps: ResourceClient[ConfigMap]):
+    start = (await config_maps.list()).resource_version
+    made = await config_maps.create(config_map("a", x="1"))
+    await config_maps.patch("a", {"data": {"x": "2"}})
+    await config_maps.delete("a")
+    seen = []
+    async with config_maps.watch(resource_version=start) as events:
+        async for event in events:
+            seen.append(event)
+            if isinstance(event, Deleted):
+                break
+    assert [(type(each), each.object.data["x"]) for each in seen] == [(Added, "1"), (Modified, "2"), (Deleted, "2")]
+    assert seen[0].object == made
+    assert all(isinstance(each.object, ConfigMap) for each in seen)
+
+
+async def test_a_watch_without_a_version_begins_with_what_is_there(config_maps: ResourceClient[ConfigMap]):
+    await config_maps.create(config_map("a"))
+    async with config_maps.watch(field_selector={"metadata.name": "a"}) as events:
+        assert (await anext(events)).object.name == "a"
+
+
+async def test_a_watch_may_mark_the_end_of_what_was_there(config_maps: ResourceClient[ConfigMap]):
+    await config_maps.create(config_map("a"))
+    options: dict[str, Any] = {"send_initial_events": True, "resource_version_match": "NotOlderThan"}
+    async with config_maps.watch(
+        field_selector="metadata.name=a", allow_bookmarks=True, timeout_seconds=60, **options
+    ) as events:
+        first, mark = await anext(events), await anext(events)
+    assert isinstance(first, Added)
+    assert isinstance(mark, Bookmark)
+    assert mark.ends_initial_events
+
+
+async def test_a_watch_from_a_forgotten_version_raises(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+    start = (await config_maps.list()).resource_version
+    seed_config_maps(server, 3)
+    server.compact()
+    with pytest.raises(ExpiredError):
+        async for _ in config_maps.watch(resource_version=start):
+            pass
+
+
+async def test_a_watch_ends_when_its_time_is_over(config_maps: ResourceClient[ConfigMap]):
+    start = (await config_maps.list()).resource_version
+    assert [event async for event in config_maps.watch(resource_version=start, timeout_seconds=1)] == []
+
+
+async def test_the_options_of_a_watch_are_sent_as_the_api_calls_them():
+    async with scripted([stream_head(), LAST_CHUNK]) as (server, client):
+        watch = client.core_v1.pods("default").watch(
+            label_selector="a=b",
+            shard_selector="shardRange(object.metadata.uid, '0x0', '0x8')",
+            resource_version="7",
+            resource_version_match="NotOlderThan",
+            send_initial_events=False,
+            allow_bookmarks=True,
+            timeout_seconds=30,
+        )
+        assert [event async for event in watch] == []
+    [sent] = server.requests
+    path, _, query = sent.target.partition("?")
+    assert path == "/api/v1/namespaces/default/pods"
+    assert set(query.split("&")) == {
+        "watch=true",
+        "labelSelector=a%3Db",
+        "shardSelector=shardRange%28object.metadata.uid,%20%270x0%27,%20%270x8%27%29",
+        "resourceVersion=7",
+        "resourceVersionMatch=NotOlderThan",
+        "sendInitialEvents=false",
+        "allowWatchBookmarks=true",
+        "timeoutSeconds=30",
+    }
+
+
+# --- below objects ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_deployment_is_scaled(client: ClientSet):
+    template = PodTemplateSpec(metadata=ObjectMeta(labels={"app": "web"}), spec=pod("x").spec)
+    spec = DeploymentSpec(replicas=1, selector=LabelSelector(match_labels={"app": "web"}), template=template)
+    deployments = client.apps_v1.deployments("default")
+    await deployments.create(Deployment(metadata=ObjectMeta(name="web"), spec=spec))
+    scale = await deployments.get_scale("web")
+    assert scale.spec.replicas == 1
+    scale.spec.replicas = 2
+    assert (await deployments.update_scale("web", scale)).spec.replicas == 2
+    assert (await deployments.patch_scale("web", {"spec": {"replicas": 3}})).spec.replicas == 3
+    assert (await deployments.get("web")).spec.replicas == 3
+
+
+async def test_a_pod_is_bound_to_a_node_and_evicted(client: ClientSet):
+    pods = client.core_v1.pods("default")
+    await pods.create(pod("web-0"))
+    await pods.bind("web-0", "n1")
+    assert (await pods.get("web-0")).spec.node_name == "n1"
+    await pods.evict("web-0", grace_period_seconds=0)
+    with pytest.raises(NotFoundError):
+        await pods.get("web-0")
+
+
+async def test_a_service_account_gets_a_token(client: ClientSet):
+    accounts = client.core_v1.serviceaccounts("default")
+    await accounts.create(ServiceAccount(metadata=ObjectMeta(name="robot")))
+    asked = await accounts.create_token("robot", audiences=["vault"], expiration_seconds=600)
+    assert asked.status.token
+    assert asked.spec.audiences == ["vault"]
+
+
+async def test_a_token_may_be_bound_to_an_object():
+    made = b'{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{"token":"t"}}'
+    async with scripted(answer(201, made)) as (server, client):
+        owner = Pod(metadata=ObjectMeta(name="web-0", uid="u"))
+        await client.core_v1.serviceaccounts("default").create_token("robot", bound_to=owner)
+    [sent] = server.requests
+    assert sent.target == "/api/v1/namespaces/default/serviceaccounts/robot/token"
+    assert json.loads(sent.body)["spec"]["boundObjectRef"] == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "name": "web-0",
+        "uid": "u",
+    }
+
+
+async def test_any_subresource_can_be_read_and_written(client: ClientSet):
+    pods = client.core_v1.pods("default")
+    await pods.create(pod("web-0"))
+    status = pods.subresource("status", Pod)
+    written = await status.patch("web-0", {"status": {"phase": "Running"}}, type="merge")
+    assert (await status.get("web-0")).status.phase == written.status.phase == "Running"
+    read = await pods.subresource("status").get("web-0")
+    assert read["status"]["phase"] == "Running"
+
+
+async def test_the_path_below_an_object_may_have_several_parts():
+    async with scripted([stream_head(headers=TEXT), chunk(b"up 1"), LAST_CHUNK]) as (server, client):
+        metrics = client.core_v1.pods("default").subresource("proxy/metrics").stream("web-0", format="text")
+        assert await metrics.read_all() == b"up 1"
+    assert server.requests[0].target == "/api/v1/namespaces/default/pods/web-0/proxy/metrics?format=text"
+
+
+# --- logs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def logging_pods() -> AsyncIterator[tuple[ScriptedServer, ResourceClient[Pod]]]:
+    async with scripted() as (server, client):
+        yield server, client.core_v1.pods("default")
+
+
+async def test_a_log_is_text(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+    server, pods = logging_pods
+    server.will(answer(200, b"one\n  two\n\nthree\xff", headers=TEXT))
+    text = await pods.logs(
+        "web-0",
+        container="main",
+        since=90.5,
+        tail=3,
+        previous=True,
+        timestamps=True,
+        limit_bytes=9,
+        stream="Stderr",
+        insecure_skip_tls_verify_backend=True,
+    )
+    assert text == "one\n  two\n\nthree\N{REPLACEMENT CHARACTER}"
+    path, _, query = server.requests[0].target.partition("?")
+    assert path == "/api/v1/namespaces/default/pods/web-0/log"
+    assert set(query.split("&")) == {
+        "container=main",
+        "sinceSeconds=90",
+        "tailLines=3",
+        "previous=true",
+        "timestamps=true",
+        "limitBytes=9",
+        "stream=Stderr",
+        "insecureSkipTLSVerifyBackend=true",
+    }
+
+
+@pytest.mark.parametrize(
+    ("since", "parameter"),
+    [
+        (timedelta(minutes=2), "sinceSeconds=120"),
+        (0.2, "sinceSeconds=1"),
+        (datetime(2026, 1, 1, 12, tzinfo=UTC), "sinceTime=2026-01-01T12:00:00Z"),
+        (datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=1))), "sinceTime=2026-01-01T11:00:00Z"),
+    ],
+)
+async def test_a_log_begins_at_a_time_or_so_long_ago(
+    logging_pods: tuple[ScriptedServer, ResourceClient[Pod]], since: Any, parameter: str
+):
+    server, pods = logging_pods
+    server.will(answer(200, headers=TEXT))
+    await pods.logs("web-0", since=since)
+    assert server.requests[0].target.partition("?")[2] == parameter
+
+
+async def test_a_log_cannot_begin_at_a_time_of_no_zone(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+    with pytest.raises(RequestError, match="has no time zone"):
+        await logging_pods[1].logs("web-0", since=datetime(2026, 1, 1))  # noqa: DTZ001  # it is what is refused
+
+
+async def test_a_log_that_is_followed_comes_line_by_line(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+    server, pods = logging_pods
+    go_on = asyncio.Event()
+    pieces = [chunk(b"one\n\n  tw"), go_on, chunk(b"o\nth"), chunk(b"ree"), LAST_CHUNK]
+    server.will([stream_head(headers=TEXT), *pieces])
+    async with pods.follow_logs("web-0", tail=10) as lines:
+        assert [await anext(lines), await anext(lines)] == ["one", ""]
+        go_on.set()
+        assert [line async for line in lines] == ["  two", "three"]
+    assert set(server.requests[0].target.partition("?")[2].split("&")) == {"follow=true", "tailLines=10"}
+
+
+async def test_a_log_that_is_not_there_raises(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+    server, pods = logging_pods
+    status = {"kind": "Status", "reason": "NotFound", "code": 404, "status": "Failure", "message": "no such pod"}
+    server.will(answer(404, json.dumps(status).encode()), answer(404, json.dumps(status).encode()))
+    with pytest.raises(NotFoundError, match="no such pod"):
+        await pods.logs("web-0")
+    with pytest.raises(NotFoundError, match="no such pod"):
+        async for _ in pods.follow_logs("web-0"):
+            pass
+
+
+# --- answers that are not what they should be ------------------------------------------------------------------------
+
+
+async def test_an_object_of_another_kind_is_not_taken_for_the_one_asked_for():
+    secret = b'{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"}}'
+    async with scripted(answer(200, secret)) as (_, client):
+        with pytest.raises(DecodeError, match="the answer is a Secret of v1"):
+            await client.core_v1.configmaps("default").get("a")
+
+
+@pytest.mark.parametrize("body", [b"", b"not json", b"[]"])
+async def test_a_deletion_that_is_answered_with_something_else_is_an_error_of_ours(body: bytes):
+    async with scripted(answer(200, body)) as (_, client):
+        deletion = client.core_v1.configmaps("default").delete("a")
+        if not body:
+            assert await deletion is None
+            return
+        with pytest.raises(DecodeError):
+            await deletion
+
+
+@pytest.mark.parametrize("name", [None, 7, b"web-0"])
+async def test_what_is_no_name_never_means_all_of_them(client: ClientSet, name: Any):
+    config_maps = client.core_v1.configmaps("default")
+    await config_maps.create(ConfigMap(metadata=ObjectMeta(name="precious")))
+    calls: list[Callable[[], Awaitable[Any]]] = [
+        lambda: config_maps.delete(name),
+        lambda: config_maps.get(name),
+        lambda: config_maps.patch(name, {"data": {}}),
+        lambda: config_maps.subresource("status").get(name),
+        lambda: config_maps.subresource("status").update(name, {}),
+    ]
+    for call in calls:
+        with pytest.raises(RequestError, match="configmaps: the name must be text, not "):
+            await call()
+    assert [each.name for each in await config_maps.list()] == ["precious"]

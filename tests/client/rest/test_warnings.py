@@ -1,0 +1,85 @@
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from listwatch.client.config.client_config import ServerWarning
+from listwatch.client.rest.warnings import WarningReporter, parse_warnings
+
+printable = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=30)
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ('299 - "a is deprecated"', [ServerWarning(299, "-", "a is deprecated")]),
+        ('  299 kube-apiserver/1.37 "x"', [ServerWarning(299, "kube-apiserver/1.37", "x")]),
+        (r'299 - "say \"b\" and \\"', [ServerWarning(299, "-", 'say "b" and \\')]),
+        ('299 - "a, b" "Wed, 21 Oct 2015 07:28:00 GMT"', [ServerWarning(299, "-", "a, b")]),
+        ('299 - "a", 199 b "c"', [ServerWarning(299, "-", "a"), ServerWarning(199, "b", "c")]),
+        ('299 - "a" "date",299 - "b"', [ServerWarning(299, "-", "a"), ServerWarning(299, "-", "b")]),
+        ('299 - ""', [ServerWarning(299, "-", "")]),
+        ('299 - "a" what, 299 - "b"', []),
+        ('299 - "a", nonsense, 299 - "b"', [ServerWarning(299, "-", "a")]),
+        ('29 - "a"', []),
+        ('299 "a"', []),
+        ('299 - "a', []),
+        ('299 - "a\x07b"', []),
+        ('299 - "a\udcff"', []),
+        ("", []),
+        ("299", []),
+    ],
+)
+def test_a_header_is_read_up_to_where_it_makes_no_sense(header: str, expected: list[ServerWarning]):
+    assert parse_warnings([header]) == expected
+
+
+@given(st.lists(st.tuples(st.integers(100, 999), printable), min_size=1, max_size=5))
+def test_whatever_a_server_may_say_is_read_back(warnings: list[tuple[int, str]]):
+    header = ", ".join(f"{code} - {quoted(text)}" for code, text in warnings)
+    assert parse_warnings([header]) == [ServerWarning(code, "-", text) for code, text in warnings]
+
+
+@given(st.lists(st.text(max_size=40), max_size=3))
+def test_no_header_is_too_odd_to_be_looked_at(headers: list[str]):
+    parse_warnings(headers)
+
+
+def test_a_handler_hears_of_every_warning_of_code_299():
+    heard: list[ServerWarning] = []
+    reporter = WarningReporter(heard.append)
+    expected = ServerWarning(299, "-", "old")
+    assert reporter.report(['299 - "old"', '199 - "nothing of ours"']) == (expected,)
+    assert reporter.report(['299 - "old"']) == (expected,)
+    assert heard == [expected, expected]
+
+
+def test_the_log_hears_of_each_warning_once(caplog: pytest.LogCaptureFixture):
+    reporter = WarningReporter()
+    for _ in range(3):
+        reporter.report(['299 - "old"', '299 - "older"'])
+    assert [record.getMessage() for record in caplog.records] == [
+        "the API server warns: old",
+        "the API server warns: older",
+    ]
+    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+
+
+def test_a_server_that_never_repeats_itself_does_not_fill_the_memory(caplog: pytest.LogCaptureFixture):
+    reporter = WarningReporter()
+    reporter.report([f'299 - "{number}"' for number in range(1001)])
+    reporter.report(['299 - "1000"', '299 - "0"'])
+    assert [record.getMessage() for record in caplog.records][1001:] == ["the API server warns: 0"]
+
+
+def test_a_handler_that_fails_is_reported_and_harms_nobody(caplog: pytest.LogCaptureFixture):
+    def fail(warning: ServerWarning) -> None:
+        raise RuntimeError("no")
+
+    assert WarningReporter(fail).report(['299 - "old"']) == (ServerWarning(299, "-", "old"),)
+    assert "the warning handler failed on: old" in caplog.text

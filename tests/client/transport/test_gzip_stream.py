@@ -1,0 +1,72 @@
+import gzip
+import zlib
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from listwatch.client.transport.gzip_stream import GzipDecoder
+
+members = st.lists(st.binary(max_size=200), max_size=6)
+
+
+@st.composite
+def cut_streams(draw: st.DrawFn) -> tuple[bytes, list[bytes]]:
+    """What several members hold, and the stream of them in pieces that are cut anywhere."""
+    contents = draw(members)
+    stream = b"".join(gzip.compress(content, mtime=0) for content in contents)
+    cuts = sorted(draw(st.lists(st.integers(0, len(stream)), max_size=12)))
+    bounds = [0, *cuts, len(stream)]
+    return b"".join(contents), [stream[a:b] for a, b in pairwise(bounds)]
+
+
+@given(cut_streams())
+def test_a_stream_of_members_is_read_wherever_it_is_cut(case: tuple[bytes, list[bytes]]):
+    content, pieces = case
+    decoder = GzipDecoder()
+    assert b"".join(decoder.feed(piece) for piece in pieces) == content
+    decoder.finish()
+
+
+def test_what_a_flush_ended_can_be_read_before_the_rest_comes():
+    decoder = GzipDecoder()
+    assert decoder.feed(gzip.compress(b"first\n", mtime=0)) == b"first\n"
+    assert decoder.feed(gzip.compress(b"second\n", mtime=0)) == b"second\n"
+
+
+def test_a_member_that_was_flushed_and_goes_on_is_read_up_to_the_flush():
+    writer = zlib.compressobj(wbits=31)
+    flushed = writer.compress(b"now") + writer.flush(zlib.Z_SYNC_FLUSH)
+    assert GzipDecoder().feed(flushed) == b"now"
+
+
+@given(st.binary(min_size=1, max_size=100), st.data())
+def test_an_end_in_the_middle_of_a_member_is_noticed(content: bytes, data: st.DataObject):
+    stream = gzip.compress(b"whole", mtime=0) + gzip.compress(content)
+    start = len(gzip.compress(b"whole", mtime=0))
+    decoder = GzipDecoder()
+    decoder.feed(stream[: data.draw(st.integers(start + 1, len(stream) - 1))])
+    with pytest.raises(EOFError, match="in the middle"):
+        decoder.finish()
+
+
+def test_nothing_at_all_is_a_proper_stream():
+    decoder = GzipDecoder()
+    assert decoder.feed(b"") == b""
+    decoder.finish()
+
+
+@pytest.mark.parametrize(
+    "stream", [b"plain text", gzip.compress(b"good", mtime=0) + b"and then not", b"\x1f\x8b\x08" + b"\xff" * 40]
+)
+def test_what_is_not_gzip_is_refused(stream: bytes):
+    with pytest.raises(zlib.error):
+        GzipDecoder().feed(stream)
+
+
+def test_a_damaged_member_is_refused():
+    stream = bytearray(gzip.compress(b"a content that is long enough to be damaged", mtime=0))
+    stream[-8] ^= 0xFF  # in its checksum
+    with pytest.raises(zlib.error):
+        GzipDecoder().feed(bytes(stream))

@@ -1,0 +1,302 @@
+"""Who is asking, and whether they may: first as values, then over HTTP and TLS."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.caller import CONFIG_MAPS, Caller
+
+from listwatch.errors import BadRequestError, ConfigError, ForbiddenError, UnauthorizedError, UsageError
+from listwatch.server.access.access import Access, Decision, read_token_path, token_path
+from listwatch.server.access.certificates import CertificateAuthority, KeyPair
+from listwatch.server.api_server import APIServer
+from listwatch.server.protocol.routes import RequestInfo, read_target
+from listwatch.server.requests import ANONYMOUS, User
+
+ALICE = User("alice", groups=("developers",))
+
+
+class AllowVerbs:
+    """Everybody may do these, and nothing else."""
+
+    def __init__(self, *verbs: str) -> None:
+        self._verbs = verbs
+
+    def authorize(self, user: User, request: RequestInfo) -> Decision:
+        return Decision(request.verb in self._verbs, "it is not among the verbs")
+
+
+def access(**options: Any) -> Access:
+    return Access({"secret": ALICE}, new_token=lambda: "new", **options)
+
+
+# Who is asking
+
+
+def test_a_token_tells_who_is_asking():
+    for header in ("Bearer secret", "bearer secret", " Bearer  secret "):
+        user = access().authenticate(header)
+        assert (user.name, user.groups) == ("alice", ("developers", "system:authenticated"))
+
+
+@pytest.mark.parametrize("header", ["", "Basic YWxpY2U6", "Bearer", "secret"])
+def test_whoever_shows_no_token_is_anonymous_which_is_refused_unless_switched_on(header: str):
+    with pytest.raises(UnauthorizedError):
+        access().authenticate(header)
+    assert access(anonymous=True).authenticate(header) is ANONYMOUS
+
+
+def test_a_token_that_is_not_known_is_always_refused():
+    with pytest.raises(UnauthorizedError):
+        access(anonymous=True).authenticate("Bearer wrong")
+
+
+def test_a_certificate_tells_a_name_and_groups():
+    subject = ((("organizationName", "system:masters"),), (("organizationName", "ops"),), (("commonName", "bob"),))
+    user = access().authenticate("", {"subject": subject})
+    assert (user.name, user.groups) == ("bob", ("system:masters", "ops", "system:authenticated"))
+
+
+def test_a_certificate_without_a_name_tells_nothing():
+    with pytest.raises(UnauthorizedError):
+        access().authenticate("", {"subject": ((("organizationName", "ops"),),)})
+
+
+def test_an_issued_token_is_known():
+    known = access()
+    assert known.issue(User("carol")) == "new"
+    assert known.user_of("new") == User("carol", groups=("system:authenticated",))
+
+
+def test_a_token_can_stand_in_front_of_the_path():
+    assert read_token_path(token_path("secret") + "/api/v1?watch=1") == ("secret", "/api/v1?watch=1")
+    assert read_token_path(token_path("secret")) == ("secret", "/")
+    assert read_token_path("/api/v1") == ("", "/api/v1")
+
+
+# Impersonation
+
+
+def test_without_headers_somebody_is_who_they_are():
+    assert access().impersonate(ALICE, [("Accept", "x")]) is ALICE
+
+
+def test_somebody_is_taken_for_another_user():
+    headers = [
+        ("Impersonate-User", "bob"),
+        ("Impersonate-Group", "ops"),
+        ("impersonate-group", "dev"),
+        ("Impersonate-Uid", "7"),
+        ("Impersonate-Extra-Scopes", "a"),
+        ("Impersonate-Extra-acme.com%2Fscopes", "b"),
+        ("Impersonate-Extra-Scopes", "c"),
+    ]
+    user = access().impersonate(ALICE, headers)
+    extra = {"scopes": ("a", "c"), "acme.com/scopes": ("b",)}
+    assert user == User("bob", "7", ("ops", "dev", "system:authenticated"), extra)
+
+
+def test_a_service_account_has_its_groups():
+    user = access().impersonate(ALICE, [("Impersonate-User", "system:serviceaccount:default:builder")])
+    assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated")
+
+
+def test_nobody_stays_nobody():
+    assert access().impersonate(ALICE, [("Impersonate-User", "system:anonymous")]).groups == ("system:unauthenticated",)
+
+
+def test_groups_alone_cannot_be_impersonated():
+    with pytest.raises(BadRequestError):
+        access().impersonate(ALICE, [("Impersonate-Group", "ops")])
+
+
+def test_impersonation_must_be_allowed():
+    denied = access(authorizer=AllowVerbs("get"))
+    with pytest.raises(ForbiddenError) as refusal:
+        denied.impersonate(ALICE, [("Impersonate-User", "bob")])
+    assert refusal.value.message == (
+        'users "bob" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster '
+        "scope: it is not among the verbs"
+    )
+
+
+# Whether they may
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "message"),
+    [
+        (
+            "GET",
+            "/api/v1/namespaces/default/pods/web",
+            'pods "web" is forbidden: User "alice" cannot get resource "pods" in API group "" in the namespace '
+            '"default"',
+        ),
+        (
+            "PATCH",
+            "/apis/apps/v1/namespaces/x/deployments/web/scale",
+            'deployments.apps "web" is forbidden: User "alice" cannot patch resource "deployments/scale" in API group '
+            '"apps" in the namespace "x"',
+        ),
+        (
+            "GET",
+            "/api/v1/nodes?watch=1",
+            'nodes is forbidden: User "alice" cannot watch resource "nodes" in API group "" at the cluster scope',
+        ),
+        ("GET", "/version", 'forbidden: User "alice" cannot get path "/version"'),
+    ],
+)
+def test_a_refusal_says_who_may_not_do_what_and_where(method: str, target: str, message: str):
+    with pytest.raises(ForbiddenError) as refusal:
+        access(authorizer=AllowVerbs()).authorize(ALICE, read_target(method, target))
+    assert refusal.value.message == f"{message}: it is not among the verbs"
+
+
+def test_masters_may_do_everything():
+    access(authorizer=AllowVerbs()).authorize(User("root", groups=("system:masters",)), read_target("GET", "/version"))
+
+
+def test_a_review_is_decided_as_a_request_would_be():
+    some = access(authorizer=AllowVerbs("get"))
+    assert some.may(ALICE, {"verb": "get", "resource": "pods", "namespace": "default"})
+    assert not some.may(ALICE, {"verb": "delete", "path": "/version"})
+
+
+# Over HTTP
+
+
+async def test_without_a_token_nothing_is_told():
+    async with APIServer() as server, Caller(server, token="") as call:
+        for path in ("/", "/healthz", "/api/v1/pods", "/apis/nothing/v1/here"):
+            reply = await call("GET", path)
+            assert reply.status == 401
+            assert reply.json["message"] == "Unauthorized"
+
+
+async def test_anonymous_requests_are_served_when_switched_on():
+    async with APIServer(anonymous=True) as server, Caller(server, token="") as call:
+        assert (await call("GET", "/api/v1/pods")).status == 200
+        assert (await call("GET", "/api/v1/pods", Authorization="Bearer wrong")).status == 401
+
+
+async def test_users_are_known_by_the_tokens_that_the_server_was_given():
+    async with APIServer(users={"secret": ALICE}) as server, Caller(server, token="secret") as call:
+        review = await call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {})
+    assert review.json["status"]["userInfo"] == {"username": "alice", "groups": ["developers", "system:authenticated"]}
+
+
+async def test_who_may_not_is_not_told_what_is_served():
+    async with APIServer(authorizer=AllowVerbs("get")) as server:
+        async with Caller(server, token=server.issue_token("alice")) as call:
+            assert (await call("GET", f"{CONFIG_MAPS}/a")).status == 404
+            assert (await call("GET", CONFIG_MAPS)).status == 403
+            assert (await call("GET", "/apis/nothing/v1/here")).status == 403
+        async with Caller(server) as call:
+            assert (await call("GET", CONFIG_MAPS)).status == 200
+
+
+async def test_an_impersonated_user_is_whom_the_server_sees():
+    async with APIServer() as server, Caller(server) as call:
+        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        review = await call("POST", path, {}, Impersonate_User="bob")
+        assert review.json["status"]["userInfo"]["username"] == "bob"
+        assert server.requests[-1].user == "bob"
+
+
+# TLS
+
+
+@pytest.fixture
+async def secure() -> AsyncIterator[APIServer]:
+    async with APIServer(tls=True) as server:
+        yield server
+
+
+def trusting(server: APIServer, pair: KeyPair | None = None, folder: Path | None = None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cadata=server.ca_certificate.decode())
+    # As strict as newer Pythons are by default.
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    if pair and folder:
+        (folder / "certificate").write_bytes(pair.certificate)
+        (folder / "key").write_bytes(pair.key)
+        context.load_cert_chain(folder / "certificate", folder / "key")
+    return context
+
+
+async def get(server: APIServer, path: str, tls: ssl.SSLContext, *headers: str) -> tuple[int, Any]:
+    port = int(server.url.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls)
+    try:
+        writer.write("\r\n".join([f"GET {path} HTTP/1.0", "Host: x", *headers, "", ""]).encode())
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        if not head:
+            raise ConnectionError("there is no answer")
+        return int(head.split()[1]), json.loads(body)
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_a_client_that_trusts_the_authority_is_served(secure: APIServer):
+    assert secure.url.startswith("https://127.0.0.1:")
+    assert (await get(secure, "/api/v1/pods", trusting(secure)))[0] == 401
+    authorized = f"Authorization: Bearer {secure.token}"
+    assert (await get(secure, "/api/v1/pods", trusting(secure), authorized))[0] == 200
+
+
+@pytest.fixture
+async def quiet_loop() -> None:
+    """In debug mode asyncio reports every handshake that fails."""
+    asyncio.get_running_loop().set_debug(False)
+
+
+@pytest.mark.usefixtures("quiet_loop")
+async def test_a_client_that_does_not_trust_the_authority_goes_away(secure: APIServer):
+    with pytest.raises(ssl.SSLCertVerificationError):
+        await get(secure, "/version", ssl.create_default_context())
+
+
+async def test_a_client_certificate_tells_who_is_asking(secure: APIServer, tmp_path: Path):
+    pair = secure.issue_certificate("bob", groups=["ops"])
+    assert (await get(secure, "/api/v1/pods", trusting(secure, pair, tmp_path)))[0] == 200
+    assert secure.requests[-1].user == "bob"
+
+
+@pytest.mark.usefixtures("quiet_loop")
+async def test_a_certificate_of_another_authority_is_refused(secure: APIServer, tmp_path: Path):
+    pair = CertificateAuthority.create().issue("bob")
+    # A client may take the connection for a good one before the server has looked at what it sent.
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        await get(secure, "/api/v1/pods", trusting(secure, pair, tmp_path))
+    assert not secure.requests
+    assert (await get(secure, "/api/v1/pods", trusting(secure)))[0] == 401
+
+
+@pytest.mark.usefixtures("quiet_loop")
+async def test_plain_http_at_the_port_of_tls_gets_no_answer_and_the_server_goes_on(secure: APIServer):
+    port = int(secure.url.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert not (await reader.read()).startswith(b"HTTP/1.1 2")
+    writer.close()
+    await writer.wait_closed()
+    assert (await get(secure, "/api/v1/pods", trusting(secure)))[0] == 401
+
+
+async def test_there_are_no_client_certificates_without_tls():
+    async with APIServer() as server:
+        assert server.ca_certificate == b""
+        with pytest.raises(UsageError):
+            server.issue_certificate("bob")
+
+
+def test_an_authority_is_made_again_from_what_it_was_kept_as():
+    authority = CertificateAuthority.create()
+    assert CertificateAuthority(authority.pem).certificate == authority.certificate
+    with pytest.raises(ConfigError):
+        CertificateAuthority(authority.certificate)
+    assert "PRIVATE" not in repr(authority.issue("bob"))

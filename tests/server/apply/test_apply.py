@@ -1,0 +1,254 @@
+"""What holds of server-side apply whatever is applied: who manages what, and what becomes of an object."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from listwatch.errors import ConflictError
+from listwatch.server.apply.apply_walks import compare, fields_of, fields_of_new, merged, removed
+from listwatch.server.apply.field_sets import difference, intersection, paths, union
+from listwatch.server.apply.managed_fields import (
+    Applied,
+    Managed,
+    Manager,
+    after_apply,
+    after_update,
+    manager_name,
+    read_managed,
+    write_managed,
+)
+from listwatch.server.crd.merge_shapes import builtin_shape, custom_shape, empty_object
+from listwatch.server.json_tree import copied
+from listwatch.server.schema.schema import builtin_schema
+
+Tree = Any
+
+NOW, LATER = "2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z"
+TEXT = {"type": "string"}
+PART = {"type": "object", "required": ["name"], "properties": {"name": TEXT, "size": TEXT, "more": TEXT}}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "text": TEXT,
+                "map": {"type": "object", "additionalProperties": TEXT},
+                "whole": {"type": "array", "items": TEXT},
+                "names": {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"},
+                "parts": {
+                    "type": "array",
+                    "items": PART,
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                },
+            },
+        }
+    },
+}
+SHAPE = custom_shape(SCHEMA, builtin_schema())
+
+words = st.sampled_from(["a", "b", "c", "d"])
+parts = st.lists(
+    st.fixed_dictionaries({"name": words}, optional={"size": words, "more": words}), min_size=1, max_size=3
+)
+specs = st.fixed_dictionaries(
+    {},
+    optional={
+        "text": words,
+        "map": st.dictionaries(words, words, min_size=1, max_size=3),
+        "whole": st.lists(words, min_size=1, max_size=2),
+        "names": st.lists(words, min_size=1, max_size=3, unique=True),
+        "parts": parts.filter(lambda found: len({each["name"] for each in found}) == len(found)),
+    },
+)
+objects = specs.map(lambda spec: {"metadata": {"name": "x"}, "spec": spec} if spec else {"metadata": {"name": "x"}})
+
+
+def apply(live: Tree, tree: Tree, managed: Managed, name: str = "me", *, force: bool = False) -> tuple[Tree, Managed]:
+    applied = Applied(tree, Manager(name, "Apply"), "v1", is_forced=force)
+    return after_apply(live, applied, managed, SHAPE, now=NOW)
+
+
+def nothing() -> Tree:
+    return {"metadata": {"name": "x"}}
+
+
+def without_nulls(tree: Tree) -> Tree:
+    if not isinstance(tree, dict):
+        return tree
+    return {name: without_nulls(value) for name, value in tree.items() if value is not None}
+
+
+# --- sets -------------------------------------------------------------------------------------------------------------
+
+
+@given(objects, objects)
+def test_sets_of_fields_are_sets(one: Tree, other: Tree):
+    left, right = fields_of(one, SHAPE), fields_of(other, SHAPE)
+    assert set(paths(union(left, right))) == {*paths(left), *paths(right)}
+    assert set(paths(difference(left, right))) == {*paths(left)} - {*paths(right)}
+    assert set(paths(intersection(left, right))) == {*paths(left)} & {*paths(right)}
+
+
+@given(objects, objects)
+def test_what_differs_is_what_is_only_in_one_of_two_objects_or_otherwise_in_it(old: Tree, new: Tree):
+    changed, gone = compare(old, new, SHAPE)
+    assert compare(old, old, SHAPE) == ({}, {})
+    back_changed, back_gone = compare(new, old, SHAPE)
+    assert not set(paths(changed)) & set(paths(gone))
+    # What is new one way is gone the other way, and what is otherwise is so both ways.
+    assert {*paths(changed), *paths(gone)} == {*paths(back_changed), *paths(back_gone)}
+
+
+@given(objects)
+def test_what_is_created_is_compared_with_nothing(new: Tree):
+    empty: Tree = {"metadata": {}}
+    assert fields_of_new(new, empty, SHAPE) == compare(empty, new, SHAPE)[0]
+
+
+@pytest.mark.parametrize("kind", ["core.v1.Pod", "apps.v1.Deployment", "core.v1.Service", "batch.v1.CronJob"])
+def test_a_new_built_in_object_is_compared_with_what_is_always_there(kind: str):
+    schema = builtin_schema()
+    shape, empty = builtin_shape(kind, schema), empty_object(kind, schema)
+    container = {"name": "a", "image": "b", "ports": [{"containerPort": 1}], "resources": {}}
+    pod = {"containers": [container], "nodeSelector": {"a": "b"}}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}
+    spec = pod if kind.endswith("Pod") else {"template": template, "selector": {"matchLabels": {}}}
+    new = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    assert fields_of_new(new, empty, shape) == compare(empty, new, shape)[0]
+
+
+# --- applying ---------------------------------------------------------------------------------------------------------
+
+
+@given(objects, objects)
+def test_to_apply_twice_is_to_apply_once(live: Tree, tree: Tree):
+    once, managed = apply(live, tree, {})
+    assert apply(once, tree, managed) == (once, managed)
+
+
+@given(objects, objects)
+def test_what_is_applied_is_there_and_all_else_stays(live: Tree, tree: Tree):
+    new, _ = apply(live, tree, {})
+    assert not set(paths(fields_of(tree, SHAPE))) - set(paths(fields_of(new, SHAPE)))
+    gone = compare(live, new, SHAPE)[1]
+    assert gone == {}
+
+
+@given(objects, objects)
+def test_appliers_of_different_fields_never_meet(one: Tree, other: Tree):
+    mine, yours = fields_of(one, SHAPE), fields_of(other, SHAPE)
+    shared = intersection(mine, yours)
+    # What each of them wants alone.
+    theirs = {**without_nulls(removed(other, shared, SHAPE) or {}), **nothing()}
+    live, managed = apply(nothing(), one, {}, "me")
+    new, managed = apply(live, theirs, managed, "you")
+    assert compare(live, new, SHAPE)[1] == {}
+
+
+@given(objects)
+def test_what_its_only_applier_no_longer_wants_is_removed(tree: Tree):
+    live, managed = apply(nothing(), tree, {})
+    left, managed = apply(live, nothing(), managed)
+    assert (left, managed) == (nothing(), {})
+
+
+@given(objects, objects)
+def test_who_wants_something_otherwise_meets_who_has_it_or_takes_it(one: Tree, other: Tree):
+    live, managed = apply(nothing(), one, {}, "me")
+    try:
+        new, after = apply(live, other, managed, "you")
+    except ConflictError as error:
+        fields = {cause.field for cause in error.causes}
+        assert fields <= set(paths(fields_of(one, SHAPE)))
+        new, after = apply(live, other, managed, "you", force=True)
+        left = after.get(Manager("me", "Apply"))
+        assert not fields & set(paths(left.fields if left else {}))
+    assert set(paths(after[Manager("you", "Apply")].fields) if Manager("you", "Apply") in after else ()) <= set(
+        paths(fields_of(new, SHAPE))
+    )
+
+
+@given(objects, objects, objects)
+def test_every_field_that_was_applied_is_managed_by_somebody_as_long_as_it_is_there(a: Tree, b: Tree, c: Tree):
+    live, managed = apply(nothing(), a, {}, "me")
+    live, managed = apply(live, b, managed, "you", force=True)
+    live, managed = apply(live, c, managed, "me", force=True)
+    present = set(paths(compare({"metadata": {}}, live, SHAPE)[0]))
+    for holding in managed.values():
+        assert set(paths(holding.fields)) <= present | set(paths(fields_of(live, SHAPE)))
+
+
+@given(objects, objects)
+def test_who_updates_manages_what_they_changed_and_nobody_else_does(old: Tree, new: Tree):
+    _, managed = apply(nothing(), old, {}, "me")
+    after = after_update(old, new, managed, Manager("you", "Update", "v1"), SHAPE, now=LATER)
+    changed, gone = compare(old, new, SHAPE)
+    mine, yours = (after.get(who) for who in (Manager("me", "Apply"), Manager("you", "Update", "v1")))
+    assert (yours.fields if yours else {}) == changed
+    assert not set(paths(mine.fields if mine else {})) & {*paths(changed), *paths(gone)}
+
+
+def test_neither_the_live_object_nor_what_is_applied_changes():
+    live = {"metadata": {"name": "x"}, "spec": {"parts": [{"name": "a"}], "map": {"a": "b"}}}
+    tree = {"metadata": {"name": "x"}, "spec": {"parts": [{"name": "a", "size": "1"}], "map": {"c": "d"}}}
+    before = copied([live, tree])
+    apply(live, tree, {})
+    assert [live, tree] == before
+
+
+@pytest.mark.parametrize(
+    ("live", "applied", "found"),
+    [
+        (["a", "b"], ["c"], ["a", "b", "c"]),
+        (["a", "b", "c"], ["c", "a"], ["b", "c", "a"]),
+        (["a", "x", "b"], ["b", "y", "a"], ["x", "b", "y", "a"]),
+        ([], ["a"], ["a"]),
+        (["a"], [], ["a"]),
+    ],
+)
+def test_elements_are_in_the_order_of_what_was_applied(live: list[str], applied: list[str], found: list[str]):
+    assert merged({"spec": {"names": live}}, {"spec": {"names": applied}}, SHAPE) == {"spec": {"names": found}}
+
+
+# --- as it is written -------------------------------------------------------------------------------------------------
+
+
+@given(objects, objects)
+def test_what_is_written_of_managers_is_read_again(one: Tree, other: Tree):
+    live, managed = apply(nothing(), one, {}, "me")
+    managed = after_update(live, other, managed, Manager("you", "Update", "v1", "status"), SHAPE, now=LATER)
+    assert read_managed(write_managed(managed)) == managed
+
+
+@pytest.mark.parametrize("entries", [[{}], [{"operation": "Guess"}], [{"operation": "Update", "fieldsV1": []}], [1]])
+def test_what_cannot_be_read_is_no_manager(entries: list[Tree]):
+    assert read_managed(entries) is None
+
+
+def test_many_updaters_are_put_together():
+    live, managed = nothing(), {}
+    for number in range(15):
+        new = {"metadata": {"name": "x"}, "spec": {"map": {str(each): "x" for each in range(number + 1)}}}
+        managed = after_update(
+            live, new, managed, Manager(f"m{number:02}", "Update", "v1"), SHAPE, now=f"2024-01-01T00:00:{number:02}Z"
+        )
+        live = new
+    entries = write_managed(managed)
+    assert len(entries) == 10
+    assert "ancient-changes" in {entry["manager"] for entry in entries}
+    everything: Tree = {}
+    for entry in entries:
+        everything = union(everything, entry["fieldsV1"])
+    assert everything["f:spec"] == compare({"metadata": {}}, live, SHAPE)[0]["f:spec"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "agent", "found"),
+    [("me", "tool/1", "me"), ("", "tool/1 (x)", "tool"), ("", "", "unknown"), ("", "x" * 200, "x" * 128)],
+)
+def test_who_writes_is_called_as_they_say_or_as_their_program(asked: str, agent: str, found: str):
+    assert manager_name(asked, agent) == found

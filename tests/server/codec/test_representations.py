@@ -1,0 +1,326 @@
+"""What clients accept, and how answers are written for them."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from listwatch.errors import NotAcceptableError
+from listwatch.meta import Resource
+from listwatch.server.codec.negotiation import (
+    Representation,
+    negotiate,
+    negotiate_error,
+    negotiate_watch,
+    parse_accept,
+    wants_pretty,
+)
+from listwatch.server.codec.representations import (
+    bookmark,
+    encode_object,
+    with_resource_version,
+    write_answer,
+    write_event,
+    write_tree,
+)
+from listwatch.server.requests import Answer, ListAnswer, Query
+
+PODS = Resource("", "v1", "Pod", "pods")
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "resourceVersion": "7", "managedFields": [{"manager": "me"}], "labels": {"a": "é"}},
+    "spec": {"nodeName": "n1"},
+}
+STORED = encode_object(POD)
+
+JSON = "application/json"
+ONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+MANY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+
+def written(accept: str, body: Any) -> Any:
+    return json.loads(write_answer(Answer(body), negotiate(accept)))
+
+
+# --- Negotiation ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("", JSON),
+        ("*", JSON),
+        ("*/*", JSON),
+        ("application/*", JSON),
+        ("application/json; charset=utf-8", JSON),
+        ("application/yaml", "application/yaml"),
+        ("application/json;q=0.1, application/yaml;q=0.9", "application/yaml"),
+        ("*/*, application/yaml", "application/yaml"),
+        ("application/*, application/yaml", "application/yaml"),
+        ("text/html, application/xml;q=0.9, */*;q=0.8", JSON),
+        (f"{PROTOBUF},application/json", JSON),
+        ("application/json;stream=watch", JSON),
+        ("application/json;stream=fish,application/yaml", "application/yaml"),
+        ("application/yaml;stream=watch,application/json", JSON),
+        ("nonsense, application/yaml", "application/yaml"),
+        ("application/json/x, application/yaml", "application/yaml"),
+        ("application/json;whatever=1", JSON),
+    ],
+)
+def test_the_best_accepted_type_is_taken(accept, media_type):
+    assert negotiate(accept) == Representation(media_type)
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind", "api_version"),
+    [
+        (ONE, "PartialObjectMetadata", "meta.k8s.io/v1"),
+        (MANY, "PartialObjectMetadataList", "meta.k8s.io/v1"),
+        (MANY.replace("v=v1", "v=v1beta1"), "PartialObjectMetadataList", "meta.k8s.io/v1beta1"),
+        (f"{MANY.replace(JSON, PROTOBUF)},{MANY},application/json", "PartialObjectMetadataList", "meta.k8s.io/v1"),
+        (f"{TABLE},application/json", "", ""),
+        (f"{TABLE},{ONE}", "PartialObjectMetadata", "meta.k8s.io/v1"),
+        ("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2,application/json", "", ""),
+        ("application/json;as=PartialObjectMetadata,application/json", "", ""),
+        ("application/json;v=v1,application/json", "", ""),
+    ],
+)
+def test_a_conversion_that_is_not_offered_makes_way_for_the_next_clause(accept, kind, api_version):
+    found = negotiate(accept)
+    assert (found.kind, found.api_version) == (kind, api_version)
+
+
+@pytest.mark.parametrize("accept", ["text/html", PROTOBUF, TABLE, "application/json;sv=v2", "json", ",", ";q=1"])
+def test_nothing_fitting_is_not_acceptable(accept):
+    with pytest.raises(NotAcceptableError) as caught:
+        negotiate(accept)
+    assert caught.value.message == "only the following media types are accepted: application/json, application/yaml"
+
+
+def test_a_type_without_stars_is_meant_more_than_one_with():
+    stars = "*/*;drop=metadata.managedFields"
+    assert not negotiate(f"{stars}, application/*").drops_managed_fields
+    assert not negotiate(f"application/*;drop=metadata.managedFields, {JSON}").drops_managed_fields
+    assert negotiate(f"{stars}, text/html").drops_managed_fields
+
+
+def test_a_stream_is_json_or_nothing():
+    assert negotiate_watch("application/json;stream=watch,*/*") == Representation()
+    assert negotiate_watch(ONE).kind == "PartialObjectMetadata"
+    with pytest.raises(NotAcceptableError, match="application/json;stream=watch"):
+        negotiate_watch("application/yaml")
+    with pytest.raises(NotAcceptableError):
+        negotiate_watch("text/html")
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [("", JSON), (TABLE, JSON), (ONE, JSON), ("text/html", JSON), ("application/yaml", "application/yaml"),
+     (f"{ONE},application/yaml", "application/yaml")],
+)  # fmt: skip
+def test_an_error_is_written_to_everybody_as_what_it_is(accept, media_type):
+    found = negotiate_error(accept)
+    assert (found.media_type, found.kind) == (media_type, "")
+
+
+@pytest.mark.parametrize(
+    ("query", "agent", "expected"),
+    [
+        ("pretty=1", "", True),
+        ("pretty=true", "", True),
+        ("pretty=yes", "curl/8.0", False),
+        ("pretty=0", "curl/8.0", False),
+        ("", "curl/8.0", True),
+        ("pretty=", "Mozilla/5.0 (X11)", True),
+        ("", "kubectl/v1.37", False),
+    ],
+)
+def test_people_get_it_pretty(query, agent, expected):
+    assert wants_pretty(Query.parse(query), agent) is expected
+
+
+def test_pretty_can_be_asked_for_in_the_header_and_means_nothing_in_yaml():
+    assert negotiate("application/json;pretty=1").pretty
+    assert negotiate(JSON, pretty=True).pretty
+    assert not negotiate("application/yaml;pretty=1", pretty=True).pretty
+    assert not negotiate_watch("application/json;pretty=1").pretty
+
+
+@given(st.text(alphabet="application/jsonyml*;,=qvg0.19 \"'\\") | st.text())
+def test_no_header_is_too_strange_to_negotiate(header):
+    assert negotiate_error(header).media_type in (JSON, "application/yaml")
+    qualities = [clause.quality for clause in parse_accept(header)]
+    assert qualities == sorted(qualities, reverse=True)
+
+
+# --- Objects ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_object_in_json_is_sent_as_it_is_stored():
+    assert write_answer(Answer(STORED), negotiate(JSON)) == STORED + b"\n"
+
+
+def test_an_object_is_stored_with_its_kind_first():
+    assert STORED.startswith(b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web"')
+    assert json.loads(STORED) == POD
+
+
+def test_a_tree_is_written_as_an_object_is():
+    assert write_answer(Answer(POD), negotiate(JSON)) == STORED + b"\n"
+
+
+def test_yaml_says_the_same():
+    text = write_answer(Answer(STORED), negotiate("application/yaml")).decode()
+    assert yaml.safe_load(text) == POD
+    assert "é" in text
+
+
+def test_pretty_json_is_indented():
+    text = write_answer(Answer(STORED), negotiate(JSON, pretty=True))
+    assert text.startswith(b'{\n  "kind": "Pod",\n')
+    assert json.loads(text) == POD
+
+
+def test_the_metadata_alone_is_told_apart_from_the_object():
+    assert written(ONE, STORED) == {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": POD["metadata"],
+    }
+
+
+@pytest.mark.parametrize("targets", ["metadata.managedFields", "metadata.x+metadata.managedFields"])
+def test_managed_fields_are_dropped_for_who_does_not_want_them(targets):
+    expected = {**POD, "metadata": {name: each for name, each in POD["metadata"].items() if name != "managedFields"}}
+    assert written(f"{JSON};drop={targets}", STORED) == expected
+    assert written(f"{ONE};drop={targets}", STORED)["metadata"] == expected["metadata"]
+    assert written(f"{JSON};drop=metadata", STORED) == POD
+
+
+def test_an_object_that_only_speaks_of_managed_fields_keeps_all_it_has():
+    tree = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x"}, "data": {"managedFields": "mine"}}
+    assert written(f"{JSON};drop=metadata.managedFields", tree) == tree
+
+
+def test_one_object_is_no_list():
+    with pytest.raises(NotAcceptableError, match="is not a list"):
+        write_answer(Answer(STORED), negotiate(MANY))
+
+
+def test_a_status_is_never_turned_into_anything_else():
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    assert written(ONE, status) == status
+    assert json.loads(write_tree(status, negotiate(MANY))) == status
+
+
+# --- Lists ------------------------------------------------------------------------------------------------------------
+
+
+def pod_list(**options: Any) -> ListAnswer:
+    return ListAnswer(PODS, [STORED, STORED], "12", **options)
+
+
+def without_kind(tree: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in tree.items() if name not in ("kind", "apiVersion")}
+
+
+def test_a_list_says_once_what_its_items_are():
+    assert written(JSON, pod_list()) == {
+        "kind": "PodList",
+        "apiVersion": "v1",
+        "metadata": {"resourceVersion": "12"},
+        "items": [without_kind(POD)] * 2,
+    }
+
+
+def test_the_items_of_a_custom_resource_say_what_they_are():
+    assert written(JSON, pod_list(items_keep_kind=True))["items"] == [POD, POD]
+
+
+def test_an_empty_list_has_items_all_the_same():
+    assert written(JSON, ListAnswer(PODS, [], "1"))["items"] == []
+
+
+def test_a_page_says_how_to_go_on():
+    page = pod_list(continue_token="next", remaining_item_count=0)
+    assert written(JSON, page)["metadata"] == {"resourceVersion": "12", "continue": "next", "remainingItemCount": 0}
+
+
+def test_a_list_of_metadata_alone_names_the_kind_of_its_items():
+    partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": POD["metadata"]}
+    assert written(MANY, pod_list()) == {
+        "kind": "PartialObjectMetadataList",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"resourceVersion": "12"},
+        "items": [partial, partial],
+    }
+
+
+def test_managed_fields_are_dropped_from_each_item():
+    items = written(f"{JSON};drop=metadata.managedFields", pod_list())["items"]
+    assert all("managedFields" not in item["metadata"] for item in items)
+    assert all("kind" not in item for item in items)
+
+
+def test_a_list_is_no_object():
+    with pytest.raises(NotAcceptableError, match=r"is a list \(\*core\.PodList\)"):
+        write_answer(Answer(pod_list()), negotiate(ONE))
+
+
+def test_a_list_in_yaml_says_the_same():
+    answer = Answer(pod_list())
+    assert yaml.safe_load(write_answer(answer, negotiate("application/yaml"))) == written(JSON, pod_list())
+
+
+# --- Events -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_event_is_one_line_with_the_stored_bytes_in_it():
+    assert write_event("ADDED", STORED, Representation()) == b'{"type":"ADDED","object":' + STORED + b"}\n"
+
+
+def test_an_event_is_transformed_as_its_object_would_be():
+    event = json.loads(write_event("DELETED", STORED, negotiate_watch(ONE)))
+    assert event["type"] == "DELETED"
+    assert event["object"] == written(ONE, STORED)
+
+
+def test_an_error_in_a_stream_stays_a_status():
+    status = {"kind": "Status", "apiVersion": "v1", "code": 410}
+    assert json.loads(write_event("ERROR", encode_object(status), negotiate_watch(ONE)))["object"] == status
+
+
+def test_a_bookmark_has_a_kind_and_a_revision():
+    assert json.loads(bookmark(PODS, 9)) == {"kind": "Pod", "apiVersion": "v1", "metadata": {"resourceVersion": "9"}}
+    end = json.loads(bookmark(PODS, 9, initial_events_end=True))
+    assert end["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+def test_an_object_can_be_shown_at_another_revision():
+    moved = with_resource_version(STORED, 99)
+    assert json.loads(moved) == {**POD, "metadata": {**POD["metadata"], "resourceVersion": "99"}}
+    assert moved.startswith(b'{"kind":"Pod","apiVersion":"v1",')
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), JSON_VALUES, max_size=4), st.dictionaries(st.text(), JSON_VALUES, max_size=4))
+def test_cutting_bytes_gives_what_decoding_would_have_given(metadata, rest):
+    tree = {**rest, "kind": "Pod", "apiVersion": "v1", "metadata": metadata}
+    stored = encode_object(tree)
+    kept = {name: value for name, value in metadata.items() if name != "managedFields"}
+    assert written(ONE, stored)["metadata"] == metadata
+    assert written(f"{JSON};drop=metadata.managedFields", stored) == {**tree, "metadata": kept}
+    assert written(JSON, ListAnswer(PODS, [stored], "1"))["items"] == [without_kind(tree)]
+    assert json.loads(with_resource_version(stored, 5)) == {**tree, "metadata": {**metadata, "resourceVersion": "5"}}

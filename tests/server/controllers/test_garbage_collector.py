@@ -1,0 +1,348 @@
+"""What follows from deletions: dependents go with their owners, and what is in a namespace goes with it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.server.bare_server import CONFIG_MAPS, PODS, BareServer, Tree, owner
+
+from listwatch.errors import ForbiddenError, NotFoundError
+from listwatch.server.controllers.garbage_collector import Collector
+from listwatch.server.requests import APIRequest
+from listwatch.server.storage.storage import Storage
+
+SECRETS = "/api/v1/namespaces/default/secrets"
+CLUSTER_ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+HOLD = "example.com/hold"
+
+
+@pytest.fixture
+def server() -> BareServer:
+    return BareServer(namespaces=("default", "other"))
+
+
+def dependent(server: BareServer, name: str, *owners: Tree, path: str = CONFIG_MAPS, **metadata: Tree) -> Tree:
+    return server.create(path, name, metadata={"ownerReferences": list(owners), **metadata})
+
+
+def release(server: BareServer, name: str) -> None:
+    server.patch(f"{CONFIG_MAPS}/{name}", {"metadata": {"finalizers": None}})
+
+
+def owners_of(server: BareServer, name: str) -> list[str]:
+    return [each["name"] for each in server.get(f"{CONFIG_MAPS}/{name}")["metadata"].get("ownerReferences", [])]
+
+
+# --- in the background ------------------------------------------------------------------------------------------------
+
+
+def test_dependents_go_after_their_owner_down_to_the_last(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    child = dependent(server, "child", owner(root))
+    dependent(server, "grandchild", owner(child))
+    dependent(server, "secret", owner(child), path=SECRETS)
+    server.create(CONFIG_MAPS, "stranger")
+    server.told()
+    server.delete(f"{CONFIG_MAPS}/root")
+    assert server.told() == [
+        ("DELETED", "root"),
+        ("DELETED", "child"),
+        ("DELETED", "grandchild"),
+        ("DELETED", "secret"),
+    ]
+    assert server.names(CONFIG_MAPS) == ["stranger"]
+
+
+def test_who_has_another_owner_stays_and_forgets_the_first(server: BareServer):
+    first, second = server.create(CONFIG_MAPS, "first"), server.create(CONFIG_MAPS, "second")
+    dependent(server, "child", owner(first), owner(second))
+    server.delete(f"{CONFIG_MAPS}/first")
+    assert owners_of(server, "child") == ["second"]
+    server.delete(f"{CONFIG_MAPS}/second")
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_a_dependent_that_is_held_stays_marked(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(root), finalizers=[HOLD])
+    server.delete(f"{CONFIG_MAPS}/root")
+    assert server.get(f"{CONFIG_MAPS}/child")["metadata"]["deletionTimestamp"]
+    release(server, "child")
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_an_owner_that_was_never_there_is_as_one_that_is_gone(server: BareServer):
+    nobody = {"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "none"}
+    dependent(server, "orphan", nobody)
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_another_object_of_the_same_name_is_not_the_owner(server: BareServer):
+    first = server.create(CONFIG_MAPS, "root")
+    server.delete(f"{CONFIG_MAPS}/root")
+    server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(first))
+    assert server.names(CONFIG_MAPS) == ["root"]
+
+
+def test_an_owner_in_another_namespace_is_none(server: BareServer):
+    root = server.create("/api/v1/namespaces/other/configmaps", "root")
+    dependent(server, "child", owner(root))
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_what_is_in_a_namespace_can_belong_to_what_is_not(server: BareServer):
+    role = server.create(CLUSTER_ROLES, "role")
+    dependent(server, "child", owner(role))
+    assert server.names(CONFIG_MAPS) == ["child"]
+    server.delete(f"{CLUSTER_ROLES}/role")
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_what_is_in_no_namespace_cannot_belong_to_what_is_and_is_left_alone(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "role", owner(root), path=CLUSTER_ROLES)
+    server.delete(f"{CONFIG_MAPS}/root")
+    assert server.names(CLUSTER_ROLES) == ["role"]
+
+
+@pytest.mark.parametrize("version", ["example.com/v1", "a/b/c"])
+def test_an_owner_of_a_kind_that_nobody_knows_may_be_there(server: BareServer, version: str):
+    unknown = {"apiVersion": "example.com/v1", "kind": "Widget", "name": "w", "uid": "none"}
+    dependent(server, "child", unknown)
+    assert server.names(CONFIG_MAPS) == ["child"]
+
+
+def test_an_owner_that_is_only_marked_is_still_there(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root", metadata={"finalizers": [HOLD]})
+    dependent(server, "child", owner(root))
+    server.delete(f"{CONFIG_MAPS}/root")
+    assert server.names(CONFIG_MAPS) == ["child", "root"]
+    release(server, "root")
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_who_is_adopted_in_time_stays(server: BareServer):
+    first, second = server.create(CONFIG_MAPS, "first"), server.create(CONFIG_MAPS, "second")
+    dependent(server, "child", owner(first))
+    server.patch(f"{CONFIG_MAPS}/child", {"metadata": {"ownerReferences": [owner(second)]}})
+    server.delete(f"{CONFIG_MAPS}/first")
+    assert server.names(CONFIG_MAPS) == ["child", "second"]
+
+
+def test_a_pod_of_a_deleted_owner_gets_time_to_stop(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}
+    server.create(PODS, "pod", spec=spec, metadata={"ownerReferences": [owner(root)]})
+    server.delete(f"{CONFIG_MAPS}/root")
+    assert server.get(f"{PODS}/pod")["metadata"]["deletionGracePeriodSeconds"] == 30
+
+
+# --- in the foreground ------------------------------------------------------------------------------------------------
+
+
+def test_in_the_foreground_dependents_go_first(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    child = dependent(server, "child", owner(root, blockOwnerDeletion=True))
+    dependent(server, "grandchild", owner(child, blockOwnerDeletion=True))
+    server.told()
+    server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
+    assert [event for event in server.told() if event[0] == "DELETED"] == [
+        ("DELETED", "grandchild"),
+        ("DELETED", "child"),
+        ("DELETED", "root"),
+    ]
+
+
+def test_in_the_foreground_an_owner_waits_for_those_that_block_it(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "blocks", owner(root, blockOwnerDeletion=True), finalizers=[HOLD])
+    dependent(server, "does-not", owner(root), finalizers=[HOLD])
+    server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
+    assert server.get(f"{CONFIG_MAPS}/root")["metadata"]["finalizers"] == ["foregroundDeletion"]
+    assert server.get(f"{CONFIG_MAPS}/does-not")["metadata"]["deletionTimestamp"]
+    release(server, "blocks")
+    assert server.names(CONFIG_MAPS) == ["does-not"]
+
+
+def test_in_the_foreground_who_has_another_owner_stays(server: BareServer):
+    root, second = server.create(CONFIG_MAPS, "root"), server.create(CONFIG_MAPS, "second")
+    dependent(server, "child", owner(root, blockOwnerDeletion=True), owner(second))
+    server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
+    assert server.names(CONFIG_MAPS) == ["child", "second"]
+    assert owners_of(server, "child") == ["second"]
+
+
+def test_an_owner_goes_on_when_somebody_lets_its_dependent_loose(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(root, blockOwnerDeletion=True), finalizers=[HOLD])
+    server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
+    server.patch(f"{CONFIG_MAPS}/child", {"metadata": {"ownerReferences": None}})
+    assert server.names(CONFIG_MAPS) == ["child"]
+
+
+def test_those_who_own_each_other_do_not_wait_for_ever(server: BareServer):
+    a = server.create(CONFIG_MAPS, "a")
+    b = dependent(server, "b", owner(a, blockOwnerDeletion=True))
+    server.patch(f"{CONFIG_MAPS}/a", {"metadata": {"ownerReferences": [owner(b, blockOwnerDeletion=True)]}})
+    server.delete(f"{CONFIG_MAPS}/a", propagationPolicy="Foreground")
+    assert server.names(CONFIG_MAPS) == []
+
+
+# --- orphans ----------------------------------------------------------------------------------------------------------
+
+
+def test_orphans_forget_their_owner_and_stay(server: BareServer):
+    root, other = server.create(CONFIG_MAPS, "root"), server.create(CONFIG_MAPS, "other")
+    dependent(server, "child", owner(root))
+    dependent(server, "shared", owner(root), owner(other))
+    server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Orphan")
+    assert server.names(CONFIG_MAPS) == ["child", "other", "shared"]
+    assert owners_of(server, "child") == []
+    assert owners_of(server, "shared") == ["other"]
+
+
+def test_who_is_no_dependent_any_more_is_left_alone(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(root))
+    before = server.patch(f"{CONFIG_MAPS}/child", {"metadata": {"ownerReferences": None}})
+    server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Orphan")
+    assert server.get(f"{CONFIG_MAPS}/child") == before
+
+
+# --- namespaces -------------------------------------------------------------------------------------------------------
+
+
+def test_a_namespace_takes_its_content_along(server: BareServer):
+    for name in "ab":
+        server.create("/api/v1/namespaces/other/configmaps", name)
+    spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}
+    server.create("/api/v1/namespaces/other/pods", "pod", spec=spec)
+    server.create(CONFIG_MAPS, "elsewhere")
+    server.told()
+    answer = server.delete("/api/v1/namespaces/other")
+    assert answer["status"] == {"phase": "Terminating"}
+    gone = [name for kind, name in server.told() if kind == "DELETED"]
+    assert sorted(gone) == ["a", "b", "other", "pod"]
+    assert gone[-1] == "other"
+    assert server.names("/api/v1/configmaps") == ["elsewhere"]
+    assert server.names("/api/v1/namespaces") == ["default"]
+
+
+def test_a_namespace_waits_for_what_is_held_in_it(server: BareServer):
+    path = "/api/v1/namespaces/other/configmaps"
+    server.create(path, "held", metadata={"finalizers": [HOLD]})
+    server.create(path, "free")
+    server.delete("/api/v1/namespaces/other")
+    assert server.names(path) == ["held"]
+    with pytest.raises(ForbiddenError, match="because it is being terminated"):
+        server.create(path, "late")
+    server.patch(f"{path}/held", {"metadata": {"finalizers": None}})
+    with pytest.raises(NotFoundError):
+        server.get("/api/v1/namespaces/other")
+
+
+def test_a_namespace_can_be_made_again(server: BareServer):
+    first = server.get("/api/v1/namespaces/other")
+    server.delete("/api/v1/namespaces/other")
+    again = server.create("/api/v1/namespaces", "other")
+    assert again["metadata"]["uid"] != first["metadata"]["uid"]
+    server.create("/api/v1/namespaces/other/configmaps", "a")
+
+
+def test_a_namespace_that_is_held_stays_when_it_is_empty(server: BareServer):
+    path = "/api/v1/namespaces/other"
+    server.patch(path, {"metadata": {"finalizers": [HOLD]}})
+    server.delete(path)
+    assert server.get(path)["spec"] == {}
+    server.patch(path, {"metadata": {"finalizers": None}})
+    assert server.names("/api/v1/namespaces") == ["default"]
+
+
+# --- when it does not go smoothly -------------------------------------------------------------------------------------
+
+
+def test_what_is_refused_is_tried_again_with_the_next_write():
+    refusing = True
+
+    def refuse(request: APIRequest, new: Tree | None, _old: Tree | None) -> None:
+        if refusing and new is None and request.name == "child":
+            assert request.user.name == "system:serviceaccount:kube-system:generic-garbage-collector"
+            raise ForbiddenError.of("configmaps", request.name, "not now")
+
+    server = BareServer(admission=[refuse])
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(root))
+    server.delete(f"{CONFIG_MAPS}/root")
+    assert server.names(CONFIG_MAPS) == ["child"]
+    refusing = False
+    server.create(CONFIG_MAPS, "something-else")
+    assert server.names(CONFIG_MAPS) == ["something-else"]
+
+
+def test_what_was_left_undone_is_done_after_a_restart():
+    server = BareServer()
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(root))
+    server.collector.close()
+    server.answer("DELETE", f"{CONFIG_MAPS}/root")
+    assert server.names(CONFIG_MAPS) == ["child"]
+    again = Collector(server.verbs)
+    again.recover()
+    again.run_pending()
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_many_writes_in_one_commit_are_followed_too():
+    server = BareServer(storage=Storage(group_commit=True))
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(root))
+    server.answer("DELETE", f"{CONFIG_MAPS}/root")
+    for _ in range(2):
+        # What is written while this is done is only known after the next commit.
+        server.collector.run_pending()
+        server.storage.sync()
+    assert server.names(CONFIG_MAPS) == []
+
+
+def test_a_closed_collector_hears_nothing(server: BareServer):
+    root = server.create(CONFIG_MAPS, "root")
+    dependent(server, "child", owner(root))
+    server.collector.close()
+    server.delete(f"{CONFIG_MAPS}/root")
+    assert server.names(CONFIG_MAPS) == ["child"]
+
+
+# --- any graph --------------------------------------------------------------------------------------------------------
+
+NAMES = "abcdef"
+POLICIES = st.sampled_from(["Background", "Foreground", "Orphan"])
+EDGES = st.dictionaries(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), st.booleans(), max_size=12)
+
+
+DELETIONS = st.lists(st.tuples(st.sampled_from(NAMES), POLICIES), max_size=4)
+
+
+@given(EDGES, st.sets(st.sampled_from(NAMES), max_size=2), DELETIONS)
+def test_whoever_owns_whom_it_comes_to_rest_with_nobody_left_behind(
+    edges: dict[tuple[str, str], bool], held: set[str], deletions: list[tuple[str, str]]
+):
+    server = BareServer()
+    made = {name: server.create(CONFIG_MAPS, name, metadata={"finalizers": [HOLD] * (name in held)}) for name in NAMES}
+    for name in NAMES:
+        owners = [owner(made[of], blockOwnerDeletion=blocks) for (child, of), blocks in edges.items() if child == name]
+        server.patch(f"{CONFIG_MAPS}/{name}", {"metadata": {"ownerReferences": owners}})
+    for name, policy in deletions:
+        if name in server.names(CONFIG_MAPS):
+            server.delete(f"{CONFIG_MAPS}/{name}", propagationPolicy=policy)
+    while waiting := [each for each in contents(server) if "deletionTimestamp" in each and HOLD in each["finalizers"]]:
+        finalizers = [each for each in waiting[0]["finalizers"] if each != HOLD]
+        server.patch(f"{CONFIG_MAPS}/{waiting[0]['name']}", {"metadata": {"finalizers": finalizers}})
+
+    left = {metadata["uid"]: metadata for metadata in contents(server)}
+    assert not [metadata["name"] for metadata in left.values() if "deletionTimestamp" in metadata]
+    for metadata in left.values():
+        assert all(each["uid"] in left for each in metadata.get("ownerReferences", []))
+
+
+def contents(server: BareServer) -> list[Tree]:
+    return [item["metadata"] for item in server.get(CONFIG_MAPS)["items"]]

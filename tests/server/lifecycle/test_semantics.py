@@ -1,0 +1,241 @@
+"""What a write makes of an object beyond what was asked."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.server.bare_server import Tree
+
+from listwatch.errors import APIError, BadRequestError, ConflictError, InvalidError
+from listwatch.meta import Resource
+from listwatch.server.json_tree import copied
+from listwatch.server.lifecycle.semantics import (
+    begin_life,
+    carry_over,
+    check_identity,
+    check_name,
+    check_namespace,
+    check_version,
+    is_unchanged,
+    keep_all_but_status,
+    problems_of_identity,
+)
+from listwatch.server.requests import APIRequest
+from listwatch.server.schema.registry import CUSTOM_RESOURCE, Registry, Traits
+from listwatch.server.schema.schema import builtin_schema
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+REGISTRY = Registry.builtin()
+
+
+def resource(plural: str, group: str = "", version: str = "v1") -> Resource:
+    found = REGISTRY.lookup(group, version, plural)
+    assert found is not None
+    return found
+
+
+CONFIG_MAPS, PODS, NAMESPACES = resource("configmaps"), resource("pods"), resource("namespaces")
+DEPLOYMENTS, NODES = resource("deployments", "apps"), resource("nodes")
+LEASES = resource("leases", "coordination.k8s.io")
+
+
+def new(kind: str, **fields: Tree) -> Tree:
+    return {"kind": kind, "apiVersion": "v1", "metadata": {"name": "a"}, **fields}
+
+
+def existing(kind: str, **fields: Tree) -> Tree:
+    metadata = {
+        "name": "a",
+        "namespace": "default",
+        "uid": "uid-1",
+        "resourceVersion": "7",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        **fields.pop("metadata", {}),
+    }
+    return {"kind": kind, "apiVersion": "v1", "metadata": metadata, **fields}
+
+
+def begin(tree: Tree, about: Resource) -> Tree:
+    begin_life(tree, about, REGISTRY.traits(about), builtin_schema(), uid="uid-9", now=NOW)
+    return tree
+
+
+# --- who is meant -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("said", "kept"), [({}, "default"), ({"namespace": "default"}, "default")])
+def test_a_namespace_is_taken_from_the_path(said: Tree, kept: str):
+    tree = {"metadata": dict(said)}
+    check_namespace(APIRequest("create", CONFIG_MAPS, "default"), tree)
+    assert tree["metadata"] == {"namespace": kept}
+
+
+def test_another_namespace_is_refused_and_one_that_means_nothing_is_dropped():
+    with pytest.raises(BadRequestError, match="does not match"):
+        check_namespace(APIRequest("create", CONFIG_MAPS, "default"), {"metadata": {"namespace": "other"}})
+    tree = {"metadata": {"namespace": "other"}}
+    check_namespace(APIRequest("create", NODES), tree)
+    assert tree == {"metadata": {}}
+
+
+def test_a_name_is_that_of_the_path():
+    request = APIRequest("update", CONFIG_MAPS, "default", "a")
+    check_name(request, {"metadata": {"name": "a"}})
+    for metadata in ({}, {"name": ""}, {"name": "b"}):
+        with pytest.raises(BadRequestError):
+            check_name(request, {"metadata": metadata})
+
+
+def test_the_uid_says_which_object_is_meant():
+    tree = {"metadata": {"name": "a", "uid": "uid-1"}}
+    check_identity(tree, "uid-1", CONFIG_MAPS)
+    check_identity({"metadata": {"name": "a"}}, "uid-1", CONFIG_MAPS)
+    for found in ("uid-2", ""):
+        with pytest.raises(ConflictError, match="UID in precondition: uid-1"):
+            check_identity(tree, found, CONFIG_MAPS)
+
+
+@pytest.mark.parametrize(
+    ("version", "traits", "refusal"),
+    [
+        ("7", Traits(), None),
+        ("", Traits(), None),
+        ("0", Traits(), None),
+        ("6", Traits(), ConflictError),
+        ("8", Traits(), ConflictError),
+        ("", CUSTOM_RESOURCE, InvalidError),
+        ("0", CUSTOM_RESOURCE, InvalidError),
+        ("7", CUSTOM_RESOURCE, None),
+        ("seven", Traits(), APIError),
+    ],
+)
+def test_who_writes_has_seen_what_is_there(version: str, traits: Traits, refusal: type[APIError] | None):
+    tree = {"metadata": {"name": "a", "resourceVersion": version}}
+    if refusal is None:
+        check_version(tree, existing("ConfigMap"), CONFIG_MAPS, traits)
+    else:
+        with pytest.raises(refusal):
+            check_version(tree, existing("ConfigMap"), CONFIG_MAPS, traits)
+
+
+# --- being made -------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_object_gets_its_identity_and_its_time_in_whole_seconds():
+    metadata = begin(new("ConfigMap"), CONFIG_MAPS)["metadata"]
+    assert metadata == {"name": "a", "uid": "uid-9", "creationTimestamp": "2026-01-02T03:04:05Z"}
+
+
+@pytest.mark.parametrize("version", ["0", "", "x"])
+def test_a_version_that_is_none_does_no_harm(version: str):
+    tree = new("ConfigMap")
+    tree["metadata"]["resourceVersion"] = version
+    assert "resourceVersion" not in begin(tree, CONFIG_MAPS)["metadata"]
+
+
+def test_a_new_object_has_no_version():
+    tree = new("ConfigMap")
+    tree["metadata"]["resourceVersion"] = "7"
+    with pytest.raises(APIError, match="should not be set") as caught:
+        begin(tree, CONFIG_MAPS)
+    assert caught.value.status_code == 500
+
+
+def test_a_status_is_not_brought_along_but_by_those_who_know_it():
+    assert begin(new("Deployment", status={"replicas": 3}), DEPLOYMENTS)["status"] == {}
+    assert begin(new("Pod", status={"phase": "Running"}), PODS)["status"] == {}
+    assert begin(new("Namespace", status={"phase": "Terminating"}), NAMESPACES)["status"] == {}
+    assert begin(new("Node", status={"phase": "Running"}), NODES)["status"] == {"phase": "Running"}
+
+
+def test_the_first_status_of_one_is_not_that_of_another():
+    first = begin(new("Namespace"), NAMESPACES)
+    first["status"]["phase"] = "Terminating"
+    assert begin(new("Namespace"), NAMESPACES)["status"] == {}
+
+
+def test_a_new_volume_says_since_when_it_is_what_it_is():
+    volume = begin(new("PersistentVolume"), resource("persistentvolumes"))
+    assert volume["status"] == {"lastPhaseTransitionTime": "2026-01-02T03:04:05Z"}
+
+
+@pytest.mark.parametrize(("about", "generation"), [(DEPLOYMENTS, 1), (PODS, 1), (CONFIG_MAPS, None), (LEASES, None)])
+def test_some_kinds_count_what_is_wanted_from_one(about: Resource, generation: int | None):
+    assert begin(new(about.kind), about)["metadata"].get("generation") == generation
+
+
+# --- being changed ----------------------------------------------------------------------------------------------------
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+CLIENTS_WISHES = ("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "generation", "labels")
+METADATA = st.fixed_dictionaries(
+    {"name": st.just("a"), "namespace": st.just("default")}, optional=dict.fromkeys(CLIENTS_WISHES, ANYTHING)
+)
+
+
+@given(METADATA, ANYTHING, ANYTHING)
+def test_no_update_changes_what_is_the_servers_own(metadata: Tree, spec: Tree, status: Tree):
+    old = existing("Deployment", spec={"replicas": 1}, status={"replicas": 1}, metadata={"generation": 4})
+    tree = {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": metadata, "spec": spec, "status": status}
+    carry_over(tree, old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
+    for name in ("uid", "resourceVersion", "creationTimestamp"):
+        assert tree["metadata"][name] == old["metadata"][name]
+    assert "deletionTimestamp" not in tree["metadata"]
+    assert tree["status"] == old["status"]
+    assert tree["metadata"]["generation"] == (4 if is_unchanged(spec, old["spec"]) else 5)
+
+
+@given(METADATA, ANYTHING, ANYTHING)
+def test_through_the_status_nothing_else_changes(metadata: Tree, spec: Tree, status: Tree):
+    old = existing("Widget", spec={"size": 1}, status={"size": 0}, metadata={"generation": 4, "labels": {"a": "b"}})
+    tree = {"kind": "Widget", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
+    kept = keep_all_but_status(copied(tree), old, CONFIG_MAPS, CUSTOM_RESOURCE)
+    assert kept == {**old, "status": status}
+
+
+def test_a_status_can_be_taken_away():
+    old = existing("Deployment", spec={}, status={"replicas": 1})
+    kept = keep_all_but_status(new("Deployment"), old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
+    assert "status" not in kept
+
+
+@pytest.mark.parametrize(
+    ("about", "kept"),
+    [(PODS, ("ownerReferences",)), (DEPLOYMENTS, ("labels",)), (NODES, ())],
+    ids=["pods", "deployments", "nodes"],
+)
+def test_through_the_status_of_built_in_kinds_most_metadata_change(about: Resource, kept: tuple[str, ...]):
+    names = ("labels", "annotations", "ownerReferences")
+    old = existing(about.kind, metadata=dict.fromkeys(names, "old"), status={})
+    tree = new(about.kind, status={"x": 1})
+    tree["metadata"].update(dict.fromkeys(names, "new"))
+    result = keep_all_but_status(tree, old, about, REGISTRY.traits(about))
+    assert {name for name in names if result["metadata"][name] == "old"} == set(kept)
+
+
+def test_a_deployment_that_is_annotated_wants_something_else():
+    old = existing("Deployment", spec={}, metadata={"generation": 1})
+    for metadata, generation in (({"labels": {"a": "b"}}, 1), ({"annotations": {"a": "b"}}, 2)):
+        tree = {"metadata": {"name": "a", **metadata}, "spec": {}, "kind": "Deployment"}
+        carry_over(tree, old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
+        assert tree["metadata"]["generation"] == generation
+
+
+def test_an_update_does_not_say_that_it_deletes_or_makes_another():
+    old = existing("ConfigMap")
+    marked = existing("ConfigMap", metadata={"deletionTimestamp": "x", "deletionGracePeriodSeconds": 1, "uid": "other"})
+    fields = [cause.field for cause in problems_of_identity(marked, old)]
+    assert fields == ["metadata.uid", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds"]
+    assert problems_of_identity(marked, marked) == []
+    assert problems_of_identity(new("ConfigMap"), marked) == []
+
+
+@pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("", None), ([], {})])
+def test_what_python_takes_for_equal_may_be_a_change(left: Tree, right: Tree):
+    assert not is_unchanged({"x": left}, {"x": right})
+    assert is_unchanged({"x": left}, {"x": left})

@@ -1,0 +1,233 @@
+"""The door to all patches: media types, strictness, and that what comes out is in order."""
+
+import json
+from contextlib import suppress
+from copy import deepcopy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from listwatch.errors import (
+    APIError,
+    BadRequestError,
+    InvalidError,
+    RequestEntityTooLargeError,
+    UnsupportedMediaTypeError,
+)
+from listwatch.server.patch.patching import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_MERGE_PATCH,
+    apply_patch,
+)
+from listwatch.server.schema.schema import builtin_schema
+
+KINDS = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH]
+CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"k": "v"}}
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"list": [1]}}
+
+
+def patch(kind, change, tree=CONFIG, **options):
+    before = deepcopy(tree)
+    data = change if isinstance(change, bytes) else json.dumps(change).encode()
+    try:
+        return apply_patch(kind, data, tree, builtin_schema(), **options)
+    finally:
+        assert tree == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        (JSON_PATCH, [{"op": "add", "path": "/data/n", "value": "w"}]),
+        (MERGE_PATCH, {"data": {"n": "w"}}),
+        (STRATEGIC_MERGE_PATCH, {"data": {"n": "w"}}),
+        (f"{MERGE_PATCH}; charset=utf-8", {"data": {"n": "w"}}),
+    ],
+)
+def test_each_kind_of_patch_is_applied(kind, change):
+    decoded = patch(kind, change)
+    assert decoded.tree["data"] == {"k": "v", "n": "w"}
+    assert decoded.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        (JSON_PATCH, None),
+        (JSON_PATCH, []),
+        (MERGE_PATCH, {}),
+        (STRATEGIC_MERGE_PATCH, {}),
+        (STRATEGIC_MERGE_PATCH, None),
+    ],
+)
+def test_a_patch_that_says_nothing_changes_nothing(kind, change):
+    assert patch(kind, change).tree == CONFIG
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "", APPLY_PATCH])
+def test_other_media_types_are_refused_and_the_known_are_named(kind):
+    with pytest.raises(UnsupportedMediaTypeError) as refusal:
+        patch(kind, {})
+    assert refusal.value.message.endswith(f"accepted media types include: {', '.join(KINDS)}")
+
+
+def test_what_is_not_built_in_knows_no_strategic_merge():
+    with pytest.raises(UnsupportedMediaTypeError) as refusal:
+        patch(STRATEGIC_MERGE_PATCH, {}, WIDGET)
+    assert STRATEGIC_MERGE_PATCH not in refusal.value.message
+    assert patch(MERGE_PATCH, {"spec": {"list": [2]}}, WIDGET).tree["spec"] == {"list": [2]}
+
+
+def test_another_kind_of_patch_can_be_handed_in():
+    def apply(data: bytes, tree: dict) -> dict:
+        return {**tree, "data": {"said": data.decode()}, "extra": 1}
+
+    decoded = patch(APPLY_PATCH, b"hello", others={APPLY_PATCH: apply})
+    assert decoded.tree["data"] == {"said": "hello"}
+    assert decoded.warnings == ('unknown field "extra"',)
+
+
+# --- refusals ---
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("data", [b"", b"{", b"nope", b"\xff"])
+def test_what_is_no_json_is_refused(kind, data):
+    with pytest.raises(BadRequestError, match="error decoding patch: "):
+        patch(kind, data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [
+        (JSON_PATCH, {}, "cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
+        (JSON_PATCH, ["x"], "cannot unmarshal string into Go value of type handlers.jsonPatchOp"),
+        (JSON_PATCH, [{"op": 1}], "cannot unmarshal number into Go struct field jsonPatchOp.op of type string"),
+        (JSON_PATCH, [{"op": "add", "path": []}], "cannot unmarshal array into Go struct field jsonPatchOp.path"),
+        (MERGE_PATCH, [1], "cannot unmarshal array into Go value of type map[string]interface {}"),
+        (MERGE_PATCH, None, "Invalid JSON Patch"),
+        (STRATEGIC_MERGE_PATCH, [], "cannot unmarshal array into Go value of type map[string]interface {}"),
+        (STRATEGIC_MERGE_PATCH, 0, "cannot unmarshal number into Go value of type map[string]interface {}"),
+        (STRATEGIC_MERGE_PATCH, [1], "cannot unmarshal array into Go value of type map[string]interface {}"),
+        (MERGE_PATCH, b'{"a":' * 5000 + b"1" + b"}" * 5000, "exceeded max depth"),
+        (MERGE_PATCH, b'{"a":' * 700 + b"1" + b"}" * 700, "exceeded max depth"),
+    ],
+)
+def test_a_patch_of_the_wrong_shape_is_refused(kind, change, message):
+    with pytest.raises(BadRequestError) as refusal:
+        patch(kind, change, WIDGET if isinstance(change, bytes) else CONFIG)
+    assert message in refusal.value.message
+
+
+def test_too_many_operations_are_refused():
+    operations = [{"op": "test", "path": "/data/k", "value": "v"}] * 10_001
+    with pytest.raises(RequestEntityTooLargeError) as refusal:
+        patch(JSON_PATCH, operations)
+    assert refusal.value.message == (
+        "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"
+    )
+    assert patch(JSON_PATCH, operations[1:]).tree == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "shown"),
+    [
+        (JSON_PATCH, [{"op": "add", "path": "/data/n", "value": 1}], r"\"n\":1"),
+        (MERGE_PATCH, {"data": {"n": 1}}, r"\"n\":1"),
+        (STRATEGIC_MERGE_PATCH, {"data": {"n": 1}}, '"map[data:map[n:1]]"'),
+    ],
+)
+def test_a_result_with_wrong_types_is_invalid(kind, change, shown):
+    with pytest.raises(InvalidError) as refusal:
+        patch(kind, change)
+    [cause] = refusal.value.causes
+    assert (cause.reason, cause.field) == ("FieldValueInvalid", "patch")
+    assert shown in cause.message
+    assert cause.message.endswith("json: cannot unmarshal number into Go struct field ConfigMap.data of type string")
+    assert refusal.value.message == f' "" is invalid: patch: {cause.message}'
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        [{"op": "replace", "path": "", "value": [1]}],
+        [{"op": "replace", "path": "/kind", "value": "Secret"}],
+        [{"op": "replace", "path": "/apiVersion", "value": "apps/v1"}],
+        [{"op": "replace", "path": "/kind", "value": 1}],
+    ],
+)
+def test_a_patch_cannot_make_something_else_of_an_object(change):
+    with pytest.raises(InvalidError):
+        patch(JSON_PATCH, change)
+
+
+def test_a_patch_may_forget_what_the_object_is():
+    change = [{"op": "remove", "path": "/kind"}, {"op": "remove", "path": "/apiVersion"}]
+    assert patch(JSON_PATCH, change).tree == CONFIG
+    assert patch(STRATEGIC_MERGE_PATCH, {"kind": "Secret", "apiVersion": "x/y"}).tree == CONFIG
+
+
+def test_the_contents_of_a_secret_are_not_shown():
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "aHVzaA=="}}
+    for kind, change in ((MERGE_PATCH, {"data": {"n": "not base64"}}), (STRATEGIC_MERGE_PATCH, {"data": {"n": "aHU"}})):
+        with pytest.raises(InvalidError) as refusal:
+            patch(kind, change, secret)
+        assert "aHU" not in str(refusal.value)
+        assert "not base64" not in str(refusal.value)
+
+
+# --- strictness ---
+
+UNKNOWN = [
+    (JSON_PATCH, [{"op": "add", "path": "/foo", "value": 1}], 'unknown field "foo"'),
+    (JSON_PATCH, [{"op": "test", "path": "/data/k", "value": "v", "x": 1}], 'json patch unknown field "[0].x"'),
+    (JSON_PATCH, b'[{"op":"test","op":"test","path":"/foo"}]', 'json patch duplicate field "[0].op"'),
+    (MERGE_PATCH, {"foo": 1}, 'unknown field "foo"'),
+    (MERGE_PATCH, b'{"data":{"a":"1","a":"2"}}', 'duplicate field "data.a"'),
+    (STRATEGIC_MERGE_PATCH, {"foo": 1}, 'unknown field "foo"'),
+    (STRATEGIC_MERGE_PATCH, b'{"data":{"a":"1","a":"2"}}', 'duplicate field "data.a"'),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "problem"), UNKNOWN)
+def test_unknown_and_repeated_fields_are_told_or_refused_or_passed_over(kind, change, problem):
+    warned = patch(kind, change)
+    assert warned.warnings == (problem,)
+    assert "foo" not in warned.tree
+    assert patch(kind, change, field_validation="Ignore").warnings == ()
+    with pytest.raises(InvalidError) as refusal:
+        patch(kind, change, field_validation="Strict")
+    assert refusal.value.message.endswith(f"strict decoding error: {problem}")
+
+
+def test_a_map_that_repeats_a_name_is_merged_all_the_same():
+    for kind in (MERGE_PATCH, STRATEGIC_MERGE_PATCH):
+        assert patch(kind, b'{"data":{"a":"1","a":"2"}}').tree["data"] == {"k": "v", "a": "2"}
+    test = b'[{"op":"test","path":"/data","value":{"k":"x","k":"v"}}]'
+    assert patch(JSON_PATCH, test).tree == CONFIG
+
+
+# --- anything ---
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "x", "/data/k", "test", "remove"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["op", "path", "from", "value", "data", "metadata", "labels", "$patch", "kind", "k"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(KINDS), ANYTHING, st.sampled_from(["Strict", "Warn", "Ignore"]))
+def test_anything_is_applied_or_refused(kind, change, strictness):
+    with suppress(APIError):
+        decoded = patch(kind, change, field_validation=strictness)
+        assert (decoded.tree["apiVersion"], decoded.tree["kind"]) == ("v1", "ConfigMap")

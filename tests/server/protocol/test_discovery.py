@@ -1,0 +1,284 @@
+"""What the server says that it serves, and the other paths that lead to no resource."""
+
+import json
+from typing import Any
+
+import pytest
+
+from listwatch.errors import MethodNotAllowedError, NotAcceptableError, NotFoundError
+from listwatch.meta import Resource, Subresource
+from listwatch.server.protocol.non_resources import NonResources
+from listwatch.server.protocol.routes import read_target, route
+from listwatch.server.requests import Answer, NonResourceRequest
+from listwatch.server.schema.registry import Registry
+
+V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+V2_BETA = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+KUBECTL = f"{V2},{V2_BETA},application/json"
+
+
+@pytest.fixture
+def registry() -> Registry:
+    return Registry.builtin()
+
+
+class Asker:
+    def __init__(self, registry: Registry, **options: Any) -> None:
+        self._registry = registry
+        self._paths = NonResources(registry, **options)
+
+    def answer(self, target: str, *, method: str = "GET", **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        request = route(read_target(method, target), self._registry, headers=named)
+        assert isinstance(request, NonResourceRequest)
+        return self._paths.answer(request)
+
+    def tree(self, target: str, **headers: str) -> Any:
+        return json.loads(self.answer(target, **headers).body)
+
+
+@pytest.fixture
+def asker(registry: Registry) -> Asker:
+    return Asker(registry, address="127.0.0.1:6443")
+
+
+def by(name: str, items: list[Any]) -> dict[str, Any]:
+    return {item[name]: item for item in items}
+
+
+# --- Aggregated -------------------------------------------------------------------------------------------------------
+
+
+def test_all_groups_are_told_in_one_document(asker, registry):
+    answer = asker.answer("/apis", Accept=KUBECTL)
+    assert answer.headers["Content-Type"] == V2
+    document = json.loads(answer.body)
+    assert (document["kind"], document["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
+    assert [item["metadata"]["name"] for item in document["items"]] == [each for each in registry.groups() if each]
+
+
+def test_an_aggregated_resource_says_all_there_is_to_know(asker):
+    apps = next(item for item in asker.tree("/apis", Accept=V2)["items"] if item["metadata"] == {"name": "apps"})
+    (version,) = apps["versions"]
+    assert (version["version"], version["freshness"]) == ("v1", "Current")
+    assert by("resource", version["resources"])["deployments"] == {
+        "resource": "deployments",
+        "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+        "scope": "Namespaced",
+        "singularResource": "deployment",
+        "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        "shortNames": ["deploy"],
+        "categories": ["all"],
+        "subresources": [
+            {
+                "subresource": "scale",
+                "responseKind": {"group": "autoscaling", "version": "v1", "kind": "Scale"},
+                "verbs": ["get", "patch", "update"],
+            },
+            {
+                "subresource": "status",
+                "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+                "verbs": ["get", "patch", "update"],
+            },
+        ],
+    }
+
+
+def test_the_group_without_a_name_has_a_document_of_its_own(asker):
+    (core,) = asker.tree("/api", Accept=KUBECTL)["items"]
+    assert core["metadata"] == {}
+    assert by("resource", core["versions"][0]["resources"])["nodes"]["scope"] == "Cluster"
+
+
+def test_older_clients_get_the_older_version(asker):
+    answer = asker.answer("/api", Accept=f"{V2_BETA},application/json")
+    assert answer.headers["Content-Type"] == V2_BETA
+    assert json.loads(answer.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "",
+        "application/json",
+        "*/*",
+        "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,application/json",
+        "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",
+    ],
+)
+def test_who_does_not_ask_for_the_aggregated_form_gets_the_plain_one(asker, accept):
+    answer = asker.answer("/apis", Accept=accept)
+    assert answer.headers == {"Content-Type": "application/json"}
+    assert json.loads(answer.body)["kind"] == "APIGroupList"
+
+
+def test_a_client_that_has_the_document_is_not_sent_it_again(asker):
+    first = asker.answer("/apis", Accept=V2)
+    again = asker.answer("/apis", Accept=V2, If_None_Match=first.headers["ETag"])
+    assert (again.code, again.body) == (304, b"")
+    assert again.headers["ETag"] == first.headers["ETag"]
+    assert asker.answer("/apis", Accept=V2, If_None_Match='"other"').code == 200
+
+
+def test_a_new_resource_changes_the_document_and_its_tag(asker, registry):
+    before = asker.answer("/apis", Accept=V2)
+    registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",)))
+    after = asker.answer("/apis", Accept=V2, If_None_Match=before.headers["ETag"])
+    assert after.code == 200
+    assert after.headers["ETag"] != before.headers["ETag"]
+    assert json.loads(after.body)["items"][-1]["metadata"] == {"name": "example.com"}
+
+
+def test_resources_that_are_added_to_a_group_are_told_in_order(registry):
+    asker = Asker(registry)
+    registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",)))
+    assert [item["resource"] for item in newest(asker.tree("/apis", Accept=V2))] == ["widgets"]
+    registry.add(Resource("example.com", "v1", "Gadget", "gadgets", verbs=("get",)))
+    assert {item["resource"] for item in newest(asker.tree("/apis", Accept=V2))} == {"gadgets", "widgets"}
+    names = [entry["name"] for entry in asker.tree("/apis/example.com/v1")["resources"]]
+    assert names == ["gadgets", "widgets"]
+
+
+def newest(document: Any) -> list[Any]:
+    resources: list[Any] = document["items"][-1]["versions"][0]["resources"]
+    return resources
+
+
+def test_the_tag_follows_from_the_content():
+    tags = {Asker(Registry.builtin()).answer("/apis", Accept=V2).headers["ETag"] for _ in range(2)}
+    assert len(tags) == 1
+    assert tags.pop().startswith('"')
+
+
+# --- Plain ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_plain_root_tells_the_versions_and_where_the_server_is(asker):
+    assert asker.tree("/api") == {
+        "kind": "APIVersions",
+        "versions": ["v1"],
+        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}],
+    }
+
+
+def test_a_group_tells_its_versions_and_which_is_preferred(asker):
+    autoscaling = {
+        "name": "autoscaling",
+        "versions": [
+            {"groupVersion": "autoscaling/v2", "version": "v2"},
+            {"groupVersion": "autoscaling/v1", "version": "v1"},
+        ],
+        "preferredVersion": {"groupVersion": "autoscaling/v2", "version": "v2"},
+    }
+    assert asker.tree("/apis/autoscaling") == {"kind": "APIGroup", "apiVersion": "v1", **autoscaling}
+    groups = asker.tree("/apis")["groups"]
+    assert by("name", groups)["autoscaling"] == autoscaling
+    assert "" not in by("name", groups)
+
+
+def test_a_version_lists_its_resources_and_their_subresources(asker):
+    document = asker.tree("/apis/apps/v1")
+    assert (document["kind"], document["apiVersion"], document["groupVersion"]) == ("APIResourceList", "v1", "apps/v1")
+    names = [entry["name"] for entry in document["resources"]]
+    assert names == sorted(names)
+    entries = by("name", document["resources"])
+    assert entries["deployments"]["shortNames"] == ["deploy"]
+    assert entries["deployments/scale"] == {
+        "name": "deployments/scale",
+        "singularName": "",
+        "namespaced": True,
+        "group": "autoscaling",
+        "version": "v1",
+        "kind": "Scale",
+        "verbs": ["get", "patch", "update"],
+    }
+
+
+def test_the_oldest_list_has_no_version_of_its_own(asker):
+    document = asker.tree("/api/v1")
+    assert "apiVersion" not in document
+    assert document["groupVersion"] == "v1"
+    assert by("name", document["resources"])["pods"]["storageVersionHash"]
+
+
+def test_a_subresource_of_a_custom_resource_is_listed(registry):
+    status = Subresource("status", "example.com", "v1", "Widget", ("get",))
+    registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",), subresources=(status,)))
+    names = by("name", Asker(registry).tree("/apis/example.com/v1")["resources"])
+    assert list(names) == ["widgets", "widgets/status"]
+    assert names["widgets"]["storageVersionHash"] == "gIwvi5rymmg="
+
+
+def test_plain_documents_are_also_written_in_yaml_and_for_people(asker):
+    answer = asker.answer("/apis/apps", Accept="application/yaml")
+    assert answer.headers["Content-Type"] == "application/yaml"
+    assert b"name: apps\n" in answer.body
+    assert asker.answer("/apis/apps", User_Agent="curl/8").body.startswith(b"{\n  ")
+    with pytest.raises(NotAcceptableError):
+        asker.answer("/apis/apps", Accept="text/html")
+
+
+@pytest.mark.parametrize("target", ["/api/v2", "/apis/apps/v2"])
+def test_an_unknown_version_of_a_known_group_is_not_found(asker, target):
+    with pytest.raises(NotFoundError, match="the server could not find the requested resource"):
+        asker.answer(target)
+
+
+@pytest.mark.parametrize("target", ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version"])
+def test_discovery_is_only_for_reading(asker, target):
+    with pytest.raises(MethodNotAllowedError, match="the server does not allow this method"):
+        asker.answer(target, method="POST")
+
+
+@pytest.mark.parametrize("target", ["/api/", "/apis/", "/api/v1/", "/apis/apps/", "/apis/apps/v1/", "/version/"])
+def test_a_slash_at_the_end_changes_nothing(asker, target):
+    assert asker.answer(target).body == asker.answer(target.rstrip("/")).body
+
+
+# --- The other paths --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["/nothing", "/apis/nobody", "/apis/nobody/v1", "/apis/nobody/v1/things", "//api/v1", "/openapi/v2", "/healthz/x"],
+)
+def test_an_unknown_path_is_not_found_in_plain_text(asker, target):
+    answer = asker.answer(target)
+    assert (answer.code, answer.body) == (404, b"404 page not found\n")
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+
+
+def test_the_version_is_a_release_of_kubernetes(asker):
+    version = asker.tree("/version")
+    assert version["gitVersion"] == f"v{version['major']}.{version['minor']}.0+listwatch"
+
+
+def test_the_index_lists_the_paths(asker):
+    paths = asker.tree("/")["paths"]
+    assert {"/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/healthz", "/livez/ping", "/version"} <= {
+        *paths
+    }
+    assert paths == sorted(paths)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping"])
+def test_a_healthy_server_says_ok(asker, path):
+    assert asker.answer(path).body == b"ok"
+
+
+def test_health_is_told_check_by_check(registry):
+    asker = Asker(registry, checks={"storage": lambda: True})
+    assert asker.answer("/livez?verbose").body == b"[+]ping ok\n[+]storage ok\nlivez check passed\n"
+    assert asker.answer("/livez?verbose&exclude=storage&exclude=x").body == (
+        b"[+]ping ok\n[+]storage excluded: ok\n"
+        b'warn: some health checks cannot be excluded: no matches for "x"\nlivez check passed\n'
+    )
+
+
+def test_a_check_that_fails_is_named_without_being_asked(registry):
+    asker = Asker(registry, checks={"storage": lambda: False})
+    answer = asker.answer("/readyz")
+    assert answer.code == 500
+    assert answer.body == b"[+]ping ok\n[-]storage failed: reason withheld\nreadyz check failed\n"
+    assert asker.answer("/readyz?exclude=storage").code == 200
+    assert asker.answer("/readyz/storage").code == 500

@@ -1,0 +1,42 @@
+"""Long work on the event loop: it is done in pieces, and others have turns in between."""
+
+import asyncio
+from collections.abc import Generator
+
+import pytest
+
+from listwatch.cooperative import in_turns
+
+
+def long_work(pieces: int) -> Generator[None, None, str]:
+    now = asyncio.get_running_loop().time
+    for _ in range(pieces):
+        began = now()
+        while now() < began + 0.006:  # longer than one turn
+            pass
+        yield
+    return "done"
+
+
+async def test_others_have_turns_between_long_pieces_of_work():
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(other())
+    assert await in_turns(long_work(5)) == "done"
+    others.cancel()
+    assert turns >= 5
+
+
+async def test_what_the_work_raises_is_raised():
+    def broken() -> Generator[None, None, None]:
+        yield
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await in_turns(broken())
