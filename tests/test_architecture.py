@@ -19,7 +19,7 @@ import pytest
 PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
-GROUND = "meta selectors quantity clock cooperative backoff errors _version _exports"
+GROUND = "meta selectors quantity clock cooperative backoff errors json_value _version _exports"
 
 # Each room, and the rooms drawn right below it: it may import these, and whatever they may import.
 BELOW = {
@@ -45,6 +45,7 @@ BELOW = {
     "cooperative": "errors",
     "backoff": "errors",
     "errors": "",
+    "json_value": "",
     "_version": "",
     "_exports": "",
 }
@@ -55,7 +56,7 @@ TESTING = "testing"
 
 # No async, no clock, no randomness, no logging, no I/O, and nothing imported that has any.
 PURE = """
-    errors meta selectors quantity objects models api cache server _exports _version
+    errors meta selectors quantity objects models api cache server json_value _exports _version
     *_state workqueue.rate_limiters workqueue.durations
     events.correlation* events.occurrence events.event_bodies
 """

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
+    "JSON": "listwatch.json_value",
+    "JSONObject": "listwatch.json_value",
     "ListMeta": "listwatch.objects.metadata",
     "ManagedFieldsEntry": "listwatch.objects.metadata",
     "MicroTime": "listwatch.objects.model",
@@ -25,6 +27,8 @@ __all__ = [*_HOMES]
 
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
+    from listwatch.json_value import JSON as JSON
+    from listwatch.json_value import JSONObject as JSONObject
     from listwatch.objects.fields import lazy as lazy
     from listwatch.objects.metadata import ListMeta as ListMeta
     from listwatch.objects.metadata import ManagedFieldsEntry as ManagedFieldsEntry
