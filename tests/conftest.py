@@ -17,10 +17,14 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts its background jobs so, and every program that a test interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("listwatch", deadline=None)  # machines are shared: a slow example is not a failure
+settings.load_profile("listwatch")
 
 HANGS_AFTER = 120.0
 """Seconds after which an async test is taken to hang."""
