@@ -1,7 +1,14 @@
 # Everything a contributor runs. Each target works as the first command on a fresh clone.
 
+# Without PYTHON=…, the environment is .venv. Each other Python has its own, so that versions are never mixed:
+# `make test PYTHON=python3.13` uses .venv-3.13.
 PYTHON ?= python3
-VENV   := .venv
+ifeq ($(origin PYTHON),file)
+  VENV := .venv
+else
+  VENV := .venv-$(or $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'),$(error $(PYTHON) does not run))
+endif
+LOWEST := $(VENV)-lowest
 RUN    := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 
@@ -15,44 +22,56 @@ MINUTES ?= 3
 READY       := $(VENV)/.ready
 CHECK_READY := $(VENV)/.check-ready
 BENCH_READY := $(VENV)/.bench-ready
+LOWEST_READY := $(LOWEST)/.ready
 
+# $(call venv,DIR) makes an environment unless it is there, $(call install,DIR) installs into it.
 ifdef UV
-  INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
+  venv    = test -x $(1)/bin/python || $(UV) venv --quiet --python $(PYTHON) $(1)
+  install = VIRTUAL_ENV=$(1) $(UV) pip install --quiet
 else
-  INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
+  venv    = test -x $(1)/bin/python && $(1)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(1)
+  install = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check demo real bench bench-full soak models blocking clean
+.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## install into .venv; does nothing when up to date
+setup: $(READY) ## install into .venv, or .venv-3.x with PYTHON=python3.x; does nothing when up to date
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "listwatch needs Python 3.11 or newer: make PYTHON=python3.x")'
 	@echo "installing into $(VENV)"
-ifdef UV
-	@test -x $(RUN) || $(UV) venv --quiet --python $(PYTHON) $(VENV)
-else
-	@test -x $(RUN) && $(RUN) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-endif
-	@$(INSTALL) -e '.[test]'
+	@$(call venv,$(VENV))
+	@$(call install,$(VENV)) -e '.[test]'
+	@touch $@
+
+# Made anew each time, because nothing newer may be left in it.
+$(LOWEST_READY): pyproject.toml tools/lowest_requirements.py
+	@echo "installing the lowest versions that are allowed into $(LOWEST)"
+	@rm -rf $(LOWEST)
+	@$(call venv,$(LOWEST))
+	@$(LOWEST)/bin/python -m tools.lowest_requirements > $(LOWEST)/requirements.txt
+	@$(call install,$(LOWEST)) -r $(LOWEST)/requirements.txt -e '.[test]'
 	@touch $@
 
 $(CHECK_READY): $(READY)
 	@echo "installing the second type checker"
-	@$(INSTALL) -e '.[check]'
+	@$(call install,$(VENV)) -e '.[check]'
 	@touch $@
 
 $(BENCH_READY): $(READY)
 	@echo "installing what listwatch is measured against"
-	@$(INSTALL) -e '.[bench]'
+	@$(call install,$(VENV)) -e '.[bench]'
 	@touch $@
 
-test: setup ## run the tests
+test: setup ## run the tests; PYTHON=python3.13 for another Python, in its own environment
 	@$(RUN) -m pytest -q -rs -n auto --durations=5 --durations-min=1
+
+test-lowest: $(LOWEST_READY) ## run the tests on the lowest versions of the dependencies that pyproject.toml allows
+	@$(LOWEST)/bin/python -m pytest -q -rs -n auto
 
 check: $(CHECK_READY) ## ruff, mypy, pyright and the architecture test
 	@$(RUN) -m ruff check .
@@ -83,5 +102,5 @@ soak: setup ## keep informers, then controllers, under trouble for MINUTES=3 eac
 	@$(RUN) -m soak controllers --minutes $(MINUTES)
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .venv-* .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

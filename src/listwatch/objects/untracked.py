@@ -1,7 +1,10 @@
-"""Takes an object out of the sight of Python's cyclic garbage collector. `object.py` does so with what servers send.
+"""Hides decoded API objects from Python's cyclic garbage collector. `object.py` does so with what servers send.
 
-A pass of the collector over a cache of a hundred thousand objects would hold the event loop for a tenth of a second,
+A collector pass over a cache of a hundred thousand objects would block the event loop for a tenth of a second,
 again and again, and find nothing: no part of an object refers back to it.
+
+User code may change that in a dict, so the interpreter must track a dict again when a container is stored in it, as
+CPython does up to 3.13. `is_safe` probes this at import. Where it does not hold, both functions do nothing.
 """
 
 from __future__ import annotations
@@ -11,27 +14,55 @@ from collections.abc import Callable
 from gc import get_referents, is_tracked
 from typing import Any
 
-__all__ = ["untrack", "untrack_tree"]
+__all__ = ["is_safe", "is_supported", "untrack", "untrack_tree"]
 
 
-def _untracker() -> Callable[[object], object]:
+def is_safe(untrack: Callable[[object], object], new_dict: Callable[[], dict[str, Any]] = dict) -> bool:
+    """True if `untrack` hides a container from the collector, and a dict that is changed afterwards is seen again.
+
+    Probes the ways to store into a dict that have code of their own in the interpreter: a new key, a key that is
+    there, `setdefault` and `update`.
+    """
+    changes: list[Callable[[dict[str, Any]], object]] = [
+        lambda tree: tree.__setitem__("new", []),
+        lambda tree: tree.__setitem__("old", []),
+        lambda tree: tree.setdefault("new", []),
+        lambda tree: tree.update(new=[]),
+    ]
+    for change in changes:
+        tree = new_dict()
+        tree["old"] = []
+        untrack(tree)
+        if is_tracked(tree):
+            return False
+        change(tree)
+        if not is_tracked(tree):
+            return False
+    return True
+
+
+def _untracker() -> Callable[[object], object] | None:
     try:
         from ctypes import py_object, pythonapi
-    except ImportError:
-        return bool  # another interpreter, whose collector has its own ways
-    untrack = pythonapi.PyObject_GC_UnTrack
+
+        untrack = pythonapi.PyObject_GC_UnTrack
+    except (ImportError, AttributeError):
+        return None  # another interpreter, with another collector
     untrack.argtypes = (py_object,)
     untrack.restype = None
-    return untrack
+    return untrack if is_safe(untrack) else None
 
 
-untrack = _untracker()
+_found = _untracker()
+is_supported = _found is not None
+"""True if objects are hidden from the collector on this interpreter."""
+untrack: Callable[[object], object] = _found or bool  # a builtin that does nothing
 
 
 def untrack_tree(tree: Any) -> None:
-    """The same for the dicts and lists of JSON that was just decoded."""
-    # Level by level, because C then does the walking. A dict of nothing but texts and numbers was never in sight.
-    level = [tree] if is_tracked(tree) else []
+    """Untrack the dicts and lists of JSON that was just decoded."""
+    # Level by level, because C then does the walking. A dict of nothing but strings and numbers was never tracked.
+    level = [tree] if is_supported and is_tracked(tree) else []
     while level:
         deque(map(untrack, level), maxlen=0)
         level = list(filter(is_tracked, get_referents(*level)))

@@ -37,6 +37,7 @@ _READ_SIZE = 2**19
 _MOST_AT_ONCE = 2**18  # as much as event loops read at once
 _LONGEST_HEADER = 2**16
 _LONGEST_HEAD = 2**20
+_LAST_CHUNK = b"0\r\n\r\n"
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
 
 T = TypeVar("T")
@@ -114,6 +115,11 @@ class _Connection(ResponseHandler, asyncio.BufferedProtocol):
     def __init__(self, loop: asyncio.AbstractEventLoop, room: memoryview) -> None:
         super().__init__(loop)
         self._room = room
+        self._body: aiohttp.StreamReader | None = None  # of the last response that began
+
+    def feed_data(self, data: tuple[Any, aiohttp.StreamReader], size: int = 0) -> None:
+        self._body = data[1]
+        super().feed_data(data, size)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._room
@@ -122,11 +128,11 @@ class _Connection(ResponseHandler, asyncio.BufferedProtocol):
         self.data_received(bytes(self._room[:nbytes]))
 
     def close(self) -> None:
-        payload = self._payload
+        body, self._body = self._body, None
         self.abort()
         # The library forgets it, and whoever reads it would wait for ever.
-        if payload is not None and not payload.is_eof() and payload.exception() is None:
-            payload.set_exception(aiohttp.ClientPayloadError())
+        if body is not None and not body.is_eof() and body.exception() is None:
+            body.set_exception(aiohttp.ClientPayloadError())
 
 
 class _StreamConnection(_Connection):
@@ -138,7 +144,7 @@ class _StreamConnection(_Connection):
         self._chunks: ChunkedBody | None = None
 
     def set_response_params(self, **options: Any) -> None:
-        self._head, self._chunks = b"", None
+        self._head, self._chunks, self._body = b"", None, None
         super().set_response_params(**options)
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -161,25 +167,25 @@ class _StreamConnection(_Connection):
 
     def _begin(self, head: bytes, body: bytes) -> None:
         super().data_received(head)
-        if self._payload is not None and _CHUNKED.search(head):
+        if self._body is not None and _CHUNKED.search(head):
+            self._body.begin_http_chunk_receiving()  # else the library takes no chunk after data that was fed
             self._chunks = ChunkedBody()
             self._feed(self._chunks, body)
         elif body:
             super().data_received(body)
 
     def _feed(self, chunks: ChunkedBody, data: bytes | memoryview) -> None:
-        payload = self._payload
-        if payload is None or payload.is_eof() or not data:
+        body = self._body
+        if body is None or body.is_eof() or not data:
             return
         try:
-            payload.feed_data(chunks.feed(data))
+            body.feed_data(chunks.feed(data))
         except ProtocolError as error:
-            payload.set_exception(error)
+            body.set_exception(error)
             self.close()
         if chunks.is_complete:
-            self._should_close = True  # what may still follow was not read
-            self._parser = None
-            payload.feed_eof()
+            self.force_close()  # trailers that follow are not read
+            super().data_received(_LAST_CHUNK)  # the library has seen no chunk yet: this completes the body for it
 
     def eof_received(self) -> None:
         if self._head:
@@ -197,7 +203,7 @@ class _Connector(aiohttp.TCPConnector):
     def __init__(self, *, clock: Clock, socks: SocksProxy | None, limit: int, streams: bool) -> None:
         super().__init__(limit=limit, keepalive_timeout=_KEPT_IDLE, socket_factory=open_socket)
         room = memoryview(bytearray(_MOST_AT_ONCE))
-        self._factory = functools.partial(_new_connection, loop=self._loop, room=room, streams=streams)
+        self._factory = functools.partial(_new_connection, loop=asyncio.get_running_loop(), room=room, streams=streams)
         self._clock = clock
         self._socks = socks
 
@@ -212,7 +218,8 @@ class _Connector(aiohttp.TCPConnector):
         opened = await socks.connect(host, req.url.port or 0)
         tls = req.ssl if isinstance(req.ssl, ssl.SSLContext) else None
         name = (req.server_hostname or host) if tls else None
-        _, protocol = await self._loop.create_connection(self._factory, sock=opened, ssl=tls, server_hostname=name)
+        loop = asyncio.get_running_loop()
+        _, protocol = await loop.create_connection(self._factory, sock=opened, ssl=tls, server_hostname=name)
         return protocol
 
 
