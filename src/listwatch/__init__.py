@@ -29,6 +29,7 @@ _HOMES = {
     "LeaderElector": "listwatch.leaderelection.elector",
     "LeaderLock": "listwatch.leaderelection.candidate",
     "LeaseLock": "listwatch.leaderelection.lease_lock",
+    "ListOptions": "listwatch.api.options",
     "ListWatch": "listwatch.informer.list_watch",
     "Lister": "listwatch.cache.lister",
     "ListerWatcher": "listwatch.informer.list_watch",
@@ -68,6 +69,7 @@ __all__ = ["__version__", *_HOMES]
 if TYPE_CHECKING:
     from listwatch import errors as errors
     from listwatch import metrics as metrics
+    from listwatch.api.options import ListOptions as ListOptions
     from listwatch.api.patches import PatchType as PatchType
     from listwatch.cache.delta_fifo import DeltaFIFO as DeltaFIFO
     from listwatch.cache.indexer import Indexer as Indexer

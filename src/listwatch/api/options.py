@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from listwatch.selectors import FieldSelectorLike, LabelSelectorLike, parse_fiel
 
 __all__ = [
     "FieldValidation",
+    "ListOptions",
     "LogSource",
     "PropagationPolicy",
     "delete_options",
@@ -33,6 +35,43 @@ _OTHER_NAMES = {
 }
 # To be told no is something else than not to be told.
 _SAID_IF_FALSE = frozenset({"send_initial_events"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOptions:
+    """The options of a list or a watch request, under the API's names in snake_case.
+
+    An instance is immutable: `dataclasses.replace(options, limit=100)` returns a changed copy.
+    """
+
+    label_selector: str = ""
+    field_selector: str = ""
+    shard_selector: str = ""
+    resource_version: str = ""
+    """What the response must be as new as; "0" is any version, empty the most recent one."""
+    resource_version_match: str = ""
+    """`Exact` or `NotOlderThan`; empty leaves it to the server."""
+    limit: int | None = None
+    """The largest number of objects in one response; None and 0 set no limit."""
+    continue_token: str = ""
+    timeout_seconds: int | None = None
+    watch: bool = False
+    allow_watch_bookmarks: bool = False
+    send_initial_events: bool | None = None
+
+    def parameters(self) -> dict[str, str | int | bool]:
+        """Return the query parameters under their names on the wire, without those that are not set."""
+        selectors = selection(self.label_selector, self.field_selector, self.shard_selector)
+        return selectors | query(
+            resource_version=self.resource_version,
+            resource_version_match=self.resource_version_match,
+            limit=self.limit or None,
+            continue_token=self.continue_token,
+            timeout_seconds=self.timeout_seconds,
+            watch=self.watch,
+            allow_watch_bookmarks=self.allow_watch_bookmarks,
+            send_initial_events=self.send_initial_events,
+        )
 
 
 def query(*, dry_run: bool = False, **options: Any) -> dict[str, Any]:

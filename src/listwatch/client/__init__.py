@@ -20,6 +20,7 @@ _HOMES = {
     "Failed": "listwatch.api.watch_events",
     "FieldValidation": "listwatch.api.options",
     "Impersonation": "listwatch.client.config.client_config",
+    "ListOptions": "listwatch.api.options",
     "LogStream": "listwatch.client.rest.log_stream",
     "MetadataClient": "listwatch.client.resources.metadata_client",
     "MetadataResource": "listwatch.client.resources.metadata_client",
@@ -61,6 +62,7 @@ __all__ = [*_HOMES]
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
     from listwatch.api.options import FieldValidation as FieldValidation
+    from listwatch.api.options import ListOptions as ListOptions
     from listwatch.api.options import PropagationPolicy as PropagationPolicy
     from listwatch.api.patches import PatchType as PatchType
     from listwatch.api.watch_events import Added as Added
