@@ -1,16 +1,22 @@
-"""Plain JSON in Python's own types: copying, comparing, and naming it as the API server does in its answers.
+"""Reads, copies and compares JSON values, and formats them as Go does in the messages of a Kubernetes API server.
 
-`patching`, `validation` and their neighbours work on these trees; none of them holds on to one.
+The `…_at` functions follow a path of member names. If the path ends early or the value has another type, they return
+the zero value of the requested type. An empty object or list returned that way is not part of the tree: use
+`ensure_object` to write.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
+
+from listwatch.json_value import JSON, JSONObject
+
+T = TypeVar("T")
 
 Tree = Any
-"""dict, list, str, int, float, bool and None, under wire names."""
+"""Untyped JSON, for modules that do not use JSON and JSONObject yet; so are `child` and `children`."""
 
 _GO_TYPES = {
     dict: "map[string]interface {}",
@@ -23,32 +29,8 @@ _GO_TYPES = {
 }
 
 
-def copied(tree: Tree) -> Tree:
-    """The same again, sharing nothing that can change."""
-    match tree:
-        case dict():
-            return {name: copied(value) for name, value in tree.items()}
-        case list():
-            return [copied(item) for item in tree]
-        case _:
-            return tree
-
-
-def same(left: Tree, right: Tree) -> bool:
-    """Equal as JSON: unlike for Python, 1 is neither 1.0 nor true."""
-    if type(left) is not type(right):
-        return False
-    match left:
-        case dict():
-            return left.keys() == right.keys() and all(same(value, right[name]) for name, value in left.items())
-        case list():
-            return len(left) == len(right) and all(map(same, left, right))
-        case _:
-            return bool(left == right)
-
-
-def child(tree: Tree, *names: str) -> Tree:
-    """What lies at a path of member names; None if it ends early."""
+def value_at(tree: JSON, *names: str) -> JSON:
+    """Return the value at a path of member names; None if the path ends early."""
     for name in names:
         if not isinstance(tree, dict):
             return None
@@ -56,19 +38,95 @@ def child(tree: Tree, *names: str) -> Tree:
     return tree
 
 
+def object_at(tree: JSON, *names: str) -> JSONObject:
+    """Return the object at a path; an empty one if there is none."""
+    found = value_at(tree, *names)
+    return found if isinstance(found, dict) else {}
+
+
+def list_at(tree: JSON, *names: str) -> list[JSON]:
+    """Return the list at a path; an empty one if there is none."""
+    found = value_at(tree, *names)
+    return found if isinstance(found, list) else []
+
+
+def objects_at(tree: JSON, *names: str) -> list[JSONObject]:
+    """Return the objects in the list at a path, without its other elements."""
+    found = value_at(tree, *names)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def text_at(tree: JSON, *names: str) -> str:
+    """Return the string at a path; an empty one if there is none."""
+    found = value_at(tree, *names)
+    return found if isinstance(found, str) else ""
+
+
+def texts_at(tree: JSON, *names: str) -> list[str]:
+    """Return the strings in the list at a path, without its other elements."""
+    found = value_at(tree, *names)
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
+
+
+def integer_at(tree: JSON, *names: str, default: int = 0) -> int:
+    """Return the integer at a path, or the default if there is none."""
+    found = value_at(tree, *names)
+    return found if type(found) is int else default
+
+
+def flag_at(tree: JSON, *names: str) -> bool:
+    """Return whether the value at a path is true."""
+    return value_at(tree, *names) is True
+
+
+def ensure_object(tree: JSONObject, *names: str) -> JSONObject:
+    """Return the object at a path for writing; what is missing on the way, or is no object, becomes an empty one."""
+    for name in names:
+        inner = tree.get(name)
+        if not isinstance(inner, dict):
+            inner = tree[name] = {}
+        tree = inner
+    return tree
+
+
+def child(tree: Tree, *names: str) -> Tree:
+    """Untyped `value_at`."""
+    return value_at(tree, *names)
+
+
 def children(tree: Tree, *names: str) -> Iterator[Tree]:
-    """The objects of the list that lies at a path of member names; nothing if there is none."""
-    found = child(tree, *names)
-    return (item for item in found if isinstance(item, dict)) if isinstance(found, list) else iter(())
+    """Untyped `objects_at`."""
+    return iter(objects_at(tree, *names))
 
 
-def go_type(value: Tree) -> str:
-    """What Go calls the type of a value in untyped JSON."""
+def copied(tree: T) -> T:
+    """Return a deep copy."""
+    found: Any = tree  # mypy does not see that the type stays the same in each branch
+    if isinstance(tree, dict):
+        found = {name: value if type(value) is str else copied(value) for name, value in tree.items()}
+    elif isinstance(tree, list):
+        found = [copied(item) for item in tree]
+    return found  # type: ignore[no-any-return]  # see above
+
+
+def same(left: JSON, right: JSON) -> bool:
+    """Whether two values are equal as JSON: unlike in Python, 1 equals neither 1.0 nor true."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(value, right[name]) for name, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return left == right
+
+
+def go_type(value: JSON) -> str:
+    """Return Go's name for the type of a value in untyped JSON."""
     return _GO_TYPES.get(type(value), "interface {}")
 
 
-def go_text(value: Tree) -> str:
-    """A value as Go prints it by default: `map[name:web ports:[80 443]]`."""
+def go_text(value: JSON) -> str:
+    """Format a value with Go's default verb: `map[name:web ports:[80 443]]`."""
     match value:
         case dict():
             return "map[" + " ".join(f"{name}:{go_text(value[name])}" for name in sorted(value)) + "]"
@@ -81,5 +139,5 @@ def go_text(value: Tree) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes."""
+    """Return the text in double quotes, escaped as in JSON."""
     return json.dumps(text, ensure_ascii=False)
