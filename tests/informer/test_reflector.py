@@ -7,10 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from listwatch.cache.delta_fifo import DeltaFIFO
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import (
     ConnectRefusedError,
     ExpiredError,
@@ -24,6 +27,7 @@ from listwatch.informer.reflector import Problem, Reflector
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object_list import ObjectList
 from listwatch.testing.clocks import VirtualClock
+from listwatch.testing.scripted_server import HANG, ScriptedServer, answer, chunk, stream_head
 from listwatch.testing.scripted_source import ScriptedSource
 
 
@@ -223,19 +227,6 @@ async def test_a_server_that_never_marks_the_end_is_listed_instead_and_never_str
     assert setting.asked() == [("watch", ""), ("list", "0"), ("watch", "20"), ("list", "20"), ("watch", "30")]
 
 
-async def test_a_peer_that_died_without_a_word_is_noticed() -> None:
-    setting = Setting()
-    setting.source.will_list(resource_version="10")
-    silent = setting.source.will_watch()
-
-    async with setting.running():
-        await setting.clock.advance(700)
-
-    assert silent.closed.is_set()
-    assert isinstance(setting.problems[0].error, StreamIdleError)
-    assert setting.asked()[:3] == [("list", "0"), ("watch", "10"), ("watch", "10")]
-
-
 async def test_cancelling_closes_the_stream_at_once() -> None:
     setting = Setting()
     setting.source.will_list(resource_version="10")
@@ -339,22 +330,6 @@ async def test_a_source_that_refuses_pages_is_asked_for_everything_at_once() -> 
     assert asked == [0]
 
 
-async def test_a_silent_watch_of_a_server_that_sends_bookmarks_is_given_up_early() -> None:
-    setting = Setting()
-    setting.source.will_list(resource_version="10")
-    silent = setting.source.will_watch()
-
-    async with setting.running():
-        silent.bookmark("12")
-        await setting.clock.advance(170)
-        assert not silent.closed.is_set()
-        await setting.clock.advance(20)
-        assert silent.closed.is_set()
-
-    assert isinstance(setting.problems[0].error, StreamIdleError)
-    assert setting.asked()[:3] == [("list", "0"), ("watch", "10"), ("watch", "12")]
-
-
 async def test_what_takes_problems_may_fail_itself() -> None:
     setting = Setting()
 
@@ -371,3 +346,67 @@ async def test_what_takes_problems_may_fail_itself() -> None:
         await setting.clock.advance(5)
 
     assert setting.told() == ["Replaced"]
+
+
+# --- A dead peer, which the watches of a client notice ---------------------------------------------------------------
+
+NO_PODS = answer(body=b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"10"},"items":[]}')
+
+
+def bookmark(version: int) -> bytes:
+    return chunk(b'{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"%d"}}}\n' % version)
+
+
+@asynccontextmanager
+async def reflecting(*watches: Any) -> AsyncIterator[tuple[Setting, ScriptedServer]]:
+    """A reflector on a client, whose server answers the list and then these watches."""
+    setting = Setting()
+    async with (
+        ScriptedServer(NO_PODS, *watches) as server,
+        RESTClient(ClientConfig(host=server.url), clock=setting.clock) as rest,
+    ):
+        setting.listen_to(ListWatch.from_client(rest, "pods"), streaming=False)
+        async with setting.running():
+            await server.wait_requests(2)
+            yield setting, server
+
+
+def versions_watched(server: ScriptedServer) -> list[str]:
+    targets = [parse_qs(urlsplit(request.target).query) for request in server.requests]
+    return [query["resourceVersion"][0] for query in targets if "watch" in query]
+
+
+async def test_a_peer_that_dies_silently_is_noticed_and_the_watch_resumed() -> None:
+    async with reflecting([stream_head(), HANG], [stream_head(), HANG]) as (setting, server):
+        await setting.clock.advance(329)  # a watch lasts at least 300 seconds
+        assert not setting.problems
+        await setting.clock.advance(330)
+        await server.wait_requests(3)
+
+        assert isinstance(setting.problems[0].error, StreamIdleError)
+        assert versions_watched(server) == ["10", "10"]
+
+
+async def test_a_server_that_stops_sending_bookmarks_is_given_up_early() -> None:
+    async with reflecting([stream_head(), bookmark(12), HANG], [stream_head(), HANG]) as (setting, server):
+        await setting.clock.advance(179)
+        assert not setting.problems
+        await setting.clock.advance(10)
+        await server.wait_requests(3)
+
+        assert isinstance(setting.problems[0].error, StreamIdleError)
+        assert versions_watched(server) == ["10", "12"]
+
+
+async def test_an_idle_watch_whose_server_sends_bookmarks_is_kept() -> None:
+    minutes = [asyncio.Event() for _ in range(5)]
+    script = [step for count, minute in enumerate(minutes) for step in (minute, bookmark(11 + count))]
+    async with reflecting([stream_head(), *script, HANG]) as (setting, server):
+        for minute in minutes:
+            await setting.clock.advance(170)
+            minute.set()
+            await setting.clock.advance(1)
+
+        assert not setting.problems
+        assert setting.reflector.last_sync_resource_version == "15"
+        assert versions_watched(server) == ["10"]

@@ -61,7 +61,7 @@ class ListerWatcher(Protocol[T]):
         allow_bookmarks: bool = True,
         timeout_seconds: int | None = None,
     ) -> WatchSource[T]:
-        """What happens after that version."""
+        """What happens after that version. It ends after `timeout_seconds`, and raises if its peer is dead."""
 
 
 def check_kind(kind: object) -> None:

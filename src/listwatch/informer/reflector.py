@@ -1,10 +1,13 @@
-"""Reads a source and tells a store what it sees, until cancelled. `reflector_state.py` decides what it does next."""
+"""Reads a source and tells a store what it sees, until cancelled. `reflector_state.py` decides what it does next.
+
+A source notices a dead peer itself and raises; the reflector then resumes the watch. `client/rest/watch_stream.py` has
+the rules for the watches of a client.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import random as _random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.clock import Clock, SystemClock
 from listwatch.cooperative import Turns
-from listwatch.errors import ListWatchError, StreamIdleError, WatchClosedError
+from listwatch.errors import ListWatchError, WatchClosedError
 from listwatch.informer.cancellation import is_being_cancelled, waited_in_vain
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of, check_source
 from listwatch.informer.reflector_state import (
@@ -43,10 +46,6 @@ MIN_WATCH = 300.0
 _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
 _QUIET = 10.0
 """How long the initial events may pause before their end mark is given up."""
-_SILENCE = 180.0
-"""How long a watch may be silent whose server is known to send a bookmark each minute."""
-_LATE = 30.0
-"""How much longer than asked a watch may last before its peer is taken for dead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,7 @@ class Reflector(Generic[T]):
             resource_version=resource_version, allow_bookmarks=True, timeout_seconds=seconds, **options
         )
         turns = Turns()
-        async with _Guard(self._clock, self._state, seconds + _LATE).watching() as guard, watch as stream:
+        async with _EndMarkGuard(self._clock, self._state).guarding() as guard, watch as stream:
             async for batch in batches_of(stream):
                 events = batch if isinstance(batch, list | tuple) else tuple(batch)
                 self._events += len(events)
@@ -190,10 +189,8 @@ class Reflector(Generic[T]):
                 guard.saw_something()
                 self._worked()
                 await turns.share()
-        if guard.gave_up_on_mark:
-            return self._state.mark_is_missing(guard.error)
         if guard.error is not None:
-            raise guard.error
+            return self._state.mark_is_missing(guard.error)
         return self._state.ended(elapsed=self._clock.monotonic() - started, events=self._events - seen)
 
     def _worked(self) -> None:
@@ -222,61 +219,48 @@ class Reflector(Generic[T]):
         self._on_problem(Problem(self.name, error, 0, 0.0))
 
 
-class _Guard:
-    """Ends a stream whose peer has died without a word, or which never says that all there was has been sent."""
+class _EndMarkGuard:
+    """Ends a stream of initial events that pauses for too long without the bookmark that marks their end.
 
-    def __init__(self, clock: Clock, state: ReflectorState[Any], longest: float) -> None:
+    Such a server is alive: it does not support the end mark. A dead peer is noticed by the watch itself.
+    """
+
+    def __init__(self, clock: Clock, state: ReflectorState[Any]) -> None:
         self._clock = clock
         self._state = state
-        self._deadline = clock.monotonic() + longest
-        self._last = clock.monotonic()
-        self.gave_up_on_mark = False
-        self.error: Any = None
+        self._last_event = clock.monotonic()
+        self.error: WatchClosedError | None = None
 
     def saw_something(self) -> None:
-        self._last = self._clock.monotonic()
+        self._last_event = self._clock.monotonic()
 
     @asynccontextmanager
-    async def watching(self) -> AsyncIterator[_Guard]:
-        """Watch over the block; it ends without an error when the guard gives up, which then says why."""
+    async def guarding(self) -> AsyncIterator[_EndMarkGuard]:
+        """Guard the block while initial events are read; if the guard gives up, the block ends and `error` is set."""
+        if not self._state.reads_initial_events:
+            yield self
+            return
         try:
             async with asyncio.timeout(None) as scope:
-                sentinel = asyncio.create_task(self._stand(scope), name="watch guard")
+                waiting = asyncio.create_task(self._wait(scope), name="end mark of initial events")
                 try:
                     yield self
                 finally:
-                    sentinel.cancel()
+                    waiting.cancel()
         except TimeoutError:
             if self.error is None:
                 raise
 
-    async def _stand(self, scope: asyncio.Timeout) -> None:
-        while self.error is None:
-            due = min(self._deadline, self._last + self._patience())
-            # What is due may change meanwhile, with the first bookmark.
-            await self._clock.sleep(min(max(due - self._clock.monotonic(), 0.0), _LATE))
-            # A clock may wake a sleeper a rounding error early.
-            self._judge(self._clock.monotonic() + 1e-6)
+    async def _wait(self, scope: asyncio.Timeout) -> None:
+        # A clock may wake a sleeper a rounding error early.
+        while (left := self._last_event + _QUIET - self._clock.monotonic()) > 1e-6:
+            await self._clock.sleep(left)
+            if not self._state.reads_initial_events:
+                return
+        self.error = WatchClosedError(
+            f"the server sent no end mark of the initial events within {_QUIET:.0f} s: it will be listed instead"
+        )
         scope.reschedule(asyncio.get_running_loop().time())
-
-    def _patience(self) -> float:
-        if self._state.reads_initial_events:
-            return _QUIET
-        # Where nothing has to come, silence means nothing.
-        return _SILENCE if self._state.gets_bookmarks else math.inf
-
-    def _judge(self, now: float) -> None:
-        if self._state.reads_initial_events and now >= self._last + _QUIET:
-            self.gave_up_on_mark = True
-            self.error = WatchClosedError(
-                f"the server sent no end mark of the initial events within {_QUIET:.0f} s: it will be listed instead"
-            )
-        elif now >= self._deadline:
-            self.error = StreamIdleError("the watch lasted longer than the server was asked for: its peer is gone")
-        elif now >= self._last + self._patience():
-            self.error = StreamIdleError(
-                f"the watch was silent for {_SILENCE:.0f} s, without a bookmark: its peer is gone"
-            )
 
 
 def reporter(on_problem: Callable[[Problem], None] | None) -> Callable[[Problem], None]:

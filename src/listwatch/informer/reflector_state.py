@@ -151,8 +151,6 @@ class ReflectorState(Generic[T]):
         self._initial: Any = None
         self._restarts = 0
         self._adopts_added = True
-        self.gets_bookmarks = False
-        """True once a watch has said how far it came, so that a long silence means something."""
 
     @property
     def is_watching(self) -> bool:
@@ -262,7 +260,6 @@ class ReflectorState(Generic[T]):
 
     def _saw_bookmark(self, event: Bookmark[T]) -> None:
         if self._initial is None:
-            self.gets_bookmarks = True
             if _is_older(event.resource_version, self.version):
                 return  # it was held up on its way: to go back would be to hear everything since then twice
             self.version = event.resource_version

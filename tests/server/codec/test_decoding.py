@@ -219,6 +219,7 @@ def test_a_repeated_name_is_found_wherever_it_is(text):
         ("Pod", b'{"a":"\n"}', "invalid character '\\n' in string literal"),
         ("Pod", b'{"a":"\\q"}', "invalid character 'q' in string escape code"),
         ("Pod", b'{"a":[1,]}', "invalid character ']' looking for beginning of value"),
+        ("Pod", b'{"a":[1, \n]}', "invalid character ']' looking for beginning of value"),
         ("Pod", b"hello", "invalid character 'h' looking for beginning of value (68656c6c6f)"),
         ("Pod", b"'" * 40, "looking for beginning of value (" + "27" * 30 + " ...)"),
         ("Pod", b"\xff\xfe", "the object provided is unrecognized (must be of type Pod)"),

@@ -3,6 +3,14 @@
     bytes ─▶ EventReader ─▶ a batch for each network read ─▶ one event after the other
 
 A watch resumes nothing by itself: it ends when the server ends it, and an informer, or who else reads it, goes on.
+
+One rule notices a dead peer, for watches that are read directly and for those of informers alike: a read that waits for
+longer than the watch may be silent raises StreamIdleError. That is the time after which the server ends the watch, and
+less once the server has sent a bookmark, since it sends those about every minute. An idle watch of a healthy server
+is never given up, because the server ends it in time or sends bookmarks. The transport's stream keeps the time.
+
+TCP keepalive, which every connection has (`transport/sockets.py`), makes the system close a connection to a host that
+is gone, in 45 seconds. It cannot replace this rule: a proxy, or a server that hangs, still acknowledges its probes.
 """
 
 from __future__ import annotations

@@ -124,9 +124,11 @@ def _explain(text: str) -> NoReturn:
         json.loads(text)
     except json.JSONDecodeError as error:
         rest = text[error.pos :]
+        if error.msg.startswith("Illegal trailing comma"):  # since Python 3.13, which points at the comma
+            rest = rest[1:].lstrip(" \t\r\n")
         if not rest.strip() or error.msg.startswith("Unterminated string"):
             raise DecodeError("unexpected end of JSON input") from None
-        character = text[error.pos + error.msg.startswith("Invalid \\escape")] if len(rest) > 1 else rest[0]
+        character = rest[error.msg.startswith("Invalid \\escape") and len(rest) > 1]
         reason = _IN_OTHER_WORDS.get(error.msg, "in string literal")
         if error.msg.startswith("Expecting ','") and _is_in_array(text[: error.pos]):
             reason = "after array element"
