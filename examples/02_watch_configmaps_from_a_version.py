@@ -14,7 +14,7 @@ async def main() -> None:
         version = listed.resource_version
         while True:
             # A server ends every watch after some minutes; the last version seen is where the next one begins.
-            async for event in configmaps.watch(resource_version=version, allow_bookmarks=True):
+            async for event in configmaps.watch(resource_version=version, allow_watch_bookmarks=True):
                 version = event.object.resource_version
                 if event.type != "BOOKMARK":
                     print(f"{event.type} : {event.object.name} has {sorted(event.object.data)}", flush=True)

@@ -30,7 +30,6 @@ LogSource = Literal["", "All", "Stdout", "Stderr"]
 
 _OTHER_NAMES = {
     "continue_token": "continue",
-    "allow_bookmarks": "allowWatchBookmarks",
     "insecure_skip_tls_verify_backend": "insecureSkipTLSVerifyBackend",
 }
 # To be told no is something else than not to be told.

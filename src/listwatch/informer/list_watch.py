@@ -58,7 +58,7 @@ class ListerWatcher(Protocol[T]):
         resource_version: str = "",
         resource_version_match: str = "",
         send_initial_events: bool | None = None,
-        allow_bookmarks: bool = True,
+        allow_watch_bookmarks: bool = True,
         timeout_seconds: int | None = None,
     ) -> WatchSource[T]:
         """What happens after that version. It ends after `timeout_seconds`, and raises if its peer is dead."""
@@ -207,7 +207,7 @@ class _ClientSource:
         resource_version: str = "",
         resource_version_match: str = "",
         send_initial_events: bool | None = None,
-        allow_bookmarks: bool = True,
+        allow_watch_bookmarks: bool = True,
         timeout_seconds: int | None = None,
     ) -> Any:
         request = self._request(
@@ -215,7 +215,7 @@ class _ClientSource:
             resourceVersion=resource_version,
             resourceVersionMatch=resource_version_match,
             sendInitialEvents="" if send_initial_events is None else str(send_initial_events).lower(),
-            allowWatchBookmarks="true" if allow_bookmarks else "",
+            allowWatchBookmarks="true" if allow_watch_bookmarks else "",
             timeoutSeconds=timeout_seconds or "",
         )
         return request.watch(self.kind)

@@ -178,7 +178,7 @@ class Reflector(Generic[T]):
         seconds = int(self._min_watch * (1 + self._random.random()))
         started, seen = self._clock.monotonic(), self._events
         watch = self._source.watch(
-            resource_version=resource_version, allow_bookmarks=True, timeout_seconds=seconds, **options
+            resource_version=resource_version, allow_watch_bookmarks=True, timeout_seconds=seconds, **options
         )
         turns = Turns()
         async with _EndMarkGuard(self._clock, self._state).guarding() as guard, watch as stream:

@@ -209,7 +209,7 @@ async def test_a_source_lists_and_watches_what_was_selected():
             resource_version=page.resource_version,
             resource_version_match="",
             send_initial_events=None,
-            allow_bookmarks=True,
+            allow_watch_bookmarks=True,
             timeout_seconds=300,
         ) as stream:
             assert [batch async for batch in stream.batches()] == []

@@ -458,7 +458,7 @@ async def test_a_watch_may_mark_the_end_of_what_was_there(config_maps: ResourceC
     await config_maps.create(config_map("a"))
     options: dict[str, Any] = {"send_initial_events": True, "resource_version_match": "NotOlderThan"}
     async with config_maps.watch(
-        field_selector="metadata.name=a", allow_bookmarks=True, timeout_seconds=60, **options
+        field_selector="metadata.name=a", allow_watch_bookmarks=True, timeout_seconds=60, **options
     ) as events:
         first, mark = await anext(events), await anext(events)
     assert isinstance(first, Added)
@@ -488,7 +488,7 @@ async def test_the_options_of_a_watch_are_sent_as_the_api_calls_them():
             resource_version="7",
             resource_version_match="NotOlderThan",
             send_initial_events=False,
-            allow_bookmarks=True,
+            allow_watch_bookmarks=True,
             timeout_seconds=30,
         )
         assert [event async for event in watch] == []

@@ -54,7 +54,7 @@ def clock() -> InstantClock:
 
 def versions(source: ScriptedSource[ConfigMap]) -> list[str]:
     """The versions from which it was watched."""
-    assert all(options["allow_bookmarks"] for _, options in source.requests)
+    assert all(options["allow_watch_bookmarks"] for _, options in source.requests)
     return [options["resource_version"] for _, options in source.requests]
 
 

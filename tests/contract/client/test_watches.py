@@ -80,7 +80,7 @@ async def test_one_object_is_watched_by_its_name(config_maps: ResourceClient[Con
 async def test_a_bookmark_ends_what_was_there_at_the_start(config_maps: ResourceClient[ConfigMap]):
     made = await create(config_maps, "a")
     async with config_maps.watch(
-        send_initial_events=True, resource_version_match="NotOlderThan", allow_bookmarks=True
+        send_initial_events=True, resource_version_match="NotOlderThan", allow_watch_bookmarks=True
     ) as watch:
         assert await take(watch, 1) == [(Added, "a")]
         mark = await anext(watch)
@@ -95,7 +95,7 @@ async def test_a_watch_ends_when_it_was_asked_to_and_first_marks_how_far_it_came
     config_maps: ResourceClient[ConfigMap],
 ):
     start = (await config_maps.list()).resource_version
-    async with config_maps.watch(resource_version=start, allow_bookmarks=True, timeout_seconds=3) as watch:
+    async with config_maps.watch(resource_version=start, allow_watch_bookmarks=True, timeout_seconds=3) as watch:
         made = await create(config_maps, "a")
         events = [event async for event in watch]
     added, *marks = events
@@ -146,12 +146,12 @@ class BrieflyWatched:
         self._versions: list[str] = []
         self.again = asyncio.Event()
 
-    def watch(self, *, resource_version: str, allow_bookmarks: bool) -> WatchStream[ConfigMap]:
+    def watch(self, *, resource_version: str, allow_watch_bookmarks: bool) -> WatchStream[ConfigMap]:
         if self._versions:
             self.again.set()
         self._versions.append(resource_version)
         return self._config_maps.watch(
-            resource_version=resource_version, allow_bookmarks=allow_bookmarks, timeout_seconds=1
+            resource_version=resource_version, allow_watch_bookmarks=allow_watch_bookmarks, timeout_seconds=1
         )
 
 

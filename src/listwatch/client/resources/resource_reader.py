@@ -148,7 +148,7 @@ class ResourceReader(Generic[T]):
         resource_version: str = "",
         resource_version_match: str = "",
         send_initial_events: bool | None = None,
-        allow_bookmarks: bool = False,
+        allow_watch_bookmarks: bool = False,
         timeout_seconds: int | None = None,
     ) -> WatchStream[T]:
         """What happens after that version, until the server ends it; without a version, first what is there.
@@ -160,7 +160,7 @@ class ResourceReader(Generic[T]):
             resource_version=resource_version,
             resource_version_match=resource_version_match,
             send_initial_events=send_initial_events,
-            allow_bookmarks=allow_bookmarks,
+            allow_watch_bookmarks=allow_watch_bookmarks,
             timeout_seconds=timeout_seconds,
         )
 

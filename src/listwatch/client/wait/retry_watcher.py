@@ -44,7 +44,7 @@ class Watchable(Protocol[T]):
     """Can be watched from a version on: a ResourceClient, or any source of an informer."""
 
     def watch(
-        self, *, resource_version: str, allow_bookmarks: bool
+        self, *, resource_version: str, allow_watch_bookmarks: bool
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[T] | Failed], Any]: ...
 
 
@@ -128,7 +128,7 @@ class RetryWatcher(Generic[T]):
         if (left := self._not_before - self._clock.monotonic()) > 0:
             await self._clock.sleep(left)
         self._not_before = self._clock.monotonic() + _SHORTEST
-        watch = self._source.watch(resource_version=self.resource_version, allow_bookmarks=True)
+        watch = self._source.watch(resource_version=self.resource_version, allow_watch_bookmarks=True)
         self._stream, self._watch = await watch.__aenter__(), watch
         return self._stream
 
