@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from listwatch import blocking
-from listwatch.api.watch_events import Added, Modified, WatchEvent
+from listwatch.api.watch_events import AddedEvent, ModifiedEvent, WatchEvent
 from listwatch.backoff import Backoff
 from listwatch.blocking.background import LoopThread
 from listwatch.client.resources.client_set import ClientSet
@@ -115,10 +115,10 @@ def test_events_can_be_waited_for(config_maps: blocking.ResourceClient[ConfigMap
     last = blocking.until(
         config_maps,
         version,
-        lambda event: isinstance(event, Added),
+        lambda event: isinstance(event, AddedEvent),
         lambda event: event.object.data.get("ready") == "yes",
     )
-    assert isinstance(last, Modified)
+    assert isinstance(last, ModifiedEvent)
 
 
 def test_waiting_for_events_ends_in_time(config_maps: blocking.ResourceClient[ConfigMap]):
@@ -179,7 +179,7 @@ def test_a_source_made_of_plain_functions_fills_an_informer():
     def watch(resource_version: str) -> Iterator[WatchEvent[ConfigMap]]:
         assert resource_version == "1"
         more.wait()
-        yield Added(version_of("b", "2"))
+        yield AddedEvent(version_of("b", "2"))
         threading.Event().wait()  # a function that never returns keeps nobody from stopping
 
     source = blocking.ListWatch(list=list_all, watch=watch)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from listwatch.api.statuses import status_from_error
-from listwatch.api.watch_events import Added, Bookmark, Deleted, Failed, Modified
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent
 from listwatch.clock import Clock
 from listwatch.errors import (
     APIError,
@@ -168,7 +168,7 @@ class SimulatedWatch:
     def __init__(self, server: SimulatedServer, place: str | None, options: dict[str, Any]) -> None:
         self._server = server
         self._place = place
-        self._late: Bookmark[ConfigMap] | None = None
+        self._late: BookmarkEvent[ConfigMap] | None = None
         self._options = options
         self._news = asyncio.Event()
         self._after = 0
@@ -199,7 +199,7 @@ class SimulatedWatch:
             for stored in list(server.storage.scan(RESOURCE, namespace=self._place, revision=revision)):
                 if dice.random() < weather.cut / 4:
                     raise ConnectionLostError("cut")
-                yield Added(ConfigMap.from_wire(stored.value))
+                yield AddedEvent(ConfigMap.from_wire(stored.value))
             if server.marks:
                 yield _bookmark(self._after, ends_initial_events=True)
         while server.clock.monotonic() < ends:
@@ -208,7 +208,7 @@ class SimulatedWatch:
                     server.history.append("  cut")
                     raise ConnectionLostError("cut")
                 yield event
-                if dice.random() < weather.duplicate and not isinstance(event, Bookmark | Failed):
+                if dice.random() < weather.duplicate and not isinstance(event, BookmarkEvent | ErrorEvent):
                     yield event
             if dice.random() < weather.cut / 4:
                 return
@@ -264,19 +264,19 @@ class SimulatedWatch:
 
 
 def _as_watch_event(event: Event) -> Any:
-    kind = {"ADDED": Added, "MODIFIED": Modified, "DELETED": Deleted}[event.type]
+    kind = {"ADDED": AddedEvent, "MODIFIED": ModifiedEvent, "DELETED": DeletedEvent}[event.type]
     return kind(ConfigMap.from_wire(event.value))
 
 
-def _failed(error: APIError) -> Failed:
-    return Failed(Unstructured.from_dict(status_from_error(error)))
+def _failed(error: APIError) -> ErrorEvent:
+    return ErrorEvent(Unstructured.from_dict(status_from_error(error)))
 
 
-def _bookmark(revision: int, *, ends_initial_events: bool = False) -> Bookmark[ConfigMap]:
+def _bookmark(revision: int, *, ends_initial_events: bool = False) -> BookmarkEvent[ConfigMap]:
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
     if ends_initial_events:
         metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-    return Bookmark(ConfigMap.from_dict({"metadata": metadata}))
+    return BookmarkEvent(ConfigMap.from_dict({"metadata": metadata}))
 
 
 def _encoder(key: ObjectKey, serial: int) -> Any:

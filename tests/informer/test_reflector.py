@@ -300,9 +300,9 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 
 def pod_added(version: str) -> Any:
-    from listwatch.api.watch_events import Added
+    from listwatch.api.watch_events import AddedEvent
 
-    return Added(pod("b", version or "7"))
+    return AddedEvent(pod("b", version or "7"))
 
 
 async def test_any_two_functions_make_a_source() -> None:

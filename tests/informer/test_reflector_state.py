@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from listwatch.api.watch_events import Added, Bookmark, Deleted, Failed, Modified
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -75,12 +75,12 @@ def page(*names: str, version: str = "10", more: str = "") -> ObjectList[Pod]:
     return ObjectList([pod(name) for name in names], metadata=ListMeta(resource_version=version, continue_=more))
 
 
-def mark(version: str, *, value: str = "true") -> Bookmark[Pod]:
+def mark(version: str, *, value: str = "true") -> BookmarkEvent[Pod]:
     annotations = {"k8s.io/initial-events-end": value} if value else {}
-    return Bookmark(Pod.from_dict({"metadata": {"resourceVersion": version, "annotations": annotations}}))
+    return BookmarkEvent(Pod.from_dict({"metadata": {"resourceVersion": version, "annotations": annotations}}))
 
 
-def bookmark(version: str) -> Bookmark[Pod]:
+def bookmark(version: str) -> BookmarkEvent[Pod]:
     return mark(version, value="")
 
 
@@ -232,7 +232,7 @@ def test_what_somebody_else_has_to_mend_is_asked_for_seldom(lists: ReflectorStat
 def test_the_next_watch_begins_where_the_last_one_ended(lists: ReflectorState[Pod], store: Recorder) -> None:
     synced(lists, "10")
     lists.next_request()
-    lists.saw([Added(pod("b", "11")), Modified(pod("a", "12")), Deleted(pod("b", "13")), bookmark("20")])
+    lists.saw([AddedEvent(pod("b", "11")), ModifiedEvent(pod("a", "12")), DeletedEvent(pod("b", "13")), bookmark("20")])
 
     assert store.told[1:] == [("add", "b"), ("update", "a"), ("delete", "b"), ("bookmark", "20")]
     assert lists.ended(elapsed=300, events=4) == Verdict()
@@ -254,7 +254,7 @@ def test_a_throttled_stream_is_opened_again_from_the_last_version(lists: Reflect
     request = lists.next_request()
     status = Unstructured({"kind": "Status", "code": 429, "reason": "TooManyRequests"})
     with pytest.raises(TooManyRequestsError) as caught:
-        lists.saw([Added(pod("b", "11")), Failed(status)])
+        lists.saw([AddedEvent(pod("b", "11")), ErrorEvent(status)])
 
     assert lists.failed(request, caught.value).wait is Wait.BACKOFF
     assert lists.next_request() == Watch("11")
@@ -299,10 +299,10 @@ def test_a_watch_that_ends_at_once_without_an_event_does_not_spin(lists: Reflect
 def test_a_watch_that_began_nowhere_adopts_no_version_from_what_was_there_already(lists: ReflectorState[Pod]) -> None:
     synced(lists, "0")
     lists.next_request()
-    lists.saw([Added(pod("b", "50")), Added(pod("c", "40"))])
+    lists.saw([AddedEvent(pod("b", "50")), AddedEvent(pod("c", "40"))])
     assert lists.version == "0"
 
-    lists.saw([Modified(pod("c", "60")), Added(pod("d", "61"))])
+    lists.saw([ModifiedEvent(pod("c", "60")), AddedEvent(pod("d", "61"))])
 
     assert lists.version == "61"
 
@@ -313,7 +313,7 @@ def test_an_object_of_another_kind_is_passed_over_and_told_of(store: Recorder) -
     state.next_request()
     stranger: Any = ConfigMap.from_dict({"metadata": {"name": "x", "resourceVersion": "11"}})
 
-    state.saw([Added(stranger), Added(pod("b", "12"))])
+    state.saw([AddedEvent(stranger), AddedEvent(pod("b", "12"))])
 
     assert store.told[1:] == [("add", "b")]
     assert "ConfigMap" in str(skipped[0])
@@ -326,11 +326,18 @@ def test_a_stream_fills_the_store_at_its_end_mark_and_goes_on_as_a_watch(
     streams: ReflectorState[Pod], store: Recorder
 ) -> None:
     assert streams.next_request() == Stream("")
-    streams.saw([Added(pod("a", "5")), Added(pod("b", "3")), Modified(pod("a", "6")), Deleted(pod("b", "7"))])
+    streams.saw(
+        [
+            AddedEvent(pod("a", "5")),
+            AddedEvent(pod("b", "3")),
+            ModifiedEvent(pod("a", "6")),
+            DeletedEvent(pod("b", "7")),
+        ]
+    )
     assert store.told == []
     assert streams.reads_initial_events
 
-    streams.saw([mark("20"), Added(pod("c", "21"))])
+    streams.saw([mark("20"), AddedEvent(pod("c", "21"))])
 
     assert store.told == [("replace", ["a"], "20"), ("add", "c")]
     assert not streams.reads_initial_events
@@ -340,10 +347,10 @@ def test_a_stream_fills_the_store_at_its_end_mark_and_goes_on_as_a_watch(
 
 @pytest.mark.parametrize("other", [mark("20", value="false"), bookmark("20")], ids=["false", "no mark"])
 def test_only_the_mark_itself_ends_the_initial_events(
-    streams: ReflectorState[Pod], store: Recorder, other: Bookmark[Pod]
+    streams: ReflectorState[Pod], store: Recorder, other: BookmarkEvent[Pod]
 ) -> None:
     streams.next_request()
-    streams.saw([Added(pod("a")), other])
+    streams.saw([AddedEvent(pod("a")), other])
 
     assert store.told == []
 
@@ -385,11 +392,11 @@ def test_an_expired_stream_is_asked_for_again_at_once_without_a_version(streams:
 
 def test_a_stream_cut_before_its_mark_begins_again_with_nothing(streams: ReflectorState[Pod], store: Recorder) -> None:
     streams.next_request()
-    streams.saw([Added(pod("a"))])
+    streams.saw([AddedEvent(pod("a"))])
     assert streams.ended(elapsed=0.1, events=1).wait is Wait.NOT
 
     assert streams.next_request() == Stream("")
-    streams.saw([Added(pod("b")), mark("20")])
+    streams.saw([AddedEvent(pod("b")), mark("20")])
 
     assert store.told == [("replace", ["b"], "20")]
 
@@ -397,7 +404,7 @@ def test_a_stream_cut_before_its_mark_begins_again_with_nothing(streams: Reflect
 def test_a_stream_that_is_cut_again_and_again_is_given_up(streams: ReflectorState[Pod]) -> None:
     waits = []
     while isinstance(streams.next_request(), Stream):
-        streams.saw([Added(pod("a"))])
+        streams.saw([AddedEvent(pod("a"))])
         waits.append(streams.ended(elapsed=0.1, events=1).wait)
 
     assert waits == [Wait.NOT, Wait.BACKOFF, Wait.BACKOFF, Wait.NOT]
@@ -405,7 +412,7 @@ def test_a_stream_that_is_cut_again_and_again_is_given_up(streams: ReflectorStat
 
 def test_a_missing_mark_is_remembered(streams: ReflectorState[Pod]) -> None:
     streams.next_request()
-    streams.saw([Added(pod("a"))])
+    streams.saw([AddedEvent(pod("a"))])
     streams.mark_is_missing(TimeoutError("no mark"))
     synced(streams)
     streams.failed(streams.next_request(), ExpiredError("too old"))
@@ -423,7 +430,7 @@ def test_an_object_without_a_name_is_passed_over_and_told_of(store: Recorder) ->
     request = state.next_request()
     assert isinstance(request, List)
     state.listed(request, ObjectList([nameless, pod("a")], metadata=ListMeta(resource_version="10")))
-    state.saw([Added(nameless), Added(pod("b", "12"))])
+    state.saw([AddedEvent(nameless), AddedEvent(pod("b", "12"))])
 
     assert store.told == [("replace", ["a"], "10"), ("add", "b")]
     assert [str(each) for each in skipped] == ["Pod without a name: expected Pod, got something without a name"] * 2
@@ -431,7 +438,7 @@ def test_an_object_without_a_name_is_passed_over_and_told_of(store: Recorder) ->
 
 def test_a_bookmark_that_was_held_up_does_not_lead_back(lists: ReflectorState[Pod], store: Recorder) -> None:
     synced(lists, "10")
-    lists.saw([Modified(pod("a", "15")), bookmark("12"), bookmark("16")])
+    lists.saw([ModifiedEvent(pod("a", "15")), bookmark("12"), bookmark("16")])
 
     assert store.told[1:] == [("update", "a"), ("bookmark", "16")]
     assert lists.next_request() == Watch("16")
@@ -457,7 +464,7 @@ def test_a_table_is_passed_over_also_where_any_kind_will_do(store: Recorder) -> 
     skipped: list[Exception] = []
     state = ReflectorState(store, Unstructured, streaming=False, skipped=skipped.append)
     table = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "a", "resourceVersion": "11"}}
-    state.saw([Added(Unstructured.from_dict(table))])
+    state.saw([AddedEvent(Unstructured.from_dict(table))])
 
     assert store.told == []
     assert "got meta.k8s.io/v1 Table" in str(skipped[0])

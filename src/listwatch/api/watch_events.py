@@ -1,15 +1,15 @@
-"""Watch events as values, and how the bytes of a stream become some.
+"""Watch events as values, and the decoder that splits the body of a watch response into events.
 
 async for event in client.core_v1.pods().watch():
     match event:
-        case Added(pod) | Modified(pod): ...
-        case Deleted(pod): ...
+        case AddedEvent(pod) | ModifiedEvent(pod): ...
+        case DeletedEvent(pod): ...
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -19,43 +19,52 @@ from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import UNREADABLE, WireEvent, cut_event, parse_event
 
-__all__ = ["Added", "Bookmark", "Deleted", "EventReader", "Failed", "Modified", "WatchEvent", "read_event"]
+__all__ = [
+    "AddedEvent",
+    "BookmarkEvent",
+    "DeletedEvent",
+    "ErrorEvent",
+    "EventReader",
+    "ModifiedEvent",
+    "WatchEvent",
+    "read_event",
+]
 
 T = TypeVar("T", bound=Object)
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
-class WatchEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
-    """Something that a watch reported: `type` as the API spells it, and the object it is about."""
+class AddedEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """The object was created, or now matches the selectors of the watch."""
 
-    type: ClassVar[str] = ""
+    type: ClassVar[Literal["ADDED"]] = "ADDED"
 
     object: T
 
 
-class Added(WatchEvent[T], frozen=True):
-    """The object is new, or new to what is watched."""
-
-    type: ClassVar[str] = "ADDED"
-
-
-class Modified(WatchEvent[T], frozen=True):
+class ModifiedEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
     """The object was changed."""
 
-    type: ClassVar[str] = "MODIFIED"
+    type: ClassVar[Literal["MODIFIED"]] = "MODIFIED"
+
+    object: T
 
 
-class Deleted(WatchEvent[T], frozen=True):
-    """The object is gone, or left what is watched; this is its last state."""
+class DeletedEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """The object was deleted, or no longer matches the selectors of the watch. `object` is its last state."""
 
-    type: ClassVar[str] = "DELETED"
+    type: ClassVar[Literal["DELETED"]] = "DELETED"
+
+    object: T
 
 
-class Bookmark(WatchEvent[T], frozen=True):
-    """Nothing happened up to this version: an object that holds just its kind and version."""
+class BookmarkEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """All changes up to a resourceVersion were sent. `object` holds only the kind and that resourceVersion."""
 
-    type: ClassVar[str] = "BOOKMARK"
+    type: ClassVar[Literal["BOOKMARK"]] = "BOOKMARK"
+
+    object: T
 
     @property
     def resource_version(self) -> str:
@@ -63,28 +72,33 @@ class Bookmark(WatchEvent[T], frozen=True):
 
     @property
     def ends_initial_events(self) -> bool:
-        """True for the mark that says: all that was there at the start has been sent."""
+        """True for the bookmark that follows the initial events of a WatchList stream."""
         return self.object.metadata.annotations.get(_INITIAL_EVENTS_END) == "true"
 
 
-class Failed(WatchEvent[Unstructured], frozen=True):
-    """The server gives up on this watch, and says why."""
+class ErrorEvent(msgspec.Struct, frozen=True, gc=False):
+    """The server ends the watch because of an error. `object` is the Status."""
 
-    type: ClassVar[str] = "ERROR"
+    type: ClassVar[Literal["ERROR"]] = "ERROR"
+
+    object: Unstructured
 
     @property
     def error(self) -> APIError:
-        """The reason, as the error to raise."""
+        """The Status as an exception."""
         return error_from_status(self.object.to_dict(), doing="watch")
 
 
-_WITH_OBJECT: dict[str, Any] = {each.type: each for each in (Added, Modified, Deleted, Bookmark)}
+WatchEvent = AddedEvent[T] | ModifiedEvent[T] | DeletedEvent[T] | BookmarkEvent[T]
+"""An event of a watch. `type` tells which one, `object` is the API object."""
+
+_WITH_OBJECT: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
 
 # How a frame of each type begins, how much of that is not the object's, and what it becomes. Cutting by these saves a
 # pass over each object and a copy of it.
 _FRAMES: list[tuple[bytes, int, Any]] = [
     (start := b'{"type":"%s","object":{' % each.type.encode(), len(start) - 1, each)
-    for each in (Modified, Added, Deleted, Bookmark)
+    for each in (ModifiedEvent, AddedEvent, DeletedEvent, BookmarkEvent)
 ]
 _NO_FRAME = (b"\n", 0, None)  # no line begins so but an empty one, in which there is no event
 
@@ -99,7 +113,7 @@ class EventReader(Generic[T]):
         # Pieces of the unfinished line, joined once: a line may be many megabytes in small pieces.
         self._pending: list[bytes] = []
 
-    def feed(self, piece: bytes) -> Iterator[WatchEvent[T] | Failed]:
+    def feed(self, piece: bytes) -> Iterator[WatchEvent[T] | ErrorEvent]:
         """The events that end in this piece; DecodeError for one that cannot be read, after those before it."""
         stop = piece.rfind(b"\n") + 1
         if not stop:
@@ -122,7 +136,7 @@ class EventReader(Generic[T]):
         self._pending.clear()
         return line.strip()
 
-    def _complete(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[T] | Failed]:
+    def _complete(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[T] | ErrorEvent]:
         kind, find, starts = self._kind, piece.find, piece.startswith
         read, (beginning, skipped, event) = kind.from_wire, _FRAMES[0]
         while start < stop:
@@ -132,7 +146,7 @@ class EventReader(Generic[T]):
                 beginning, skipped, event = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
             if event and piece[end - 2 : end] == b"}}":
                 try:
-                    found: WatchEvent[T] | Failed = event(read(piece[start + skipped : end - 1]))
+                    found: WatchEvent[T] | ErrorEvent = event(read(piece[start + skipped : end - 1]))
                 except DecodeError:
                     # Something follows the object in its frame, or it is broken: reading the whole line tells. Behind
                     # the head of a big object nobody looks: what is wrong there is told when it is touched.
@@ -143,7 +157,7 @@ class EventReader(Generic[T]):
             start = end + 1
 
 
-def read_event(line: bytes, kind: type[T]) -> WatchEvent[T] | Failed:
+def read_event(line: bytes, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
     """The event in one line of a stream; DecodeError if it is none, which says nothing of the next line."""
     cut = cut_event(line)
     if cut is not None:
@@ -155,12 +169,12 @@ def read_event(line: bytes, kind: type[T]) -> WatchEvent[T] | Failed:
     return _event(parse_event(line), kind)
 
 
-def _event(wire: WireEvent, kind: type[T]) -> WatchEvent[T] | Failed:
+def _event(wire: WireEvent, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
     if event := _WITH_OBJECT.get(wire.type):
         read: WatchEvent[T] = event(kind.from_wire(wire.object))
         return read
     if wire.type == "ERROR":
-        return Failed(_status(wire.object))
+        return ErrorEvent(_status(wire.object))
     raise DecodeError(f"{wire.type!r} is no event type", object_name="a watch event")
 
 

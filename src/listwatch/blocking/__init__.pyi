@@ -19,7 +19,7 @@ from listwatch.api.patches import MERGE_PATCH, Patch, PatchType
 from listwatch.api.references import ResourceLike
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.resource_map import ResourceMap
-from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.backoff import DEFAULT_RETRY, REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.lister import Lister
@@ -174,7 +174,7 @@ class WatchStream(Generic[T]):
     def open(self) -> None:
         """Ask for the watch, if that is not done yet; an answer that says no is raised."""
 
-    def batches(self) -> Iterator[list[WatchEvent[T] | Failed]]:
+    def batches(self) -> Iterator[list[WatchEvent[T] | ErrorEvent]]:
         """The events, as many at a time as came at a time."""
 
     def close(self) -> None:

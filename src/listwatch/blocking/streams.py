@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Generic, Self, TypeVar
 
-from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.blocking.background import Lease
 from listwatch.blocking.face import Face
 from listwatch.client.rest import byte_stream, log_stream, watch_stream
@@ -85,14 +85,15 @@ class _Batched(Face):
 
 class WatchStream(_Batched, Generic[T], twin=watch_stream.WatchStream):  # noqa: D101  # it has its twin's
     def __iter__(self) -> Iterator[WatchEvent[T]]:
+        events: Iterator[WatchEvent[T]] = iter(self.__next__, None)
         try:
-            yield from iter(self.__next__, None)
+            yield from events
         finally:
             self.close()
 
     def __next__(self) -> WatchEvent[T]:
-        event: WatchEvent[T] | Failed = self._next()
-        if isinstance(event, Failed):
+        event: WatchEvent[T] | ErrorEvent = self._next()
+        if isinstance(event, ErrorEvent):
             self.close()
             raise event.error
         return event

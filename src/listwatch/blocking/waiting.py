@@ -38,8 +38,9 @@ class RetryWatcher(Opened, Generic[T], twin=retry_watcher.RetryWatcher):  # noqa
     _is_closed = False
 
     def __iter__(self) -> Iterator[WatchEvent[T]]:
+        events: Iterator[WatchEvent[T]] = iter(self.__next__, None)
         try:
-            yield from iter(self.__next__, None)
+            yield from events
         finally:
             self.close()
 

@@ -5,26 +5,26 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
-    "Added": "listwatch.api.watch_events",
+    "AddedEvent": "listwatch.api.watch_events",
     "AiohttpTransport": "listwatch.client.transport.aiohttp_transport",
-    "Bookmark": "listwatch.api.watch_events",
+    "BookmarkEvent": "listwatch.api.watch_events",
     "ByteStream": "listwatch.client.rest.byte_stream",
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
     "ClientStatistics": "listwatch.client.rest.sender",
     "Condition": "listwatch.client.wait.conditions",
-    "Deleted": "listwatch.api.watch_events",
+    "DeletedEvent": "listwatch.api.watch_events",
     "DiscoveryClient": "listwatch.client.discovery.discovery_client",
     "DynamicClient": "listwatch.client.resources.dynamic_client",
     "ExecConfig": "listwatch.client.config.client_config",
-    "Failed": "listwatch.api.watch_events",
+    "ErrorEvent": "listwatch.api.watch_events",
     "FieldValidation": "listwatch.api.options",
     "Impersonation": "listwatch.client.config.client_config",
     "ListOptions": "listwatch.api.options",
     "LogStream": "listwatch.client.rest.log_stream",
     "MetadataClient": "listwatch.client.resources.metadata_client",
     "MetadataResource": "listwatch.client.resources.metadata_client",
-    "Modified": "listwatch.api.watch_events",
+    "ModifiedEvent": "listwatch.api.watch_events",
     "OIDCConfig": "listwatch.client.config.client_config",
     "Pager": "listwatch.client.resources.pager",
     "PatchType": "listwatch.api.patches",
@@ -65,11 +65,11 @@ if TYPE_CHECKING:
     from listwatch.api.options import ListOptions as ListOptions
     from listwatch.api.options import PropagationPolicy as PropagationPolicy
     from listwatch.api.patches import PatchType as PatchType
-    from listwatch.api.watch_events import Added as Added
-    from listwatch.api.watch_events import Bookmark as Bookmark
-    from listwatch.api.watch_events import Deleted as Deleted
-    from listwatch.api.watch_events import Failed as Failed
-    from listwatch.api.watch_events import Modified as Modified
+    from listwatch.api.watch_events import AddedEvent as AddedEvent
+    from listwatch.api.watch_events import BookmarkEvent as BookmarkEvent
+    from listwatch.api.watch_events import DeletedEvent as DeletedEvent
+    from listwatch.api.watch_events import ErrorEvent as ErrorEvent
+    from listwatch.api.watch_events import ModifiedEvent as ModifiedEvent
     from listwatch.api.watch_events import WatchEvent as WatchEvent
     from listwatch.client.config.client_config import ClientConfig as ClientConfig
     from listwatch.client.config.client_config import ExecConfig as ExecConfig

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.errors import UsageError
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
@@ -29,7 +29,7 @@ __all__ = [
 
 T = TypeVar("T", bound=Object)
 
-Event = WatchEvent[T] | Failed
+Event = WatchEvent[T] | ErrorEvent
 
 
 class WatchSource(Protocol[T]):

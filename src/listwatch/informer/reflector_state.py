@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
-from listwatch.api.watch_events import Added, Bookmark, Deleted, Failed, Modified, WatchEvent
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent, WatchEvent
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -54,7 +54,7 @@ _SHORT = 1.0
 _MAX_RESTARTS = 3
 
 # To ask for the name is much faster than `isinstance`, which for these classes goes a long way to say no.
-_CHANGES = frozenset({Added.type, Modified.type, Deleted.type})
+_CHANGES = frozenset({AddedEvent.type, ModifiedEvent.type, DeletedEvent.type})
 
 
 class ReflectorStore(Protocol[T_contra]):
@@ -223,16 +223,16 @@ class ReflectorState(Generic[T]):
 
     # --- what a stream says --------------------------------------------------------------------------------------
 
-    def saw(self, events: Iterable[WatchEvent[T] | Failed]) -> None:
+    def saw(self, events: Iterable[WatchEvent[T] | ErrorEvent]) -> None:
         """Some events have come; raises the error of one that ends the stream."""
         event: Any
         for event in events:
             if event.type in _CHANGES:
                 if self._is_expected(event.object):
                     self._saw_change(event)
-            elif isinstance(event, Bookmark):
+            elif isinstance(event, BookmarkEvent):
                 self._saw_bookmark(event)
-            elif isinstance(event, Failed):
+            elif isinstance(event, ErrorEvent):
                 raise event.error
 
     def _saw_change(self, event: WatchEvent[T]) -> None:
@@ -240,9 +240,9 @@ class ReflectorState(Generic[T]):
         if self._initial is not None:
             self._saw_initial(event)
             return
-        if what == Modified.type:
+        if what == ModifiedEvent.type:
             self._store.update(item)
-        elif what == Deleted.type:
+        elif what == DeletedEvent.type:
             self._store.delete(item)
         else:
             self._store.add(item)
@@ -253,12 +253,12 @@ class ReflectorState(Generic[T]):
         self.version = item.resource_version
 
     def _saw_initial(self, event: WatchEvent[T]) -> None:
-        if event.type == Deleted.type:
+        if event.type == DeletedEvent.type:
             self._initial.discard(event.object)
         else:
             self._initial.put(event.object)
 
-    def _saw_bookmark(self, event: Bookmark[T]) -> None:
+    def _saw_bookmark(self, event: BookmarkEvent[T]) -> None:
         if self._initial is None:
             if _is_older(event.resource_version, self.version):
                 return  # it was held up on its way: to go back would be to hear everything since then twice

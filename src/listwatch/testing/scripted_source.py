@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any, Generic, Self, TypeVar
 
 from listwatch.api.statuses import status_from_error
-from listwatch.api.watch_events import Added, Bookmark, Deleted, Failed, Modified, WatchEvent
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent, WatchEvent
 from listwatch.errors import APIError
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
@@ -40,25 +40,25 @@ class ScriptedWatch(Generic[T]):
         self.closed = asyncio.Event()
 
     def add(self, item: T) -> Self:
-        return self.say(Added(item))
+        return self.say(AddedEvent(item))
 
     def modify(self, item: T) -> Self:
-        return self.say(Modified(item))
+        return self.say(ModifiedEvent(item))
 
     def delete(self, item: T) -> Self:
-        return self.say(Deleted(item))
+        return self.say(DeletedEvent(item))
 
     def bookmark(self, resource_version: str, *, ends_initial_events: bool = False) -> Self:
         metadata: dict[str, Any] = {"resourceVersion": resource_version}
         if ends_initial_events:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-        return self.say(Bookmark(self._kind.from_dict({"metadata": metadata})))
+        return self.say(BookmarkEvent(self._kind.from_dict({"metadata": metadata})))
 
     def fail(self, error: APIError) -> Self:
         """Say ERROR in the stream, as a server does."""
-        return self.say(Failed(Unstructured.from_dict(status_from_error(error))))
+        return self.say(ErrorEvent(Unstructured.from_dict(status_from_error(error))))
 
-    def say(self, event: WatchEvent[T] | Failed) -> Self:
+    def say(self, event: WatchEvent[T] | ErrorEvent) -> Self:
         self._said.put_nowait(event)
         return self
 
@@ -72,7 +72,7 @@ class ScriptedWatch(Generic[T]):
         self._said.put_nowait(_END)
         return self
 
-    async def __aenter__(self) -> AsyncIterator[WatchEvent[T] | Failed]:
+    async def __aenter__(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
         if self._error is not None:
             raise self._error
         self.opened.set()
@@ -81,7 +81,7 @@ class ScriptedWatch(Generic[T]):
     async def __aexit__(self, *_: object) -> None:
         self.closed.set()
 
-    async def _events(self) -> AsyncIterator[WatchEvent[T] | Failed]:
+    async def _events(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
         while (said := await self._said.get()) is not _END:
             if isinstance(said, Exception):
                 raise said

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.client.routed import DISCOVERY, WITH_WIDGETS, listing, routed
 
-from listwatch.api.watch_events import Added
+from listwatch.api.watch_events import AddedEvent
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
@@ -35,7 +35,7 @@ async def test_objects_are_read_and_written_as_mappings(client: ClientSet):
     assert listed.kind == "ConfigMap"  # the server says it only of the list
     async with maps.watch(field_selector="metadata.name=a") as events:
         first = await anext(events)
-    assert isinstance(first, Added)
+    assert isinstance(first, AddedEvent)
     assert first.object["data"] == {"y": "2"}
     assert await maps.delete("a") is None
 

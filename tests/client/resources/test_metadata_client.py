@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.client.scripted import scripted
 
-from listwatch.api.watch_events import Deleted, Modified
+from listwatch.api.watch_events import DeletedEvent, ModifiedEvent
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.errors import DecodeError, NotFoundError
@@ -47,8 +47,8 @@ async def test_metadata_is_read_watched_patched_and_objects_are_deleted_by_it(cl
         assert changed.labels == {"app": "a", "seen": "yes"}
         assert await metadata.delete("a") is None
         first, second = await anext(events), await anext(events)
-    assert (type(first), first.object.labels) == (Modified, changed.labels)
-    assert type(second) is Deleted
+    assert (type(first), first.object.labels) == (ModifiedEvent, changed.labels)
+    assert type(second) is DeletedEvent
     assert b'"data"' not in first.object.to_json()
     with pytest.raises(NotFoundError):
         await metadata.get("a")

@@ -11,7 +11,7 @@ from tests.client.scripted import scripted
 from tests.client.seeding import seed_config_maps
 
 from listwatch.api.patches import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, PatchType
-from listwatch.api.watch_events import Added, Bookmark, Deleted, Modified
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import (
@@ -441,9 +441,13 @@ async def test_a_watch_tells_what_happens_after_a_version(config_maps: ResourceC
     async with config_maps.watch(resource_version=start) as events:
         async for event in events:
             seen.append(event)
-            if isinstance(event, Deleted):
+            if isinstance(event, DeletedEvent):
                 break
-    assert [(type(each), each.object.data["x"]) for each in seen] == [(Added, "1"), (Modified, "2"), (Deleted, "2")]
+    assert [(type(each), each.object.data["x"]) for each in seen] == [
+        (AddedEvent, "1"),
+        (ModifiedEvent, "2"),
+        (DeletedEvent, "2"),
+    ]
     assert seen[0].object == made
     assert all(isinstance(each.object, ConfigMap) for each in seen)
 
@@ -461,8 +465,8 @@ async def test_a_watch_may_mark_the_end_of_what_was_there(config_maps: ResourceC
         field_selector="metadata.name=a", allow_watch_bookmarks=True, timeout_seconds=60, **options
     ) as events:
         first, mark = await anext(events), await anext(events)
-    assert isinstance(first, Added)
-    assert isinstance(mark, Bookmark)
+    assert isinstance(first, AddedEvent)
+    assert isinstance(mark, BookmarkEvent)
     assert mark.ends_initial_events
 
 

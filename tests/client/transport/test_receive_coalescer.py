@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.client.scripted import scripted
 
-from listwatch.api.watch_events import Added, Bookmark
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent
 from listwatch.client.rest.watch_stream import WatchStream
 from listwatch.client.transport.receive_coalescer import Gathering
 from listwatch.models.core_v1 import ConfigMap
@@ -141,7 +141,7 @@ async def watching(
         client.core_v1.configmaps("a").watch(send_initial_events=initial) as watch,
     ):
         for _ in range(MANY):
-            assert isinstance(await anext(watch), Added)
+            assert isinstance(await anext(watch), AddedEvent)
         asyncio.get_running_loop().call_soon(go_on.set)
         yield server, watch
 
@@ -149,7 +149,7 @@ async def watching(
 async def test_the_initial_events_gather_until_the_bookmark():
     async with watching(rest=[sent(BOOKMARK)], initial=True) as (server, watch):
         assert client_woken_for(server) > 2**16
-        assert isinstance(await anext(watch), Bookmark)
+        assert isinstance(await anext(watch), BookmarkEvent)
         assert client_woken_for(server) == 1
 
 
@@ -161,4 +161,4 @@ async def test_other_events_are_read_at_once(initial: bool | None):
 
 async def test_an_initial_event_after_a_pause_does_not_wait_for_more():
     async with watching(rest=[sent(ADDED)], initial=True) as (_, watch):
-        assert isinstance(await anext(watch), Added)
+        assert isinstance(await anext(watch), AddedEvent)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from listwatch.api.watch_events import Added, Deleted, Modified, WatchEvent
+from listwatch.api.watch_events import AddedEvent, DeletedEvent, ModifiedEvent, WatchEvent
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.wait.retry_watcher import RetryWatcher
 from listwatch.client.wait.until import until, until_without_retry
@@ -76,7 +76,7 @@ async def test_it_goes_on_from_the_last_event(source: ScriptedSource[ConfigMap],
     source.will_watch().add(config_map("a", 6)).modify(config_map("a", 7)).end()
     source.will_watch().delete(config_map("a", 9)).end()
     seen = await first(3, RetryWatcher(source, "5", clock=clock))
-    assert [type(each) for each in seen] == [Added, Modified, Deleted]
+    assert [type(each) for each in seen] == [AddedEvent, ModifiedEvent, DeletedEvent]
     assert versions(source) == ["5", "7"]
 
 
@@ -339,12 +339,12 @@ async def test_conditions_are_met_in_turn(source: ScriptedSource[ConfigMap], clo
     source.will_watch().add(config_map("b", 6)).add(config_map("a", 7)).end()
     source.will_watch().modify(config_map("b", 8))
     last = await until(source, "5", named("a"), named("b"), clock=clock)
-    assert (type(last), last.object.resource_version) == (Modified, "8")
+    assert (type(last), last.object.resource_version) == (ModifiedEvent, "8")
 
 
 async def test_one_event_may_meet_several_conditions(source: ScriptedSource[ConfigMap], clock: InstantClock):
     source.will_watch().add(config_map("a", 6))
-    last = await until(source, "5", named("a"), lambda event: isinstance(event, Added), named("a"), clock=clock)
+    last = await until(source, "5", named("a"), lambda event: isinstance(event, AddedEvent), named("a"), clock=clock)
     assert last.object.resource_version == "6"
 
 
@@ -369,7 +369,7 @@ async def test_waiting_ends_in_time_and_tells_the_last_event(source: ScriptedSou
         WaitTimeoutError, match="waited 30 s in vain for is_named; the last event was ADDED ConfigMap b"
     ) as caught:
         await waiting
-    assert isinstance(caught.value.last, Added)
+    assert isinstance(caught.value.last, AddedEvent)
     assert watch.closed.is_set()
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from listwatch import GroupVersionKind, Object
-from listwatch.api.watch_events import Added, Deleted, Modified
+from listwatch.api.watch_events import AddedEvent, DeletedEvent, ModifiedEvent
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
@@ -120,7 +120,7 @@ async def test_custom_objects_are_watched_with_their_types(backups: ResourceClie
         await backups.patch("a", {"spec": {"schedule": "y"}})
         await backups.delete("a")
         events = [await anext(watch) for _ in range(3)]
-    assert [type(event) for event in events] == [Added, Modified, Deleted]
+    assert [type(event) for event in events] == [AddedEvent, ModifiedEvent, DeletedEvent]
     assert [event.object.spec.schedule for event in events] == ["x", "y", "y"]
 
 

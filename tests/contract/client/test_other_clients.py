@@ -3,7 +3,7 @@
 import pytest
 from tests.contract.client.samples import config_map, deployment
 
-from listwatch.api.watch_events import Added, Deleted, Modified
+from listwatch.api.watch_events import AddedEvent, DeletedEvent, ModifiedEvent
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
@@ -32,7 +32,7 @@ async def test_a_dynamic_client_does_all_that_a_typed_one_does(config: ClientCon
         async with deployments.watch(resource_version=patched.resource_version) as watch:
             await deployments.delete("web")
             event = await anext(watch)
-        assert (type(event), event.object.name) == (Deleted, "web")
+        assert (type(event), event.object.name) == (DeletedEvent, "web")
 
 
 @pytest.mark.parametrize("of", ["cm", "configmaps", "v1 ConfigMap", GroupVersionResource("", "v1", "configmaps")])
@@ -76,7 +76,7 @@ async def test_metadata_is_watched_patched_and_deleted_by(
         patched = await metadata.patch("a", {"metadata": {"labels": {"seen": "yes"}}})
         await metadata.delete("a", uid=patched.uid)
         events = [await anext(watch) for _ in range(3)]
-    assert [type(event) for event in events] == [Added, Modified, Deleted]
+    assert [type(event) for event in events] == [AddedEvent, ModifiedEvent, DeletedEvent]
     assert patched.labels == events[1].object.labels == {"seen": "yes"}
     assert not any("data" in event.object.to_dict() for event in events)
 

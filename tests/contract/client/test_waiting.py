@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.contract.client.samples import HOLD, RELEASE, config_map, deployment, pod
 
-from listwatch.api.watch_events import Deleted, Modified
+from listwatch.api.watch_events import DeletedEvent, ModifiedEvent
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.wait.conditions import condition, deleted, jsonpath, ready
 from listwatch.client.wait.until import until
@@ -78,8 +78,8 @@ async def test_conditions_are_met_in_turn_by_what_happens(config_maps: ResourceC
     event = await until(
         config_maps.selecting(field_selector={"metadata.name": "a"}),
         made.resource_version,
-        lambda event: isinstance(event, Modified),
-        lambda event: isinstance(event, Deleted),
+        lambda event: isinstance(event, ModifiedEvent),
+        lambda event: isinstance(event, DeletedEvent),
         timeout=60,
     )
     assert event.object.data == {"x": "1"}

@@ -7,7 +7,7 @@ import pytest
 from tests.contract.client.samples import config_map
 from tests.contract.target import Target
 
-from listwatch.api.watch_events import Added, Bookmark, Deleted, Modified, WatchEvent
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.watch_stream import WatchStream
@@ -42,9 +42,9 @@ async def test_a_watch_tells_of_all_that_happens_after_a_version(config_maps: Re
         changed = await config_maps.patch("a", {"data": {"x": "1"}})
         await config_maps.delete("a")
         added, modified, deleted = [await anext(watch) for _ in range(3)]
-    assert (type(added), added.object.to_dict()) == (Added, made.to_dict())
-    assert (type(modified), modified.object.to_dict()) == (Modified, changed.to_dict())
-    assert (type(deleted), deleted.object.data) == (Deleted, {"x": "1"})
+    assert (type(added), added.object.to_dict()) == (AddedEvent, made.to_dict())
+    assert (type(modified), modified.object.to_dict()) == (ModifiedEvent, changed.to_dict())
+    assert (type(deleted), deleted.object.data) == (DeletedEvent, {"x": "1"})
     assert is_newer(deleted.object.resource_version, changed.resource_version)
 
 
@@ -54,9 +54,9 @@ async def test_a_watch_without_a_version_begins_with_what_is_there(
 ):
     await create(config_maps, "a")
     async with config_maps.watch(resource_version=version) as watch:
-        assert await take(watch, 1) == [(Added, "a")]
+        assert await take(watch, 1) == [(AddedEvent, "a")]
         await create(config_maps, "b")
-        assert await take(watch, 1) == [(Added, "b")]
+        assert await take(watch, 1) == [(AddedEvent, "b")]
 
 
 async def test_to_come_into_a_selection_is_to_be_added_and_to_leave_it_is_to_be_deleted(
@@ -66,7 +66,7 @@ async def test_to_come_into_a_selection_is_to_be_added_and_to_leave_it_is_to_be_
     async with config_maps.watch(label_selector={"tier": "back"}, resource_version=start) as watch:
         for tier in ("back", "back-office", "back"):
             await config_maps.patch("a", {"metadata": {"labels": {"tier": tier}}})
-        assert await take(watch, 3) == [(Added, "a"), (Deleted, "a"), (Added, "a")]
+        assert await take(watch, 3) == [(AddedEvent, "a"), (DeletedEvent, "a"), (AddedEvent, "a")]
 
 
 async def test_one_object_is_watched_by_its_name(config_maps: ResourceClient[ConfigMap]):
@@ -74,7 +74,7 @@ async def test_one_object_is_watched_by_its_name(config_maps: ResourceClient[Con
     async with config_maps.watch(field_selector={"metadata.name": "b"}, resource_version=start) as watch:
         for name in "ab":
             await create(config_maps, name)
-        assert await take(watch, 1) == [(Added, "b")]
+        assert await take(watch, 1) == [(AddedEvent, "b")]
 
 
 async def test_a_bookmark_ends_what_was_there_at_the_start(config_maps: ResourceClient[ConfigMap]):
@@ -82,13 +82,13 @@ async def test_a_bookmark_ends_what_was_there_at_the_start(config_maps: Resource
     async with config_maps.watch(
         send_initial_events=True, resource_version_match="NotOlderThan", allow_watch_bookmarks=True
     ) as watch:
-        assert await take(watch, 1) == [(Added, "a")]
+        assert await take(watch, 1) == [(AddedEvent, "a")]
         mark = await anext(watch)
-        assert isinstance(mark, Bookmark)
+        assert isinstance(mark, BookmarkEvent)
         assert mark.ends_initial_events
         assert not is_newer(made.resource_version, mark.resource_version)
         await create(config_maps, "b")
-        assert await take(watch, 1) == [(Added, "b")]
+        assert await take(watch, 1) == [(AddedEvent, "b")]
 
 
 async def test_a_watch_ends_when_it_was_asked_to_and_first_marks_how_far_it_came(
@@ -99,7 +99,7 @@ async def test_a_watch_ends_when_it_was_asked_to_and_first_marks_how_far_it_came
         made = await create(config_maps, "a")
         events = [event async for event in watch]
     added, *marks = events
-    assert (type(added), {type(mark) for mark in marks}) == (Added, {Bookmark})
+    assert (type(added), {type(mark) for mark in marks}) == (AddedEvent, {BookmarkEvent})
     assert not is_newer(made.resource_version, marks[-1].object.resource_version)
 
 
@@ -164,4 +164,4 @@ async def test_a_retry_watcher_goes_on_where_a_watch_ended(config_maps: Resource
         await source.again.wait()
         await create(config_maps, "b")
         second = await waiting
-    assert [(type(event), event.object.name) for event in (first, second)] == [(Added, "a"), (Added, "b")]
+    assert [(type(event), event.object.name) for event in (first, second)] == [(AddedEvent, "a"), (AddedEvent, "b")]

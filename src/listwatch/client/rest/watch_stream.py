@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator
 from typing import Generic, Self, TypeVar
 
 from listwatch.api.statuses import status_from_error
-from listwatch.api.watch_events import Bookmark, EventReader, Failed, WatchEvent, read_event
+from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, EventReader, WatchEvent, read_event
 from listwatch.client.rest.byte_stream import ByteStream
 from listwatch.errors import (
     ConnectionLostError,
@@ -67,7 +67,7 @@ class WatchStream(Generic[T]):
         self._awaits_bookmark = initial or patience > _SILENCE_BETWEEN_BOOKMARKS
         self._doing = doing
         self._reader = EventReader(kind)
-        self._pending: deque[WatchEvent[T] | Failed] = deque()
+        self._pending: deque[WatchEvent[T] | ErrorEvent] = deque()
         self._is_started = False
 
     @property
@@ -81,7 +81,7 @@ class WatchStream(Generic[T]):
             self._is_started = True
             self._body.expect_within(self._patience, in_bulk=self._initial)
 
-    async def batches(self) -> AsyncIterator[list[WatchEvent[T] | Failed]]:
+    async def batches(self) -> AsyncIterator[list[WatchEvent[T] | ErrorEvent]]:
         """The events, as many at a time as came at a time."""
         while batch := self._take_pending() if self._pending else await self._next_batch():
             yield batch
@@ -111,17 +111,17 @@ class WatchStream(Generic[T]):
         if not self._pending:
             raise StopAsyncIteration
         event = self._pending.popleft()
-        if isinstance(event, Failed):
+        if isinstance(event, ErrorEvent):
             self.close()
             raise event.error
         return event
 
-    def _take_pending(self) -> list[WatchEvent[T] | Failed]:
+    def _take_pending(self) -> list[WatchEvent[T] | ErrorEvent]:
         pending = list(self._pending)
         self._pending.clear()
         return pending
 
-    async def _next_batch(self) -> list[WatchEvent[T] | Failed]:
+    async def _next_batch(self) -> list[WatchEvent[T] | ErrorEvent]:
         """What the next network read completes; nothing at the end."""
         if not self._is_started:
             await self.open()
@@ -130,20 +130,20 @@ class WatchStream(Generic[T]):
                 return events
         return self._last_event()
 
-    def _events(self, piece: bytes) -> list[WatchEvent[T] | Failed]:
-        events: list[WatchEvent[T] | Failed] = []
+    def _events(self, piece: bytes) -> list[WatchEvent[T] | ErrorEvent]:
+        events: list[WatchEvent[T] | ErrorEvent] = []
         try:
             events.extend(self._reader.feed(piece))  # keeps what came before an error
         except DecodeError as error:
             # To go on would be to miss an event. Nobody could tell.
             events.append(_unreadable(error))
             self.close()
-        if self._awaits_bookmark and any(type(event) is Bookmark for event in events):
+        if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
             self._awaits_bookmark = False
             self._body.expect_within(min(self._patience, _SILENCE_BETWEEN_BOOKMARKS))
         return events
 
-    def _last_event(self) -> list[WatchEvent[T] | Failed]:
+    def _last_event(self) -> list[WatchEvent[T] | ErrorEvent]:
         rest = self._reader.finish()
         if not rest:
             return []
@@ -156,8 +156,8 @@ class WatchStream(Generic[T]):
         return f"<WatchStream of {self._kind.__name__}, {'closed' if self.is_closed else 'open'}>"
 
 
-def _unreadable(error: DecodeError) -> Failed:
+def _unreadable(error: DecodeError) -> ErrorEvent:
     reason = f"an event of the watch cannot be read: {error}"
     cause = StatusCause(reason="ClientWatchDecoding", message=str(error))
     failure = InternalServerError(reason, details=StatusDetails(causes=(cause,)))
-    return Failed(Unstructured.from_dict(status_from_error(failure)))
+    return ErrorEvent(Unstructured.from_dict(status_from_error(failure)))

@@ -16,7 +16,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from listwatch.api.statuses import suggests_delay
-from listwatch.api.watch_events import Bookmark, Failed, WatchEvent
+from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, WatchEvent
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import (
     APIError,
@@ -45,7 +45,7 @@ class Watchable(Protocol[T]):
 
     def watch(
         self, *, resource_version: str, allow_watch_bookmarks: bool
-    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[T] | Failed], Any]: ...
+    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[T] | ErrorEvent], Any]: ...
 
 
 class RetryWatcher(Generic[T]):
@@ -65,7 +65,7 @@ class RetryWatcher(Generic[T]):
         self._source = source
         self._clock = clock or SystemClock()
         self._watch: AbstractAsyncContextManager[Any, Any] | None = None
-        self._stream: AsyncIterator[WatchEvent[T] | Failed] | None = None
+        self._stream: AsyncIterator[WatchEvent[T] | ErrorEvent] | None = None
         self._not_before = -math.inf  # when the next watch may begin
         self._reading: asyncio.Timeout | None = None  # while somebody waits for an event
         self._is_closed = False
@@ -124,7 +124,7 @@ class RetryWatcher(Generic[T]):
             _log.info("a watch was interrupted after version %s: %s", self.resource_version, error)
         return None
 
-    async def _enter(self) -> AsyncIterator[WatchEvent[T] | Failed]:
+    async def _enter(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
         if (left := self._not_before - self._clock.monotonic()) > 0:
             await self._clock.sleep(left)
         self._not_before = self._clock.monotonic() + _SHORTEST
@@ -137,13 +137,13 @@ class RetryWatcher(Generic[T]):
         if watch is not None:
             await watch.__aexit__(None, None, None)
 
-    def _news(self, event: WatchEvent[T] | Failed) -> WatchEvent[T] | None:
-        if isinstance(event, Failed):
+    def _news(self, event: WatchEvent[T] | ErrorEvent) -> WatchEvent[T] | None:
+        if isinstance(event, ErrorEvent):
             raise event.error
         if not event.object.resource_version:
             raise WatchClosedError(f"{event.object.describe()} came without a version: the watch cannot go on from it")
         self.resource_version = event.object.resource_version
-        return None if isinstance(event, Bookmark) else event
+        return None if isinstance(event, BookmarkEvent) else event
 
     def __repr__(self) -> str:
         return f"<RetryWatcher of {self._source} @{self.resource_version}>"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Callable
 from typing import TypeVar
 
 from listwatch.api.event_conditions import EventConditions, describe_last
-from listwatch.api.watch_events import Failed, WatchEvent
+from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.client.wait.retry_watcher import RetryWatcher, Watchable
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import WaitTimeoutError, WatchClosedError
@@ -37,7 +37,7 @@ async def until(
 
 
 async def until_without_retry(
-    events: AsyncIterable[WatchEvent[T] | Failed],
+    events: AsyncIterable[WatchEvent[T] | ErrorEvent],
     condition: EventCondition[T],
     *then: EventCondition[T],
     timeout: float | None = None,
@@ -45,11 +45,11 @@ async def until_without_retry(
 ) -> WatchEvent[T]:
     """The same over one watch: WatchClosedError if that ends first. One event may meet several conditions in turn."""
     conditions = EventConditions([condition, *then])
-    last: WatchEvent[T] | Failed | None = None
+    last: WatchEvent[T] | ErrorEvent | None = None
     try:
         async with time_limit(clock or SystemClock(), timeout):
             async for last in events:
-                if isinstance(last, Failed):
+                if isinstance(last, ErrorEvent):
                     raise last.error
                 if conditions.are_met_by(last):
                     return last

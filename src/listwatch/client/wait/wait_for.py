@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from listwatch.api.predicates import check_predicate
-from listwatch.api.watch_events import Deleted
+from listwatch.api.watch_events import DeletedEvent
 from listwatch.backoff import REFLECTOR_BACKOFF
 from listwatch.client.resources.resource_reader import ResourceReader
 from listwatch.client.wait.conditions import parse_condition
@@ -68,7 +68,7 @@ async def _states(client: ResourceReader[T], name: str, clock: Clock) -> AsyncGe
         try:
             async with RetryWatcher(selected, found.resource_version, clock=clock) as events:
                 async for event in events:
-                    yield None if isinstance(event, Deleted) else event.object
+                    yield None if isinstance(event, DeletedEvent) else event.object
         except ExpiredError:
             await clock.sleep(next(delays))
 
