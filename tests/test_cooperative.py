@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from listwatch.cooperative import in_turns
+from listwatch.cooperative import run_sliced
 
 
 def long_work(pieces: int) -> Generator[None, None, str]:
@@ -28,7 +28,7 @@ async def test_others_have_turns_between_long_pieces_of_work():
             await asyncio.sleep(0)
 
     others = asyncio.create_task(other())
-    assert await in_turns(long_work(5)) == "done"
+    assert await run_sliced(long_work(5)) == "done"
     others.cancel()
     assert turns >= 5
 
@@ -39,4 +39,4 @@ async def test_what_the_work_raises_is_raised():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await in_turns(broken())
+        await run_sliced(broken())

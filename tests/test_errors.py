@@ -170,7 +170,7 @@ def test_an_api_error_prints_on_one_line_and_does_not_print_whole_pages():
 
 
 def test_an_error_without_code_and_reason_prints_neither():
-    assert str(APIError(doing="list pods")) == "list pods: the server gave no message"
+    assert str(APIError(doing="list pods")) == "list pods: the server sent no message"
 
 
 def test_other_errors_say_where_before_what():

@@ -81,20 +81,20 @@ def test_a_label_selector_is_rendered_in_canonical_form(text: str, canonical: st
         ("ok,a>x", 3, "'>' needs a 64-bit integer, not 'x'"),
         ("a<", 0, "'<' needs a 64-bit integer, not ''"),
         ("a>9223372036854775808", 0, "'>' needs a 64-bit integer"),
-        ("ok, -a=b", 4, "'-a' is no label key: it may have letters"),
-        ("ok,a=b_", 3, "label 'a': 'b_' is no value: it may have letters"),
-        (f"a={'b' * 64}", 0, "it has 64 characters, and must have 1 to 63"),
-        (f"ok,{'a' * 64}", 3, "it has 64 characters, and must have 1 to 63"),
-        ("a/", 0, "'a/' is no label key: its name has 0 characters"),
-        ("/a", 0, "before '/' goes a DNS name"),
-        ("Example.com/a", 0, "before '/' goes a DNS name"),
-        ("a..b/c", 0, "before '/' goes a DNS name"),
-        ("a/b/c", 0, "before '/' goes a DNS name"),
+        ("ok, -a=b", 4, "'-a' is not a valid label key: it must consist of letters"),
+        ("ok,a=b_", 3, "label 'a': 'b_' is not a valid value: it must consist of letters"),
+        (f"a={'b' * 64}", 0, "it must have 1 to 63 characters, not 64"),
+        (f"ok,{'a' * 64}", 3, "it must have 1 to 63 characters, not 64"),
+        ("a/", 0, "'a/' is not a valid label key: its name must have 1 to 63 characters, not 0"),
+        ("/a", 0, "the prefix before '/' must be a DNS subdomain"),
+        ("Example.com/a", 0, "the prefix before '/' must be a DNS subdomain"),
+        ("a..b/c", 0, "the prefix before '/' must be a DNS subdomain"),
+        ("a/b/c", 0, "the prefix before '/' must be a DNS subdomain"),
         (f"{'a.' * 126}ab/c", 0, "at most 253 characters"),
-        ("a=é", 0, "is no value"),
-        ("a=b\x00", 0, "is no value"),
-        ("a=\ud800", 0, "is no value"),
-        ("a\u00a0=b", 0, "is no label key"),
+        ("a=é", 0, "is not a valid value"),
+        ("a=b\x00", 0, "is not a valid value"),
+        ("a=\ud800", 0, "is not a valid value"),
+        ("a\u00a0=b", 0, "is not a valid label key"),
     ],
 )
 def test_a_bad_label_selector_says_which_part_and_why(text: str, position: int, reason: str):
@@ -235,15 +235,15 @@ def test_a_label_selector_is_made_of_text_a_mapping_a_selector_or_none(value, te
     ("value", "reason"),
     [
         (b"a=b", "not b'a=b'"),
-        (["a=b"], "a label selector is text, a mapping, a LabelSelector or None"),
-        ({"a": 1}, "label 'a': expected text"),
-        ({"a": True}, "label 'a': expected text"),
-        ({"a": [1]}, "label 'a': the value must be text, not 1"),
-        ({"a": []}, "label 'a': IN cannot have 0 values"),
-        ({1: "a"}, "a label key must be text, not 1"),
-        ({"-": "a"}, "'-' is no label key"),
-        ({"a": "-"}, "label 'a': '-' is no value"),
-        ({"matchLabels": {"a": "b"}}, "LabelSelector.from_dict reads the API's own form"),
+        (["a=b"], "a label selector must be a string, a mapping, a LabelSelector or None"),
+        ({"a": 1}, "label 'a': expected a string"),
+        ({"a": True}, "label 'a': expected a string"),
+        ({"a": [1]}, "label 'a': the value must be a string, not 1"),
+        ({"a": []}, "label 'a': IN does not take 0 values"),
+        ({1: "a"}, "a label key must be a string, not 1"),
+        ({"-": "a"}, "'-' is not a valid label key"),
+        ({"a": "-"}, "label 'a': '-' is not a valid value"),
+        ({"matchLabels": {"a": "b"}}, "use LabelSelector.from_dict for the structured form"),
     ],
 )
 def test_what_cannot_be_a_label_selector_is_refused_by_name(value, reason: str):
@@ -266,7 +266,7 @@ def test_what_cannot_be_a_label_selector_is_refused_by_name(value, reason: str):
     ],
 )
 def test_an_operator_takes_only_as_many_values_as_it_knows_what_to_do_with(operator: Operator, values: tuple[str, ...]):
-    with pytest.raises(SelectorError, match=f"{operator.name} cannot have {len(values)} values"):
+    with pytest.raises(SelectorError, match=f"{operator.name} does not take {len(values)} values"):
         LabelRequirement("a", operator, values)
 
 
@@ -297,21 +297,24 @@ def test_in_the_api_form_none_selects_nothing_and_an_empty_one_everything():
 @pytest.mark.parametrize(
     ("selector", "reason"),
     [
-        (["a"], "label selector: it cannot be ['a']"),
+        (["a"], "label selector: it must not be ['a']"),
         ({"app": "web"}, "expected matchLabels and matchExpressions, not {'app'}"),
-        ({"matchLabels": ["a"]}, "matchLabels cannot be ['a']"),
-        ({"matchLabels": {"a": 1}}, "label 'a': the value must be text, not 1"),
-        ({"matchExpressions": {"key": "a"}}, "matchExpressions cannot be {'key': 'a'}"),
-        ({"matchExpressions": ["a"]}, "matchExpressions[0] cannot be 'a'"),
-        ({"matchExpressions": [{"key": "a"}]}, "matchExpressions[0].operator cannot be None"),
+        ({"matchLabels": ["a"]}, "matchLabels must not be ['a']"),
+        ({"matchLabels": {"a": 1}}, "label 'a': the value must be a string, not 1"),
+        ({"matchExpressions": {"key": "a"}}, "matchExpressions must not be {'key': 'a'}"),
+        ({"matchExpressions": ["a"]}, "matchExpressions[0] must not be 'a'"),
+        ({"matchExpressions": [{"key": "a"}]}, "matchExpressions[0].operator must not be None"),
         (
             {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]},
             "matchExpressions[0].operator must be",
         ),
-        ({"matchExpressions": [{"key": "a", "operator": "In", "values": "b"}]}, "matchExpressions[0].values cannot be"),
-        ({"matchExpressions": [{"key": "a", "operator": "In"}]}, "label 'a': IN cannot have 0 values"),
-        ({"matchExpressions": [{"operator": "Exists"}]}, "is no label key"),
-        ({"matchExpressions": [{"key": None, "operator": "Exists"}]}, "a label key must be text, not None"),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "In", "values": "b"}]},
+            "[0].values must not be",
+        ),
+        ({"matchExpressions": [{"key": "a", "operator": "In"}]}, "label 'a': IN does not take 0 values"),
+        ({"matchExpressions": [{"operator": "Exists"}]}, "is not a valid label key"),
+        ({"matchExpressions": [{"key": None, "operator": "Exists"}]}, "a label key must be a string, not None"),
     ],
 )
 def test_a_mistake_in_the_api_form_names_its_place(selector, reason: str):
@@ -423,17 +426,17 @@ def test_escapes_are_part_of_the_text_and_not_of_the_value():
         ("a", 0, "expected field=value or field!=value, found 'a'"),
         ("a=1,b,c=2", 4, "expected field=value or field!=value, found 'b'"),
         ("a in (b)", 0, "expected field=value or field!=value"),
-        ("a=b=c", 3, r"a '=' in a value is written '\='"),
-        ("a!==b", 3, r"a '=' in a value is written '\='"),
-        (r"a=b\x", 3, r"after a '\' goes"),
-        ("ok=1,a=b\\", 8, r"after a '\' goes"),
-        ("=b", 0, "'' is no field"),
-        ("a=1, b=2", 4, "' b' is no field: it must be text without spaces"),
-        ("a =1", 0, "'a ' is no field"),
-        ("a!b=1", 0, "'a!b' is no field"),
-        (r"a\,b=1", 0, "is no field"),
-        ("a=\ud800", 0, "field 'a': the value must be valid Unicode text"),
-        ("\udfff=a", 0, "is no field"),
+        ("a=b=c", 3, r"write '=' in a value as '\='"),
+        ("a!==b", 3, r"write '=' in a value as '\='"),
+        (r"a=b\x", 3, r"'\' must be followed by"),
+        ("ok=1,a=b\\", 8, r"'\' must be followed by"),
+        ("=b", 0, "'' is not a valid field"),
+        ("a=1, b=2", 4, "' b' is not a valid field: it must be a string without spaces"),
+        ("a =1", 0, "'a ' is not a valid field"),
+        ("a!b=1", 0, "'a!b' is not a valid field"),
+        (r"a\,b=1", 0, "is not a valid field"),
+        ("a=\ud800", 0, "field 'a': the value must be valid Unicode"),
+        ("\udfff=a", 0, "is not a valid field"),
     ],
 )
 def test_a_bad_field_selector_says_which_part_and_why(text: str, position: int, reason: str):
@@ -493,7 +496,7 @@ def test_what_cannot_be_a_field_selector_is_refused(value):
 
 
 def test_fields_know_two_operators():
-    with pytest.raises(SelectorError, match="only '=' and '!=' work on fields, not IN"):
+    with pytest.raises(SelectorError, match="fields support only '=' and '!=', not IN"):
         FieldRequirement("a", Operator.IN, "b")
 
 

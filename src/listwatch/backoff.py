@@ -1,8 +1,8 @@
-"""How long to wait before the next attempt. Time and randomness are passed in; `clock` does the waiting.
+"""Delays between attempts. Time and randomness are arguments; `clock` does the waiting.
 
-Backoff             the numbers, and the delays they make:   0.8  1.6  3.2  …  30  30
-ResettingBackoff    begins again after a time without trouble
-KeyedBackoff        one growing delay for each key
+Backoff             parameters, and the delays that follow from them:   0.8  1.6  3.2  …  30  30
+ResettingBackoff    restarts after a time without failures
+KeyedBackoff        one growing delay per key
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """Delays that begin at `initial` and grow by `factor`, `steps` times at most and never above `cap`.
+    """Delays that start at `initial` and grow by `factor`, at most `steps` times and up to `cap`.
 
-    Each is prolonged by a random part of up to `jitter` times its length, which does not add up and may exceed the cap.
+    Each delay is extended by a random part of up to `jitter` times its length. The extension may exceed the cap and
+    does not affect later delays.
     """
 
     initial: float
@@ -36,19 +37,19 @@ class Backoff:
 
     def __post_init__(self) -> None:
         if not (0 <= self.initial <= self.cap and self.factor >= 1 and self.jitter >= 0):
-            raise UsageError(f"{self} cannot be: it must be that 0 <= initial <= cap, factor >= 1 and jitter >= 0")
+            raise UsageError(f"invalid {self}: required are 0 <= initial <= cap, factor >= 1 and jitter >= 0")
         if self.steps is not None and self.steps < 0:
-            raise UsageError(f"{self} cannot be: there cannot be fewer than 0 steps")
+            raise UsageError(f"invalid {self}: steps must not be negative")
 
     def delays(self, random: Random) -> Iterator[float]:
-        """An endless supply; each iterator begins again at `initial`."""
+        """An endless iterator that starts at `initial`."""
         for delay in self._without_jitter():
             yield delay * (1 + self.jitter * random.random())
 
     def retries(self, random: Random) -> Iterator[float]:
-        """The delays between `steps` attempts: one fewer than these, so that no one waits after the last.
+        """The delays between `steps` attempts, so one fewer than `steps`.
 
-        Reaching the cap ends the growth and not, as in client-go, the attempts.
+        Reaching the cap ends the growth, not the attempts as in client-go.
         """
         return islice(self.delays(random), None if self.steps is None else max(self.steps - 1, 0))
 
@@ -61,9 +62,9 @@ class Backoff:
 
 
 class ResettingBackoff:
-    """A backoff that begins again when it was not used for longer than `reset` seconds.
+    """A backoff that restarts when it was not used for longer than `reset` seconds.
 
-    client-go counts from the last beginning instead: its delays fall back every two minutes while everything fails.
+    client-go counts from the last restart instead, so its delays drop every two minutes during a long outage.
     """
 
     def __init__(self, backoff: Backoff, *, reset: float, random: Random) -> None:
@@ -74,14 +75,14 @@ class ResettingBackoff:
         self._last_use = -math.inf
 
     def next_delay(self, now: float) -> float:
-        """How long to wait, at the monotonic time `now`, before the next attempt."""
+        """The delay before the next attempt, at the monotonic time `now`."""
         if now - self._last_use > self._reset:
             self.restart()
         self._last_use = now
         return next(self._delays)
 
     def restart(self) -> None:
-        """Begin again with the shortest delay."""
+        """Restart at the shortest delay."""
         self._delays = self._backoff.delays(self._random)
 
 
@@ -92,9 +93,9 @@ class _Entry:
 
 
 class KeyedBackoff(Generic[_Key]):
-    """Each key has a delay of its own, which grows with every failure and is forgotten after long without one.
+    """One delay per key. It grows with each failure and expires after `expire_after` seconds without one.
 
-    Long is `expire_after` seconds, or twice the cap. What jitter adds to a delay counts in the next, under the cap.
+    `expire_after` defaults to twice the cap. Jitter is part of the delay that the next one grows from; the cap applies.
     """
 
     def __init__(self, backoff: Backoff, *, random: Random, expire_after: float | None = None) -> None:
@@ -104,12 +105,12 @@ class KeyedBackoff(Generic[_Key]):
         self._entries: dict[_Key, _Entry] = {}
 
     def delay(self, key: _Key) -> float:
-        """The present delay of a key; 0 if it has none."""
+        """The current delay of a key; 0 if it has none."""
         entry = self._entries.get(key)
         return entry.delay if entry else 0.0
 
     def failed(self, key: _Key, *, now: float) -> float:
-        """Make the key's delay longer and return it."""
+        """Record a failure of the key and return its new delay."""
         entry = self._entries.get(key)
         if entry is None or self._is_expired(entry, now):
             base, factor = self._backoff.initial, 1.0
@@ -120,7 +121,7 @@ class KeyedBackoff(Generic[_Key]):
         return self._entries[key].delay
 
     def is_waiting(self, key: _Key, *, now: float, since: float | None = None) -> bool:
-        """True if the key's delay, counted from `since` or else from its last failure, is not over yet."""
+        """True if the key's delay, counted from `since` or else from its last failure, has not passed."""
         entry = self._entries.get(key)
         if entry is None or self._is_expired(entry, now if since is None else since):
             return False
@@ -130,7 +131,7 @@ class KeyedBackoff(Generic[_Key]):
         self._entries.pop(key, None)
 
     def forget_expired(self, *, now: float) -> None:
-        """Let go of the keys that had no failure for long; call it now and then if keys come and go."""
+        """Remove expired keys. Call it periodically if keys come and go."""
         self._entries = {key: entry for key, entry in self._entries.items() if not self._is_expired(entry, now)}
 
     def _is_expired(self, entry: _Entry, now: float) -> bool:
@@ -141,13 +142,13 @@ class KeyedBackoff(Generic[_Key]):
 
 
 REFLECTOR_BACKOFF = Backoff(initial=0.8, factor=2.0, cap=30.0, jitter=1.0)
-"""Between two tries to list or watch: soon at first, and every 30 to 60 seconds while a server stays away."""
+"""Between attempts to list or watch: short at first, 30 to 60 seconds during a long outage."""
 
 REFLECTOR_RESET = 120.0
 """The `reset` that goes with it."""
 
 DEFAULT_RETRY = Backoff(initial=0.01, factor=1.0, jitter=0.1, steps=5)
-"""For conflicts with writers who touch other parts of the object: five quick tries."""
+"""For conflicts with writers of other fields: five attempts in quick succession."""
 
 DEFAULT_BACKOFF = Backoff(initial=0.01, factor=5.0, jitter=0.1, steps=4)
-"""For conflicts with writers who are busy on the same object: four tries, further and further apart."""
+"""For conflicts with frequent writers of the same object: four attempts with growing delays."""

@@ -1,6 +1,6 @@
-"""The only reader of time: whatever waits or looks at the hour is given a `Clock`. `testing.clocks` has stand-ins.
+"""Clocks. Every component that waits or reads the time takes a `Clock`; `testing.clocks` has virtual ones.
 
-`time_limit` is how a deadline is set, so that deadlines too follow the clock that was given.
+`time_limit` sets a deadline that follows the given clock.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from listwatch.errors import UsageError
 
 
 class Clock(Protocol):
-    """Tells the time and lets it pass."""
+    """Reads the time, and sleeps."""
 
     def monotonic(self) -> float:
-        """Seconds since some moment in the past; it never goes back and is for measuring."""
+        """Seconds since an arbitrary start; never decreases. Use it to measure durations."""
 
     def now(self) -> datetime:
-        """The time of day in UTC, for showing and for writing into objects; it may be set back."""
+        """The wall-clock time in UTC, for display and for timestamps in objects; it may jump."""
 
     async def sleep(self, delay: float) -> None:
-        """Return after `delay` seconds; with none or fewer, after other tasks had a turn."""
+        """Return after `delay` seconds; if that is not positive, after yielding to other tasks once."""
 
 
 class SystemClock:
-    """The computer's own clock."""
+    """The clock of the operating system."""
 
     def monotonic(self) -> float:
         return time.monotonic()
@@ -45,14 +45,14 @@ class SystemClock:
 
 
 def time_limit(clock: Clock, timeout: float | None) -> AbstractAsyncContextManager[object]:
-    """Stop the block and raise TimeoutError when `timeout` seconds of that clock have passed; None sets no limit.
+    """Cancel the block and raise TimeoutError when `timeout` seconds of that clock have passed; None means no limit.
 
-    A block that ends in time ends as if nothing had been there, also when it is cancelled from outside.
+    A block that ends in time is not affected, and cancellation from outside passes through.
     """
     if not isinstance(timeout, int | float | None):
-        raise UsageError(f"a timeout is a number of seconds, or None for no limit, not {timeout!r}")
+        raise UsageError(f"timeout must be a number of seconds, or None for no limit, not {timeout!r}")
     if timeout is None or timeout <= 0 or isinstance(clock, SystemClock):
-        # asyncio's own alarm goes by the system's clock, and costs a fifth of a task that sleeps.
+        # asyncio.timeout uses the system clock, at a fifth of the cost of a sleeping task.
         return asyncio.timeout(timeout)
     return _limited(clock, timeout)
 

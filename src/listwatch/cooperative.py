@@ -1,4 +1,4 @@
-"""Who has much to do lets others have a turn now and then: the event loop belongs to the whole program."""
+"""Cooperative yielding for long-running synchronous work on the event loop."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import asyncio
 from collections.abc import Generator
 from typing import TypeVar
 
-__all__ = ["Turns", "in_turns"]
+__all__ = ["TimeSlice", "run_sliced"]
 
 T = TypeVar("T")
 
-_TURN = 0.005
-"""Seconds of work in a row. Time as the event loop has it: this is about the loop, not about what a program does."""
+_SLICE = 0.005
+"""Seconds of work without a yield, by the clock of the event loop: virtual clocks do not apply here."""
 
 
-class Turns:
-    """Work without a pause, up to some milliseconds at a time."""
+class TimeSlice:
+    """A budget of a few milliseconds of uninterrupted work."""
 
     def __init__(self) -> None:
         self.now = asyncio.get_running_loop().time
-        self.end = self.now() + _TURN
-        """When this one will have been long enough."""
+        self.end = self.now() + _SLICE
+        """When the current slice is used up."""
 
-    async def share(self) -> None:
-        """Let others have a turn if this one was long; to be called after each piece of work."""
+    async def checkpoint(self) -> None:
+        """Yield to the event loop if the slice is used up. Call it after each piece of work."""
         if self.now() > self.end:
             await asyncio.sleep(0)
-            self.end = self.now() + _TURN
+            self.end = self.now() + _SLICE
 
 
-async def in_turns(work: Generator[None, None, T]) -> T:
-    """What comes of work that is done piece by piece."""
-    turns = Turns()
+async def run_sliced(work: Generator[None, None, T]) -> T:
+    """Run a generator to its end, yielding to the event loop between time slices, and return its result."""
+    time_slice = TimeSlice()
     while True:
         try:
             next(work)
         except StopIteration as done:
             result: T = done.value
             return result
-        await turns.share()
+        await time_slice.checkpoint()

@@ -1,7 +1,7 @@
-"""Every exception of listwatch. `meta` and all rooms above raise these; foreign errors are translated where they enter.
+"""Every exception of listwatch. Errors of other libraries are translated where they enter.
 
     ListWatchError
-    ├── APIError                       the server answered, and its answer is no
+    ├── APIError                       the server responded with an error
     │   ├── BadRequestError            400
     │   ├── UnauthorizedError          401
     │   ├── ForbiddenError             403
@@ -17,10 +17,10 @@
     │   ├── InvalidError               422
     │   ├── TooManyRequestsError       429
     │   ├── InternalServerError        500
-    │   ├── ServerTimeoutError         500, the server asks to try again
+    │   ├── ServerTimeoutError         500, the request can be retried
     │   ├── ServiceUnavailableError    503
     │   └── RequestTimeoutError        504
-    ├── TransportError                 there was no usable answer
+    ├── TransportError                 no usable response was received
     │   ├── ConnectError
     │   │   └── ConnectRefusedError
     │   ├── ConnectionLostError
@@ -33,15 +33,15 @@
     │   ├── EmptyConfigError
     │   └── CredentialError
     ├── FieldError                     an object, or one field of it
-    │   ├── DecodeError                bytes are not what they should be
-    │   └── EncodeError                a value cannot be written as the API writes it
-    ├── MalformedError                 a text does not follow its grammar                  (also ValueError)
+    │   ├── DecodeError                bytes cannot be decoded
+    │   └── EncodeError                a value cannot be encoded
+    ├── MalformedError                 a string does not follow its grammar                (also ValueError)
     │   ├── SelectorError
     │   ├── QuantityError
     │   ├── BadKeyError
     │   ├── BadNameError
     │   └── ResourceVersionError
-    ├── UsageError                     the calling program asked for what cannot be
+    ├── UsageError                     the caller used the API incorrectly
     │   ├── RequestError                                                                   (also ValueError)
     │   ├── InformerStoppedError
     │   ├── IndexConflictError
@@ -49,19 +49,19 @@
     │   ├── IndexFunctionError
     │   └── TransformError
     ├── DiscoveryError                 some group-versions could not be discovered
-    ├── StaleDiscoveryError            the server behind a group-version does not answer
+    ├── StaleDiscoveryError            the server behind a group-version does not respond
     ├── NoMatchError                   no served resource has that name or kind
-    ├── SyncTimeoutError               a cache did not fill in time                        (also TimeoutError)
-    ├── WaitTimeoutError               a condition did not come true in time               (also TimeoutError)
-    ├── WatchClosedError               a watch ended before what was waited for
-    ├── ProgramError                   a program that was started here did not do its work
-    ├── ReconcileTimeoutError          a reconcile took longer than it may                 (also TimeoutError)
-    ├── PermanentError                 for programs to raise: trying again would not help
+    ├── SyncTimeoutError               a cache did not sync in time                        (also TimeoutError)
+    ├── WaitTimeoutError               a condition was not met in time                     (also TimeoutError)
+    ├── WatchClosedError               a watch ended before the awaited event
+    ├── ProgramError                   a child process failed
+    ├── ReconcileTimeoutError          a reconcile exceeded its timeout                    (also TimeoutError)
+    ├── PermanentError                 raised by reconcilers: retrying would not help
     ├── LeadershipLostError            a lease was not renewed in time, or another holds it
-    └── QueueShutDownError             a queue was shut down, and nothing is left in it
+    └── QueueShutDownError             a queue was shut down and is empty
 
-Every exception keeps its message as its only positional argument and all else as attributes, so each can be copied and
-pickled without help.
+The message is the only positional argument and everything else is an attribute, so that each exception can be copied
+and pickled.
 """
 
 from __future__ import annotations
@@ -77,32 +77,32 @@ _TOO_LARGE_MESSAGE = "Too large resource version"
 
 
 class ListWatchError(Exception):
-    """The root: whatever listwatch raises on purpose is one of these."""
+    """The base class of all exceptions that listwatch raises."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
         self.message = message
 
 
-# --- The server's answer ----------------------------------------------------------------------------------------------
+# --- Error responses --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class StatusCause:
-    """One of several things that are wrong, and the field it is about."""
+    """One cause of an error, and the field that it concerns."""
 
     reason: str = ""
     message: str = ""
     field: str = ""
 
     def __str__(self) -> str:
-        said = self.message or self.reason
-        return f"{self.field}: {said}" if self.field else said
+        text = self.message or self.reason
+        return f"{self.field}: {text}" if self.field else text
 
 
 @dataclass(frozen=True, slots=True)
 class StatusDetails:
-    """The machine-readable part of a Status; `kind` holds a resource's plural in most answers, as the API does it."""
+    """The machine-readable part of a Status. As in the API, `kind` is mostly the plural of the resource."""
 
     name: str = ""
     group: str = ""
@@ -113,11 +113,11 @@ class StatusDetails:
 
 
 class APIError(ListWatchError):
-    """An answer that says no; the subclass tells the reason, and this class itself stands for reasons unknown to it."""
+    """An error response. Subclasses stand for known reasons, this class itself for all others."""
 
     code: ClassVar[int] = 0
     default_reason: ClassVar[str] = ""
-    MAX_BODY: ClassVar[int] = 2048  # characters that are kept of an answer that is no Status
+    MAX_BODY: ClassVar[int] = 2048  # characters kept of a response that is no Status
 
     def __init_subclass__(cls, *, code: int | None = None, reason: str | None = None) -> None:
         super().__init_subclass__()
@@ -151,32 +151,32 @@ class APIError(ListWatchError):
 
     @property
     def resource_version_too_large(self) -> bool:
-        """True if the server has not yet reached the resource version that was asked for."""
+        """True if the server has not yet reached the requested resource version."""
         return any(cause.reason == _RESOURCE_VERSION_TOO_LARGE for cause in self.causes)
 
     def __str__(self) -> str:
-        answer = self.message or "the server gave no message"
+        message = self.message or "the server sent no message"
         facts = ", ".join(filter(None, (self.reason, str(self.status_code or ""))))
-        # The message of an Invalid answer usually spells its causes out already.
-        unsaid = [_shortened(str(cause)) for cause in self.causes if (cause.message or cause.reason) not in answer]
-        text = _joined(self.doing, answer) + (f" ({facts})" if facts else "")
-        return _one_line(_joined(text, "; ".join(filter(None, unsaid))))
+        # The message of an Invalid response usually contains its causes already.
+        missing = [_shortened(str(cause)) for cause in self.causes if (cause.message or cause.reason) not in message]
+        text = _joined(self.doing, message) + (f" ({facts})" if facts else "")
+        return _one_line(_joined(text, "; ".join(filter(None, missing))))
 
 
 class BadRequestError(APIError, code=400, reason="BadRequest"):
-    """The server could not make sense of the request."""
+    """The server could not understand the request."""
 
 
 class UnauthorizedError(APIError, code=401, reason="Unauthorized"):
-    """The server does not know who is asking; credentials are missing, wrong or out of date."""
+    """The request was not authenticated: credentials are missing, wrong or expired."""
 
 
 class ForbiddenError(APIError, code=403, reason="Forbidden"):
-    """The server knows who is asking and does not allow it."""
+    """The user is not allowed to do this."""
 
     @classmethod
     def of(cls, resource: str, name: str, why: str, *, group: str = "") -> Self:
-        """For an object, or with an empty name for the resource as a whole."""
+        """For an object, or for the whole resource if the name is empty."""
         message = f"{_subject(resource, group, name)} is forbidden: {why}"
         return cls(message, details=StatusDetails(name=name, group=group, kind=resource))
 
@@ -200,11 +200,11 @@ class MethodNotAllowedError(APIError, code=405, reason="MethodNotAllowed"):
 
 
 class NotAcceptableError(APIError, code=406, reason="NotAcceptable"):
-    """The server can answer in none of the formats that were asked for."""
+    """The server supports none of the requested response formats."""
 
 
 class AlreadyExistsError(APIError, code=409, reason="AlreadyExists"):
-    """An object of that name is there already."""
+    """An object of that name already exists."""
 
     @classmethod
     def of(cls, resource: str, name: str, *, group: str = "") -> Self:
@@ -226,14 +226,14 @@ class ConflictError(APIError, code=409, reason="Conflict"):
 
 
 class GoneError(APIError, code=410, reason="Gone"):
-    """What was asked for existed once and is no longer available."""
+    """The requested data is no longer available."""
 
 
 class ExpiredError(GoneError, reason="Expired"):
-    """A resource version or continue token is older than what the server remembers; list again."""
+    """A resource version or continue token has expired on the server; list again."""
 
     continue_token: str = ""
-    """With it the list goes on where it was, with what has changed since mixed in."""
+    """Continues the list at the same key, at a newer resource version."""
 
 
 class RequestEntityTooLargeError(APIError, code=413, reason="RequestEntityTooLarge"):
@@ -241,59 +241,59 @@ class RequestEntityTooLargeError(APIError, code=413, reason="RequestEntityTooLar
 
 
 class UnsupportedMediaTypeError(APIError, code=415, reason="UnsupportedMediaType"):
-    """The server does not read the format that was sent."""
+    """The server does not support the format of the request body."""
 
 
 class InvalidError(APIError, code=422, reason="Invalid"):
-    """The object was understood and fails validation; the causes name the fields."""
+    """The object failed validation; the causes name the fields."""
 
     @classmethod
     def of(cls, kind: str, name: str, causes: Iterable[StatusCause], *, group: str = "") -> Self:
         found = tuple(causes)
-        said = list(dict.fromkeys(map(str, found)))
+        texts = list(dict.fromkeys(map(str, found)))
         message = f'{_subject(kind, group)} "{name}" is invalid'
-        if said:
-            message += f": {said[0]}" if len(said) == 1 else f": [{', '.join(said)}]"
+        if texts:
+            message += f": {texts[0]}" if len(texts) == 1 else f": [{', '.join(texts)}]"
         return cls(message, details=StatusDetails(name=name, group=group, kind=kind, causes=found))
 
 
 class TooManyRequestsError(APIError, code=429, reason="TooManyRequests"):
-    """The server is busy, or a disruption budget forbids it now; try again after the delay it names."""
+    """The server throttles requests, or a disruption budget does not allow it now; retry after `retry_after`."""
 
 
 class InternalServerError(APIError, code=500, reason="InternalError"):
-    """Something went wrong inside the server."""
+    """The server failed internally."""
 
 
 class ServerTimeoutError(APIError, code=500, reason="ServerTimeout"):
-    """The server understood the request and could not finish it in time; it asks to be asked again."""
+    """The server could not finish the request in time; retry it."""
 
 
 class ServiceUnavailableError(APIError, code=503, reason="ServiceUnavailable"):
-    """The server, or the one behind it, is not ready to serve."""
+    """The server, or a server behind it, is not ready."""
 
 
 class RequestTimeoutError(APIError, code=504, reason="Timeout"):
-    """The server gave up waiting; a change that was asked for may or may not have happened."""
+    """The request timed out in the server; a write may or may not have happened."""
 
     @classmethod
     def too_large_resource_version(cls, asked: int | str, current: int | str, *, retry_after_seconds: int = 1) -> Self:
-        """The server is not there yet: somebody asked for a resource version from its future."""
+        """The requested resource version is newer than the server's current one."""
         cause = StatusCause(reason=_RESOURCE_VERSION_TOO_LARGE, message=_TOO_LARGE_MESSAGE)
         details = StatusDetails(causes=(cause,), retry_after_seconds=retry_after_seconds)
         return cls(f"Timeout: {_TOO_LARGE_MESSAGE}: {asked}, current: {current}", details=details)
 
     @property
     def resource_version_too_large(self) -> bool:
-        # Old servers send no cause of that reason; they can only be told by their words.
-        in_words = _TOO_LARGE_MESSAGE in self.message or any(c.message == _TOO_LARGE_MESSAGE for c in self.causes)
-        return in_words or super().resource_version_too_large
+        # Old servers send no cause with that reason, only the message.
+        in_message = _TOO_LARGE_MESSAGE in self.message or any(c.message == _TOO_LARGE_MESSAGE for c in self.causes)
+        return in_message or super().resource_version_too_large
 
 
-def _delay(asked: float | None, details: StatusDetails | None) -> float | None:
-    # Zero in a header means at once; zero in a Status is how the API writes that nothing was asked for.
-    if asked is not None and 0 <= asked < math.inf:
-        return float(asked)
+def _delay(requested: float | None, details: StatusDetails | None) -> float | None:
+    # Zero in a header means "at once"; zero in a Status means that no delay was given.
+    if requested is not None and 0 <= requested < math.inf:
+        return float(requested)
     return float(details.retry_after_seconds) if details and details.retry_after_seconds > 0 else None
 
 
@@ -311,15 +311,15 @@ def _one_line(text: str) -> str:
 
 
 def _joined(*parts: str) -> str:
-    """Where, then what: the parts that are known, the most general first."""
+    """The non-empty parts, the most general first."""
     return ": ".join(filter(None, parts))
 
 
-# --- No usable answer -------------------------------------------------------------------------------------------------
+# --- No usable response -----------------------------------------------------------------------------------------------
 
 
 class TransportError(ListWatchError):
-    """The server could not be talked to; nothing is known about what it did."""
+    """No usable response was received; whether the server processed the request is unknown."""
 
     def __init__(self, message: str = "", *, doing: str = "", host: str = "") -> None:
         super().__init__(message)
@@ -331,38 +331,38 @@ class TransportError(ListWatchError):
 
 
 class ConnectError(TransportError):
-    """There never was a connection, so the request was not sent."""
+    """No connection could be opened; the request was not sent."""
 
 
 class ConnectRefusedError(ConnectError):
-    """Nobody listens at that address."""
+    """The connection was refused: no process listens at that address."""
 
 
 class ConnectionLostError(TransportError):
-    """A connection was reset, broke or ended in the middle of an answer."""
+    """The connection was reset or closed before the response was complete."""
 
 
 class TransportTimeoutError(TransportError):
-    """The server did not answer within the time this client allows."""
+    """The server did not respond within the timeout."""
 
 
 class StreamIdleError(TransportTimeoutError):
-    """A stream has been silent for so long that its peer is taken for dead."""
+    """A stream received nothing for so long that its peer is considered dead."""
 
 
 class TLSError(TransportError):
-    """No trust could be established between the two sides."""
+    """The TLS handshake or certificate verification failed."""
 
 
 class ProtocolError(TransportError):
-    """What came back is not HTTP, or not the HTTP that was agreed on."""
+    """The response is not valid HTTP, or violates the API protocol."""
 
 
 # --- Configuration ----------------------------------------------------------------------------------------------------
 
 
 class ConfigError(ListWatchError):
-    """A configuration cannot be used; says in which file, entry and field."""
+    """A configuration cannot be used; the message names the file, entry and field."""
 
     def __init__(self, message: str = "", *, file: str = "", entry: str = "", field: str = "") -> None:
         super().__init__(message)
@@ -379,18 +379,18 @@ class NotInClusterError(ConfigError):
 
 
 class EmptyConfigError(ConfigError):
-    """There is no configuration at all: no file, or files that say nothing."""
+    """No configuration was found: no file, or only empty files."""
 
 
 class CredentialError(ConfigError):
-    """Credentials could not be obtained; never carries what a plugin, provider or token file said."""
+    """Credentials could not be obtained. The message never contains output of a plugin, provider or token file."""
 
 
-# --- Bytes and texts --------------------------------------------------------------------------------------------------
+# --- Decoding and parsing ---------------------------------------------------------------------------------------------
 
 
 class FieldError(ListWatchError):
-    """Something is wrong with an object, or with one field of it."""
+    """An object, or one of its fields, is invalid."""
 
     def __init__(self, message: str = "", *, object_name: str = "", field: str = "") -> None:
         super().__init__(message)
@@ -402,15 +402,15 @@ class FieldError(ListWatchError):
 
 
 class DecodeError(FieldError):
-    """Bytes are not what they should be."""
+    """Bytes cannot be decoded as the expected type."""
 
 
 class EncodeError(FieldError):
-    """A value cannot be written as the API writes it."""
+    """A value cannot be encoded."""
 
 
 class MalformedError(ListWatchError, ValueError):
-    """A text does not follow its grammar; `text` is the whole of it."""
+    """A string does not follow its grammar; `text` is the whole string."""
 
     def __init__(self, message: str = "", *, text: str = "") -> None:
         super().__init__(message)
@@ -418,11 +418,11 @@ class MalformedError(ListWatchError, ValueError):
 
 
 class SelectorError(MalformedError):
-    """A label or field selector cannot be read."""
+    """A label or field selector cannot be parsed."""
 
 
 class QuantityError(MalformedError):
-    """A Kubernetes quantity cannot be read or written."""
+    """A Kubernetes quantity cannot be parsed or formatted."""
 
 
 class BadKeyError(MalformedError):
@@ -430,26 +430,26 @@ class BadKeyError(MalformedError):
 
 
 class BadNameError(MalformedError):
-    """An API version, kind or resource is not written as Kubernetes writes it."""
+    """An API version, kind or resource name cannot be parsed."""
 
 
 class ResourceVersionError(MalformedError):
     """A resource version cannot be compared: it is not a positive decimal number."""
 
 
-# --- The calling program ----------------------------------------------------------------------------------------------
+# --- Incorrect use ----------------------------------------------------------------------------------------------------
 
 
 class UsageError(ListWatchError):
-    """The calling program asked for something that cannot be."""
+    """The caller used the API incorrectly."""
 
 
 class RequestError(UsageError, ValueError):
-    """A request that cannot be sent: a part is missing, given twice or not allowed."""
+    """A request cannot be built: a part is missing, given twice or not allowed."""
 
 
 class InformerStoppedError(UsageError):
-    """An informer was stopped already and cannot be started or changed again."""
+    """The informer was stopped and cannot be started or changed again."""
 
 
 class IndexConflictError(UsageError):
@@ -461,18 +461,18 @@ class IndexNotFoundError(UsageError, LookupError):
 
 
 class IndexFunctionError(UsageError):
-    """An index function raised, or gave something else than texts; its `__cause__` is what it raised."""
+    """An index function raised, which is the `__cause__`, or did not return strings."""
 
 
 class TransformError(UsageError):
-    """A transform raised, or gave back another object; its `__cause__` is what it raised."""
+    """A transform raised, which is the `__cause__`, or returned an object with another key."""
 
 
-# --- What did not come to pass ----------------------------------------------------------------------------------------
+# --- Failures of operations -------------------------------------------------------------------------------------------
 
 
 class DiscoveryError(ListWatchError):
-    """Some group-versions could not be discovered; `failures` says why, and `found` has the others."""
+    """Some group-versions could not be discovered: `failures` has their errors, `found` the other group-versions."""
 
     def __init__(
         self, message: str = "", *, failures: Mapping[str, Exception] | None = None, found: object = None
@@ -487,15 +487,15 @@ class DiscoveryError(ListWatchError):
 
 
 class StaleDiscoveryError(ListWatchError):
-    """The server behind a group-version does not answer, so that what is known of it is out of date."""
+    """The server behind a group-version does not respond; its cached discovery is out of date."""
 
 
 class NoMatchError(ListWatchError):
-    """The server serves no resource of that name or kind."""
+    """The server serves no resource with that name or kind."""
 
 
 class SyncTimeoutError(ListWatchError, TimeoutError):
-    """A cache did not fill in time; carries how often it tried and what went wrong last."""
+    """A cache did not sync in time; `attempts` and `last_error` say why."""
 
     def __init__(self, message: str = "", *, attempts: int = 0, last_error: BaseException | None = None) -> None:
         super().__init__(message)
@@ -504,14 +504,14 @@ class SyncTimeoutError(ListWatchError, TimeoutError):
 
     def __str__(self) -> str:
         last = str(self.last_error or "")
-        if last in self.message:  # whoever made it has said so already, or there was none
+        if last in self.message:  # there was no error, or the message contains it already
             return _one_line(self.message)
         tried = f"{self.attempts} attempts" if self.attempts != 1 else "1 attempt"
         return _one_line(f"{self.message} ({tried}; the last error was: {last})")
 
 
 class WaitTimeoutError(ListWatchError, TimeoutError):
-    """What was waited for did not happen in time; `last` is the last state or event that was seen."""
+    """A condition was not met in time; `last` is the last observed state or event."""
 
     def __init__(self, message: str = "", *, last: object = None) -> None:
         super().__init__(message)
@@ -519,24 +519,24 @@ class WaitTimeoutError(ListWatchError, TimeoutError):
 
 
 class WatchClosedError(ListWatchError):
-    """A watch ended before what was waited for had happened."""
+    """A watch ended before the awaited event."""
 
 
 class ProgramError(ListWatchError):
-    """A program that was started here ended, or did not get ready; the message has the end of what it said."""
+    """A child process exited or did not become ready; the message contains the end of its output."""
 
 
 class ReconcileTimeoutError(ListWatchError, TimeoutError):
-    """A reconcile did not end within the time that its controller allows."""
+    """A reconcile exceeded the timeout of its controller."""
 
 
 class PermanentError(ListWatchError):
-    """For a reconcile to raise: to try again would not help, until something is changed."""
+    """Raised by a reconciler when retrying would not help until an object changes."""
 
 
 class LeadershipLostError(ListWatchError):
-    """This process leads no longer: what only a leader may do has to stop."""
+    """This process is no longer the leader; work that requires leadership must stop."""
 
 
 class QueueShutDownError(ListWatchError):
-    """A queue was shut down and gives out nothing more."""
+    """The queue was shut down and returns no more items."""

@@ -1,4 +1,4 @@
-"""Names of things: keys, kinds, resources, versions. `errors` says what is wrong with a bad one."""
+"""Identifiers: object keys, kinds, resources and versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from listwatch.errors import BadKeyError, BadNameError, RequestError, ResourceVe
 
 
 class ObjectKey(NamedTuple):
-    """Where an object is in a cache of its kind; the namespace is empty for objects that live in none."""
+    """The key of an object among objects of its kind; the namespace is empty for cluster-scoped objects."""
 
     namespace: str
     name: str
@@ -23,17 +23,17 @@ class ObjectKey(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The key that prints as `name` or `namespace/name`."""
+        """From `name` or `namespace/name`."""
         parts = text.split("/")
         if len(parts) > 2:
-            raise BadKeyError(f"{text!r} is no key: expected 'name' or 'namespace/name'", text=text)
+            raise BadKeyError(f"{text!r} is not a valid key: expected 'name' or 'namespace/name'", text=text)
         return cls("" if len(parts) == 1 else parts[0], parts[-1])
 
 
 def compare_resource_versions(left: str, right: str) -> int:
-    """Negative, zero or positive as `left` is older than, equal to or newer than `right`, both of one resource.
+    """Negative, zero or positive if `left` is older than, equal to or newer than `right`, both of one resource.
 
-    Both must be positive decimal numbers of any length, without leading zeros, which rules out "" and "0".
+    Both must be positive decimal numbers of any length without leading zeros; "" and "0" are errors.
     """
     _check_resource_version(left)
     _check_resource_version(right)
@@ -42,15 +42,15 @@ def compare_resource_versions(left: str, right: str) -> int:
 
 
 def is_newer(left: str, right: str) -> bool:
-    """True if `left` came after `right`."""
+    """True if `left` is newer than `right`."""
     return compare_resource_versions(left, right) > 0
 
 
 def _check_resource_version(text: object) -> None:
     if not (isinstance(text, str) and text.isascii() and text.isdigit()):
-        raise ResourceVersionError(f"{text!r} cannot be compared: expected text of digits only", text=str(text))
+        raise ResourceVersionError(f"{text!r} cannot be compared: expected a string of digits", text=str(text))
     if text[0] == "0":
-        raise ResourceVersionError(f"{text!r} cannot be compared: it may not start with 0", text=text)
+        raise ResourceVersionError(f"{text!r} cannot be compared: it must not start with 0", text=text)
 
 
 # --- Kinds and resources ----------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class GroupResource(NamedTuple):
 
 
 class GroupVersionKind(NamedTuple):
-    """What an object is; prints as `apps/v1, Kind=Deployment`."""
+    """The type of an object; prints as `apps/v1, Kind=Deployment`."""
 
     group: str
     version: str
@@ -135,17 +135,17 @@ class GroupVersionKind(NamedTuple):
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> Self:
-        """From the two fields that every object carries."""
+        """From the fields `apiVersion` and `kind`."""
         return cls(*split_api_version(api_version), kind)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From what `str` gives, or from `Deployment.v1.apps`."""
+        """From the output of `str`, or from `Deployment.v1.apps`."""
         return cls(*_split_versioned(text, "Kind"))
 
 
 class GroupVersionResource(NamedTuple):
-    """Where objects of a kind are served; prints as `apps/v1, Resource=deployments`."""
+    """The path under which objects of a kind are served; prints as `apps/v1, Resource=deployments`."""
 
     group: str
     version: str
@@ -172,7 +172,7 @@ class GroupVersionResource(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From what `str` gives, or from `deployments.v1.apps`."""
+        """From the output of `str`, or from `deployments.v1.apps`."""
         return cls(*_split_versioned(text, "Resource"))
 
 
@@ -180,7 +180,7 @@ def split_api_version(text: str) -> tuple[str, str]:
     """`apps/v1` is `("apps", "v1")`; `v1` is `("", "v1")`."""
     group, slash, version = text.rpartition("/")
     if not version or "/" in group or (slash and not group):
-        raise BadNameError(f"{text!r} is no API version: expected 'version' or 'group/version'", text=text)
+        raise BadNameError(f"{text!r} is not an API version: expected 'version' or 'group/version'", text=text)
     return group, version
 
 
@@ -195,7 +195,7 @@ def _dotted(name: str, group: str) -> str:
 def _split_dotted(text: str, form: str) -> tuple[str, str]:
     name, _, group = text.partition(".")
     if not name:
-        raise BadNameError(f"{text!r} does not read as {form!r}", text=text)
+        raise BadNameError(f"{text!r} is not of the form {form!r}", text=text)
     return name, group
 
 
@@ -203,12 +203,12 @@ def _split_versioned(text: str, label: str) -> tuple[str, str, str]:
     api_version, printed, name = text.partition(f", {label}=")
     if printed and name:
         return *split_api_version(api_version), name
-    # The core group may be left out or empty: Pod.v1, Pod.v1.
+    # The core group may be missing or empty: "Pod.v1" and "Pod.v1.".
     name, _, rest = text.partition(".")
     version, _, group = rest.partition(".")
     if not name or not version or printed:
         form = f"group/version, {label}=name"
-        raise BadNameError(f"{text!r} reads neither as {form!r} nor as 'name.version.group'", text=text)
+        raise BadNameError(f"{text!r} is neither of the form {form!r} nor of the form 'name.version.group'", text=text)
     return group, version, name
 
 
@@ -217,7 +217,7 @@ _STABILITY = {None: 0, "beta": 1, "alpha": 2}
 
 
 def version_priority(version: str) -> tuple[int, int, int, str]:
-    """A sort key that puts the version to prefer first: v2, v1, v1beta2, v1beta1, v1alpha1, then all others by name."""
+    """A sort key that puts the preferred version first: v2, v1, v1beta2, v1beta1, v1alpha1, then others by name."""
     matched = _KUBE_VERSION.fullmatch(version)
     if not matched:
         return len(_STABILITY), 0, 0, version
@@ -225,12 +225,12 @@ def version_priority(version: str) -> tuple[int, int, int, str]:
     return _STABILITY[stability], -int(major), -int(minor or 0), version
 
 
-# --- What a server serves ---------------------------------------------------------------------------------------------
+# --- Served resources -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Subresource:
-    """A second door to an object, as `status` or `scale`, and the kind that goes through it."""
+    """A subresource such as `status` or `scale`, and the kind of its body."""
 
     name: str
     group: str
@@ -245,7 +245,7 @@ class Subresource:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource that an API server serves: what it is called and where it is found."""
+    """One resource that an API server serves: its names, its scope and its paths."""
 
     group: str
     version: str
@@ -260,14 +260,14 @@ class Resource:
     list_kind: str = ""
 
     def __post_init__(self) -> None:
-        # A frozen dataclass has no other way to fill in a default that depends on another field.
+        # Defaults that depend on another field; a frozen dataclass has no other way to set them.
         if not self.singular:
             object.__setattr__(self, "singular", self.kind.lower())
         if not self.list_kind:
             object.__setattr__(self, "list_kind", f"{self.kind}List")
 
     def __hash__(self) -> int:
-        # It tells resources apart as well as all fields do, in a tenth of the time: they are keys of many a cache.
+        # These fields identify a resource. Hashing all of them takes ten times as long, and resources are dict keys.
         return hash((self.group, self.version, self.plural))
 
     @property
@@ -301,9 +301,9 @@ class Resource:
         return None
 
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
-        """The URL path, percent-encoded: of the collection, one object, or one of its subresources.
+        """The percent-encoded URL path of the collection, of an object, or of a subresource.
 
-        No namespace means all of them, which only a collection can have.
+        Without a namespace it is the collection of all namespaces.
         """
         self._check_place(namespace, name, subresource)
         parts = ["/apis", self.group] if self.group else ["/api"]
@@ -319,26 +319,26 @@ class Resource:
 
     def _check_place(self, namespace: str | None, name: str | None, subresource: str | None) -> None:
         if namespace and not self.namespaced:
-            raise RequestError(f"{self.group_resource} live in no namespace, but {namespace!r} was given")
+            raise RequestError(f"{self.group_resource} are cluster-scoped, but the namespace {namespace!r} was given")
         if name is not None and self.namespaced and not namespace:
-            raise RequestError(f"{self.group_resource} {name!r} needs a namespace")
+            raise RequestError(f"{self.group_resource} {name!r}: the namespace is missing")
         if subresource is not None and name is None:
-            raise RequestError(f"{self.group_resource}/{subresource} needs the name of an object")
+            raise RequestError(f"{self.group_resource}/{subresource}: the name of the object is missing")
 
 
-# Nearly every name is one, and to see that costs a fifth of encoding it.
+# Nearly every name matches; the check takes a fifth of the time of quoting.
 _PLAIN_SEGMENT = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._:]*")
 
 
 def path_segment(text: str, what: str) -> str:
-    """`text` as one percent-encoded part of a URL path; refuses what could lead elsewhere."""
+    """`text` as one percent-encoded segment of a URL path; segments that could lead to another path are rejected."""
     if _PLAIN_SEGMENT.fullmatch(text):
         return text
     if not text:
         raise RequestError(f"the {what} is empty")
     if text in (".", "..") or "/" in text or "%" in text:
-        raise RequestError(f"{text!r} cannot be a {what}: it may not be '.' or '..' nor contain '/' or '%'")
+        raise RequestError(f"{text!r} is not a valid {what}: it must not be '.' or '..' nor contain '/' or '%'")
     try:
         return quote(text, safe=":@!$&'()*+,;=~")
     except UnicodeEncodeError:
-        raise RequestError(f"{text!r} cannot be a {what}: it has half of a surrogate pair") from None
+        raise RequestError(f"{text!r} is not a valid {what}: it contains a lone surrogate") from None

@@ -1,11 +1,11 @@
-"""Kubernetes quantities, exact: `500m`, `1Gi`, `12e6`. `errors.QuantityError` tells what is wrong with a bad one.
+"""Kubernetes quantities, exact: `500m`, `1Gi`, `12e6`. Errors are `QuantityError`s.
 
     <number><suffix>    number   5  5.  .5  0.5  with an optional sign
                         suffix   n u m "" k M G T P E    Ki Mi Gi Ti Pi Ei    e3 E-3
 
-A quantity is written in canonical form: without a fraction, with the largest suffix that loses nothing, in the kind of
-suffix that it came with. What is finer than a billionth is rounded away from zero, as everywhere in Kubernetes. Large
-amounts stay exact, also binary ones beyond 2⁶³-1, at which an API server caps them.
+Quantities are formatted canonically: without a fraction, with the largest suffix that is exact, in the format that they
+were parsed from. Amounts finer than 1n are rounded away from zero, as in Kubernetes. Large amounts stay exact, also
+binary ones above 2⁶³-1, at which the API server caps them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from listwatch.errors import QuantityError
 
 
 class QuantityFormat(StrEnum):
-    """The kind of suffix that a quantity is written with."""
+    """The kind of suffix of a quantity."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"
@@ -27,7 +27,7 @@ class QuantityFormat(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> QuantityFormat:
-        raise QuantityError(f"{value!r} is no format of quantities: expected {', '.join(cls)}")
+        raise QuantityError(f"{value!r} is not a quantity format: expected {', '.join(cls)}")
 
 
 _NANO = 10**9
@@ -39,7 +39,7 @@ _BINARY_FACTORS = {suffix: 1024**power for power, suffix in enumerate(_BINARY_SU
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 _EXPONENT = re.compile(r"[eE][-+]?0*[0-9]{1,9}")
 
-# No real amount comes near these; they keep a hostile text from filling the memory with digits.
+# Far above any real amount; they bound the memory that a hostile string can use.
 _MAX_LENGTH = 1000
 _MAX_DIGITS = 1000
 _EXACT = Context(prec=3 * _MAX_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_UP)
@@ -47,10 +47,10 @@ _EXACT = Context(prec=3 * _MAX_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=RO
 
 @total_ordering
 class Quantity:
-    """An exact amount of something, and the kind of suffix it is written with; it never changes.
+    """An exact amount with a suffix format; immutable.
 
-    It compares with quantities, integers, Decimals, and texts that are quantities. Equal amounts have equal hashes,
-    whatever their suffixes; only a text has a hash of its own, so a set should not hold quantities and texts.
+    It compares with quantities, integers, Decimals, and strings that are quantities. Equal amounts have equal hashes
+    whatever their suffixes. Strings hash differently, so do not mix quantities and strings in a set.
     """
 
     __slots__ = ("_format", "_nanos")
@@ -67,7 +67,7 @@ class Quantity:
             case int() | Decimal():
                 nanos, found = _to_nanos(Decimal(value)), QuantityFormat.DECIMAL_SI
             case _:
-                raise QuantityError(f"a quantity is made of text, int or Decimal, which are exact, not of {value!r}")
+                raise QuantityError(f"a quantity must be a string, an int or a Decimal, not {value!r}")
         self._nanos = nanos
         self._format = found if format is None else QuantityFormat(format)
 
@@ -83,7 +83,7 @@ class Quantity:
 
     def __str__(self) -> str:
         whole, rest = divmod(self._nanos, _NANO)
-        # Below 1Ki, and with a fraction, a binary suffix would lose something.
+        # Below 1Ki, or with a fraction, a binary suffix would not be exact.
         if self._format is QuantityFormat.BINARY_SI and not rest and abs(whole) >= 1024:
             return _binary_text(whole)
         return _decimal_text(self._nanos, with_suffix=self._format is not QuantityFormat.DECIMAL_EXPONENT)
@@ -150,12 +150,12 @@ _OPERANDS = (Quantity, str, int, Decimal)
 
 
 def parse_quantity(text: str) -> Decimal:
-    """The amount that a quantity stands for: `500m` is 0.5, `1Gi` is 1073741824."""
+    """The amount of a quantity: `500m` is 0.5, `1Gi` is 1073741824."""
     return Quantity(text).value
 
 
 def format_quantity(value: QuantityLike, *, format: QuantityFormat | None = None) -> str:
-    """The canonical text of an amount, in its own format if no other is asked for: with `BINARY_SI`, 2048 is `2Ki`."""
+    """The canonical form of an amount, in its own format unless `format` is given: with `BINARY_SI`, 2048 is `2Ki`."""
     return str(Quantity(value, format=format))
 
 
@@ -174,9 +174,9 @@ def _amount_of(value: object) -> Decimal | None:
 def _parse(text: str) -> tuple[int, QuantityFormat]:
     number = _NUMBER.match(text)
     if len(text) > _MAX_LENGTH:
-        raise _bad(text, f"it has {len(text)} characters, and {_MAX_LENGTH} is the most")
+        raise _bad(text, f"it has {len(text)} characters; the limit is {_MAX_LENGTH}")
     if number is None:
-        raise _bad(text, "it does not begin with a number")
+        raise _bad(text, "it does not start with a number")
     amount, suffix = Decimal(number[0]), text[number.end() :]
     if suffix in _DECIMAL_EXPONENTS:
         return _to_nanos(_EXACT.scaleb(amount, _DECIMAL_EXPONENTS[suffix])), QuantityFormat.DECIMAL_SI
@@ -186,27 +186,27 @@ def _parse(text: str) -> tuple[int, QuantityFormat]:
     if _EXPONENT.fullmatch(suffix):
         return _to_nanos(_EXACT.scaleb(amount, int(suffix[1:]))), QuantityFormat.DECIMAL_EXPONENT
     known = " ".join(filter(None, (*_DECIMAL_EXPONENTS, *_BINARY_FACTORS)))
-    raise _bad(text, f"{suffix[:40]!r} is no suffix; there are {known}, and exponents such as e3")
+    raise _bad(text, f"{suffix[:40]!r} is not a suffix; valid are {known}, and exponents such as e3")
 
 
 def _bad(text: str, reason: str) -> QuantityError:
     shown = text if len(text) <= 60 else f"{text[:60]}…"
-    return QuantityError(f"{shown!r} is no quantity: {reason}", text=text)
+    return QuantityError(f"{shown!r} is not a quantity: {reason}", text=text)
 
 
 def _to_nanos(amount: Decimal) -> int:
     if not amount.is_finite():
-        raise QuantityError(f"a quantity is a finite number, not {amount}")
+        raise QuantityError(f"a quantity must be a finite number, not {amount}")
     if not amount:
         return 0
     if amount.adjusted() >= _MAX_DIGITS:
-        raise QuantityError(f"{amount:.3E} is too large: a quantity is below 1e{_MAX_DIGITS}")
+        raise QuantityError(f"{amount:.3E} is too large: a quantity must be below 1e{_MAX_DIGITS}")
     return int(_EXACT.scaleb(amount, 9).to_integral_value(ROUND_UP))
 
 
 def _bounded(nanos: int) -> int:
     if abs(nanos) >= _NANO * 10**_MAX_DIGITS:
-        raise QuantityError(f"the result is too large: a quantity is below 1e{_MAX_DIGITS}")
+        raise QuantityError(f"the result is too large: a quantity must be below 1e{_MAX_DIGITS}")
     return nanos
 
 
@@ -214,7 +214,7 @@ def _decimal_text(nanos: int, *, with_suffix: bool) -> str:
     mantissa, exponent = nanos, -9 if nanos else 0
     while mantissa and mantissa % 1000 == 0:
         mantissa, exponent = mantissa // 1000, exponent + 3
-    # There is no decimal suffix beyond E, and no suffix needed for 1.
+    # There is no decimal suffix above E, and 1 needs none.
     if (with_suffix and exponent in _DECIMAL_SUFFIXES) or exponent == 0:
         return f"{mantissa}{_DECIMAL_SUFFIXES[exponent]}"
     return f"{mantissa}e{exponent}"

@@ -1,9 +1,9 @@
-"""Label and field selectors: parse, match and render them as an API server does. `errors.SelectorError` tells mistakes.
+"""Label and field selectors: parsing, matching and rendering as in the API server. Errors are `SelectorError`s.
 
     label selector   app=web  tier!=db  app in (web, api)  env notin (test)  owner  !legacy  replicas>3  replicas<9
     field selector   metadata.name=web-0  status.phase!=Running      with \\, \\= and \\\\ in values
 
-Terms are joined by commas, and all of them must hold. Equal selectors are rendered as equal texts.
+Terms are separated by commas, and all of them must match. Equal selectors are rendered as equal strings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _show = _shortened.repr
 
 
 class Operator(StrEnum):
-    """How a requirement relates a key to its values; the value is the operator as it is written."""
+    """The operator of a requirement; the value is its spelling in a selector."""
 
     EQUALS = "="
     NOT_EQUALS = "!="
@@ -50,38 +50,39 @@ _WITH_INTEGER = (Operator.GREATER_THAN, Operator.LESS_THAN)
 
 def _check_label_key(key: str) -> None:
     if not isinstance(key, str):
-        raise SelectorError(f"a label key must be text, not {_show(key)}")
+        raise SelectorError(f"a label key must be a string, not {_show(key)}")
     prefix, slash, name = key.rpartition("/")
     if slash and not (len(prefix) <= 253 and _DNS_SUBDOMAIN.fullmatch(prefix)):
-        raise SelectorError(f"{_show(key)} is no label key: before '/' goes a DNS name of at most 253 characters")
+        rule = "the prefix before '/' must be a DNS subdomain of at most 253 characters"
+        raise SelectorError(f"{_show(key)} is not a valid label key: {rule}")
     if problem := _problem_of(name):
-        raise SelectorError(f"{_show(key)} is no label key: {'its name' if slash else 'it'} {problem}")
+        raise SelectorError(f"{_show(key)} is not a valid label key: {'its name' if slash else 'it'} {problem}")
 
 
 def _check_label_value(key: str, value: str) -> None:
     if not isinstance(value, str):
-        raise SelectorError(f"label {key!r}: the value must be text, not {_show(value)}")
+        raise SelectorError(f"label {key!r}: the value must be a string, not {_show(value)}")
     if value and (problem := _problem_of(value)):
-        raise SelectorError(f"label {key!r}: {_show(value)} is no value: it {problem}")
+        raise SelectorError(f"label {key!r}: {_show(value)} is not a valid value: it {problem}")
 
 
 def _problem_of(name: str) -> str:
     if not 1 <= len(name) <= 63:
-        return f"has {len(name)} characters, and must have 1 to 63"
+        return f"must have 1 to 63 characters, not {len(name)}"
     if not _NAME.fullmatch(name):
-        return "may have letters, digits, '-', '_' and '.', and must begin and end with a letter or digit"
+        return "must consist of letters, digits, '-', '_' and '.', and must begin and end with a letter or digit"
     return ""
 
 
 def _integer(text: str) -> int | None:
-    # The length keeps clear of Python's own limit on the digits of an int.
+    # The length check avoids Python's limit on the number of digits of an int.
     if len(text) > 1000 or not _INTEGER.fullmatch(text):
         return None
     number = int(text)
     return number if number in _INT64 else None
 
 
-def _takes(operator: Operator, count: int) -> bool:
+def _accepts_count(operator: Operator, count: int) -> bool:
     if operator in _WITHOUT_VALUES:
         return count == 0
     return count == 1 or (count > 1 and operator in _WITH_VALUE_SET)
@@ -89,7 +90,7 @@ def _takes(operator: Operator, count: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LabelRequirement:
-    """One term of a label selector: a valid key, an operator, and as many valid values as it takes, in order."""
+    """One term of a label selector: a valid key, an operator, and the valid values that it takes, sorted."""
 
     key: str
     operator: Operator
@@ -100,8 +101,8 @@ class LabelRequirement:
         for value in self.values:
             _check_label_value(self.key, value)
         object.__setattr__(self, "values", tuple(sorted(set(self.values))))
-        if not _takes(self.operator, len(self.values)):
-            raise SelectorError(f"label {self.key!r}: {self.operator.name} cannot have {len(self.values)} values")
+        if not _accepts_count(self.operator, len(self.values)):
+            raise SelectorError(f"label {self.key!r}: {self.operator.name} does not take {len(self.values)} values")
         if self.operator in _WITH_INTEGER and _integer(self.values[0]) is None:
             raise SelectorError(f"label {self.key!r}: '{self.operator}' needs a 64-bit integer, not {self.values[0]!r}")
 
@@ -117,17 +118,17 @@ class LabelRequirement:
 
 @dataclass(frozen=True, slots=True)
 class _Integers:
-    """The labels that are integers of a range."""
+    """The label values that are integers within a range."""
 
     numbers: range
 
     def __contains__(self, label: object) -> bool:
         number = _integer(label) if isinstance(label, str) else None
-        return number is not None and number in self.numbers  # a range is searched one by one for what is no int
+        return number is not None and number in self.numbers  # `in range` is linear for other types than int
 
 
 def _label_test(requirement: LabelRequirement) -> tuple[str, Container[str | None], bool]:
-    """The key, what to compare its label with, and whether it must be in there; an absent label is None."""
+    """The key, a container of label values, and whether the label must be in it; a missing label is None."""
     key, values = requirement.key, requirement.values
     match requirement.operator:
         case Operator.EXISTS:
@@ -145,7 +146,7 @@ def _label_test(requirement: LabelRequirement) -> tuple[str, Container[str | Non
 
 
 class Labelled(Protocol):
-    """What can be selected by its labels: every `Object` is such a thing."""
+    """Something with labels, such as every `Object`."""
 
     @property
     def labels(self) -> Mapping[str, str]: ...
@@ -156,7 +157,7 @@ LabelledT = TypeVar("LabelledT", bound=Labelled)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LabelSelector:
-    """Selects the objects whose labels meet every requirement; without requirements, all objects."""
+    """Selects objects whose labels meet every requirement; an empty selector selects all objects."""
 
     requirements: tuple[LabelRequirement, ...] = ()
     _tests: tuple[tuple[str, Container[str | None], bool], ...] = field(init=False, compare=False)
@@ -168,12 +169,12 @@ class LabelSelector:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From the text form, in which the empty text selects everything."""
+        """From the string form; the empty string selects everything."""
         return cls(tuple(_LabelParser(text).requirements()))
 
     @classmethod
     def from_dict(cls, selector: Mapping[str, Any] | None) -> Self:
-        """From the API's own form, `matchLabels` and `matchExpressions`: None selects nothing, {} everything."""
+        """From the structured form with `matchLabels` and `matchExpressions`: None selects nothing, {} everything."""
         return cls(tuple(_requirements_from_api(selector)) if selector is not None else _NOTHING)
 
     @classmethod
@@ -182,7 +183,7 @@ class LabelSelector:
 
     @classmethod
     def nothing(cls) -> Self:
-        """A contradiction, so that it still selects nothing when it is sent to a server."""
+        """A selector that matches no object, also when it is sent to a server."""
         return cls(_NOTHING)
 
     @property
@@ -192,20 +193,20 @@ class LabelSelector:
 
     @property
     def is_nothing(self) -> bool:
-        """True if this is `nothing()`; other contradictions are not looked for."""
+        """True if this is `nothing()`; other contradictions are not detected."""
         return self.requirements == _NOTHING
 
     def matches(self, labels: Mapping[str, str] | None) -> bool:
         """True if an object with these labels is selected; None stands for an object without labels."""
         if labels is None:
             labels = {}
-        for key, values, wanted in self._tests:  # noqa: SIM110  # runs per cached object, and `all` takes twice as long
+        for key, values, wanted in self._tests:  # noqa: SIM110  # runs per cached object; `all` takes twice as long
             if (labels.get(key) in values) is not wanted:
                 return False
         return True
 
     def select(self, items: Iterable[LabelledT]) -> list[LabelledT]:
-        """Those of the items that match; faster than to ask for each."""
+        """The items that match; faster than calling `matches` for each."""
         found = list(items)
         for key, values, wanted in self._tests:
             if wanted:
@@ -227,9 +228,9 @@ LabelSelectorLike = str | Mapping[str, str | Collection[str] | None] | LabelSele
 
 
 def parse_label_selector(value: LabelSelectorLike) -> LabelSelector:
-    """Whatever stands for a label selector: text, a mapping, a selector, or None for everything.
+    """A selector from a string, a mapping, a selector, or None for everything.
 
-    In a mapping, text means `=`, a list, tuple or set means `in`, and None means that the label exists.
+    In a mapping, a string means `=`, a list, tuple or set means `in`, and None means that the label exists.
     """
     match value:
         case LabelSelector():
@@ -240,7 +241,7 @@ def parse_label_selector(value: LabelSelectorLike) -> LabelSelector:
             return LabelSelector.parse(value)
         case Mapping():
             return LabelSelector(tuple(_requirement_from_pair(key, wanted) for key, wanted in value.items()))
-    raise SelectorError(f"a label selector is text, a mapping, a LabelSelector or None, not {_show(value)}")
+    raise SelectorError(f"a label selector must be a string, a mapping, a LabelSelector or None, not {_show(value)}")
 
 
 def _requirement_from_pair(key: str, wanted: object) -> LabelRequirement:
@@ -251,8 +252,8 @@ def _requirement_from_pair(key: str, wanted: object) -> LabelRequirement:
             return LabelRequirement(key, Operator.EQUALS, (wanted,))
         case list() | tuple() | set() | frozenset():
             return LabelRequirement(key, Operator.IN, tuple(wanted))
-    hint = "; LabelSelector.from_dict reads the API's own form" if key in ("matchLabels", "matchExpressions") else ""
-    expected = "text, a list, tuple or set of texts, or None for 'it exists'"
+    hint = "; use LabelSelector.from_dict for the structured form" if key in ("matchLabels", "matchExpressions") else ""
+    expected = "a string, a list, tuple or set of strings, or None for 'exists'"
     raise SelectorError(f"label {_show(key)}: expected {expected}, not {_show(wanted)}{hint}")
 
 
@@ -265,7 +266,7 @@ _API_OPERATORS = {
 
 
 def _requirements_from_api(selector: Mapping[str, Any]) -> Iterator[LabelRequirement]:
-    # What is not understood may not be left out: the selector would then select more than was meant.
+    # Ignoring an unknown field would select more than intended.
     if unknown := set(_typed(selector, Mapping, "it")) - {"matchLabels", "matchExpressions"}:
         raise SelectorError(f"label selector: expected matchLabels and matchExpressions, not {_show(unknown)}")
     for key, value in _typed(selector.get("matchLabels") or {}, Mapping, "matchLabels").items():
@@ -283,7 +284,7 @@ def _requirements_from_api(selector: Mapping[str, Any]) -> Iterator[LabelRequire
 def _typed(value: Any, expected: type | tuple[type, ...], where: str) -> Any:
     if isinstance(value, expected):
         return value
-    raise SelectorError(f"label selector: {where} cannot be {_show(value)}")
+    raise SelectorError(f"label selector: {where} must not be {_show(value)}")
 
 
 _TOKEN = re.compile(r"[ \t\r\n]*(==|!=|[=!<>(),]|[^ \t\r\n=!<>(),]+|\Z)")
@@ -292,7 +293,7 @@ _INFIX = {"==": Operator.EQUALS, **{each.value: each for each in Operator if eac
 
 
 class _LabelParser:
-    """Reads one label selector from left to right, one token ahead."""
+    """A recursive-descent parser for one label selector, with one token of lookahead."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -315,7 +316,7 @@ class _LabelParser:
         try:
             return LabelRequirement(key, operator, values)
         except SelectorError as error:
-            raise _unreadable("label", self._text, position, str(error)) from None
+            raise _parse_error("label", self._text, position, str(error)) from None
 
     def _restriction(self) -> tuple[Operator, tuple[str, ...]]:
         if self._token in ("", ","):
@@ -335,7 +336,7 @@ class _LabelParser:
         return tuple(values)
 
     def _value(self, *, until: tuple[str, ...]) -> str:
-        """The next word, or the empty value if there is nothing before the given symbols."""
+        """The next word, or the empty value if one of the given symbols follows."""
         return "" if self._token in until else self._word("a value")
 
     def _word(self, expected: str) -> str:
@@ -361,11 +362,11 @@ class _LabelParser:
 
     def _unexpected(self, expected: str) -> SelectorError:
         found = _show(self._token) if self._token else "the end"
-        return _unreadable("label", self._text, self._position, f"expected {expected}, found {found}")
+        return _parse_error("label", self._text, self._position, f"expected {expected}, found {found}")
 
 
-def _unreadable(kind: str, text: str, position: int, reason: str) -> SelectorError:
-    return SelectorError(f"cannot read {kind} selector {_show(text)} at position {position}: {reason}", text=text)
+def _parse_error(kind: str, text: str, position: int, reason: str) -> SelectorError:
+    return SelectorError(f"cannot parse {kind} selector {_show(text)} at position {position}: {reason}", text=text)
 
 
 # --- Fields -----------------------------------------------------------------------------------------------------------
@@ -378,7 +379,7 @@ _ESCAPED_VALUE = re.compile(r"(?:[^\\,=]+|\\[\\,=])*")
 
 @dataclass(frozen=True, slots=True)
 class FieldRequirement:
-    """One term of a field selector: the field has this value, or has not; a missing field has the empty value."""
+    """One term of a field selector: the field equals the value, or does not; a missing field is the empty string."""
 
     field: str
     operator: Operator
@@ -386,11 +387,13 @@ class FieldRequirement:
 
     def __post_init__(self) -> None:
         if not _is_sendable(self.field) or not _FIELD.fullmatch(self.field):
-            raise SelectorError(f"{_show(self.field)} is no field: it must be text without spaces and \\ , = !")
+            raise SelectorError(
+                f"{_show(self.field)} is not a valid field: it must be a string without spaces and \\ , = !"
+            )
         if self.operator not in (Operator.EQUALS, Operator.NOT_EQUALS):
-            raise SelectorError(f"field {self.field!r}: only '=' and '!=' work on fields, not {self.operator.name}")
+            raise SelectorError(f"field {self.field!r}: fields support only '=' and '!=', not {self.operator.name}")
         if not _is_sendable(self.value):
-            raise SelectorError(f"field {self.field!r}: the value must be valid Unicode text, not {_show(self.value)}")
+            raise SelectorError(f"field {self.field!r}: the value must be valid Unicode, not {_show(self.value)}")
 
     def accepts(self, value: str) -> bool:
         return (value == self.value) is (self.operator is Operator.EQUALS)
@@ -401,7 +404,7 @@ class FieldRequirement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FieldSelector:
-    """Selects the objects whose fields meet every requirement; without requirements, all objects."""
+    """Selects objects whose fields meet every requirement; an empty selector selects all objects."""
 
     requirements: tuple[FieldRequirement, ...] = ()
 
@@ -410,7 +413,7 @@ class FieldSelector:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From the text form, in which empty terms are passed over and the empty text selects everything."""
+        """From the string form; empty terms are ignored, and the empty string selects everything."""
         return cls(tuple(_parse_field_term(text, term) for term in _TERM.finditer(text)))
 
     @property
@@ -419,7 +422,7 @@ class FieldSelector:
         return not self.requirements
 
     def matches(self, fields: Mapping[str, str] | Callable[[str], str | None]) -> bool:
-        """True if an object with these fields is selected; a function is asked for the value of each field."""
+        """True if an object with these fields is selected; a function is called with each field name."""
         lookup = fields if callable(fields) else fields.get
         return all(each.accepts(lookup(each.field) or "") for each in self.requirements)
 
@@ -434,7 +437,7 @@ FieldSelectorLike = str | Mapping[str, str] | FieldSelector | None
 
 
 def parse_field_selector(value: FieldSelectorLike) -> FieldSelector:
-    """Whatever stands for a field selector: text, a mapping of fields to the values they have, a selector, or None."""
+    """A selector from a string, a mapping of field names to values, a selector, or None for everything."""
     match value:
         case FieldSelector():
             return value
@@ -444,30 +447,30 @@ def parse_field_selector(value: FieldSelectorLike) -> FieldSelector:
             return FieldSelector.parse(value)
         case Mapping():
             return FieldSelector(tuple(FieldRequirement(name, Operator.EQUALS, each) for name, each in value.items()))
-    raise SelectorError(f"a field selector is text, a mapping, a FieldSelector or None, not {_show(value)}")
+    raise SelectorError(f"a field selector must be a string, a mapping, a FieldSelector or None, not {_show(value)}")
 
 
 def _parse_field_term(text: str, term: re.Match[str]) -> FieldRequirement:
     parts = _TERM_PARTS.fullmatch(text, term.start(), term.end())
     if parts is None:
-        raise _unreadable("field", text, term.start(), f"expected field=value or field!=value, found {_show(term[0])}")
+        raise _parse_error("field", text, term.start(), f"expected field=value or field!=value, found {_show(term[0])}")
     name, sign, _ = parts.groups()
     value = _unescaped(text, *parts.span(3))
     try:
         return FieldRequirement(name, Operator.NOT_EQUALS if sign == "!=" else Operator.EQUALS, value)
     except SelectorError as error:
-        raise _unreadable("field", text, term.start(), str(error)) from None
+        raise _parse_error("field", text, term.start(), str(error)) from None
 
 
 def _unescaped(text: str, start: int, end: int) -> str:
     readable = _ESCAPED_VALUE.match(text, start, end)
     stop = readable.end() if readable else start
     if stop < end:
-        reason = "after a '\\' goes '\\', ',' or '='" if text[stop] == "\\" else "a '=' in a value is written '\\='"
-        raise _unreadable("field", text, stop, reason)
+        reason = "'\\' must be followed by '\\', ',' or '='" if text[stop] == "\\" else "write '=' in a value as '\\='"
+        raise _parse_error("field", text, stop, reason)
     return re.sub(r"\\(.)", r"\1", text[start:end])
 
 
 def _is_sendable(text: object) -> bool:
-    """Half a surrogate pair is a str in Python, and cannot be part of a URL."""
+    """A lone surrogate is a valid str in Python but cannot be part of a URL."""
     return isinstance(text, str) and not re.search("[\ud800-\udfff]", text)

@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeVar
 from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.cooperative import Turns
+from listwatch.cooperative import TimeSlice
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.cancellation import cancel_and_wait, log_end, until_cancelled, waited_in_vain
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
@@ -131,7 +131,7 @@ class Informer(Generic[T]):
         self._settled.set()
 
     async def _process(self) -> None:
-        turns = Turns()
+        time_slice = TimeSlice()
         while True:
             await self._ready.wait()
             self._ready.clear()
@@ -141,8 +141,8 @@ class Informer(Generic[T]):
                         await self._handle(change)
                         if self._is_stopped:
                             return
-                        await turns.share()
-                    await turns.share()
+                        await time_slice.checkpoint()
+                    await time_slice.checkpoint()
                 self._fifo.processed(batch)
                 if self._fifo.has_synced:
                     self._settled.set()

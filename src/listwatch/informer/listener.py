@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from listwatch.api.predicates import check_predicate
-from listwatch.cooperative import Turns
+from listwatch.cooperative import TimeSlice
 from listwatch.informer.backlog import Backlog, Overflow
 from listwatch.informer.cancellation import waited_in_vain
 from listwatch.informer.handlers import Added, Change, HandlerFunctions, filtered
@@ -124,7 +124,7 @@ class Listener(Generic[T]):
 
     async def run(self) -> None:
         """Handle changes until closed or cancelled."""
-        turns, limit = Turns(), 1 if self._pending.is_bounded else _SLICE
+        time_slice, limit = TimeSlice(), 1 if self._pending.is_bounded else _SLICE
         handler = self._handler
         while some := await self.wait_some(limit):
             # Without a coroutine for each, which would take longer than most handlers do.
@@ -141,15 +141,15 @@ class Listener(Generic[T]):
                 except asyncio.CancelledError as error:
                     self._report(change, waited_in_vain("the handler", error))
                 self.was_handled(change)
-                if turns.now() > turns.end:
-                    await turns.share()
+                if time_slice.now() > time_slice.end:
+                    await time_slice.checkpoint()
 
     async def changes(self) -> AsyncGenerator[Change[T], None]:
         """One change after another until closed; for each, `was_handled` is to be said before the next is taken."""
-        turns = Turns()
+        time_slice = TimeSlice()
         while some := await self.wait_some(1):
             yield some[0]
-            await turns.share()
+            await time_slice.checkpoint()
 
     async def wait_some(self, limit: int) -> list[Change[T]]:
         """Wait for changes, and take up to so many of them; none are left when this listener is closed."""

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.clock import Clock, SystemClock
-from listwatch.cooperative import Turns
+from listwatch.cooperative import TimeSlice
 from listwatch.errors import ListWatchError, WatchClosedError
 from listwatch.informer.cancellation import is_being_cancelled, waited_in_vain
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of, check_source
@@ -180,7 +180,7 @@ class Reflector(Generic[T]):
         watch = self._source.watch(
             resource_version=resource_version, allow_watch_bookmarks=True, timeout_seconds=seconds, **options
         )
-        turns = Turns()
+        time_slice = TimeSlice()
         async with _EndMarkGuard(self._clock, self._state).guarding() as guard, watch as stream:
             async for batch in batches_of(stream):
                 events = batch if isinstance(batch, list | tuple) else tuple(batch)
@@ -188,7 +188,7 @@ class Reflector(Generic[T]):
                 self._state.saw(events)
                 guard.saw_something()
                 self._worked()
-                await turns.share()
+                await time_slice.checkpoint()
         if guard.error is not None:
             return self._state.mark_is_missing(guard.error)
         return self._state.ended(elapsed=self._clock.monotonic() - started, events=self._events - seen)

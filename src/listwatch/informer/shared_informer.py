@@ -23,7 +23,7 @@ from listwatch.cache import deltas
 from listwatch.cache.indexer import NAMESPACE, Indexer, IndexFunction, namespace_of
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.cooperative import Turns
+from listwatch.cooperative import TimeSlice
 from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError, WaitTimeoutError
 from listwatch.informer.audience import Audience
 from listwatch.informer.cancellation import cancel_and_wait, log_end, until_cancelled
@@ -387,14 +387,14 @@ class SharedIndexInformer(Generic[T]):
         self._version_waits.fail(InformerStoppedError(f"the informer of {self.name} has stopped"))
 
     async def _process(self) -> None:
-        turns = Turns()
+        time_slice = TimeSlice()
         while True:
             await self._ready.wait()
             self._ready.clear()
             for lane in self._lanes:
                 while batch := lane.fifo.pop_batch():
                     await self._process_batch(lane, batch)
-                    await turns.share()
+                    await time_slice.checkpoint()
 
     async def _process_batch(self, lane: Lane[T], batch: Sequence[Any]) -> None:
         self._audience.begins()

@@ -66,7 +66,7 @@ def test_what_says_of_no_resource_which_one_is_refused(of: Any):
 
 
 def test_an_api_version_that_is_none_is_refused():
-    with pytest.raises(BadNameError, match="'a/b/c' is no API version"):
+    with pytest.raises(BadNameError, match="'a/b/c' is not an API version"):
         read_reference("a/b/c", "Deployment")
 
 

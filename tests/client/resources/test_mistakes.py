@@ -42,7 +42,7 @@ async def is_the_one(_: object) -> bool:
             "a log begins at a time, or so many seconds ago, not at 'yesterday'",
         ),
         (lambda: wait_for(CLIENT, "a", "ready"), "cannot be waited in: give a client's resource"),
-        (lambda: wait_for(SETTINGS, "a", "ready", timeout=unchecked("5")), "a timeout is a number of seconds"),
+        (lambda: wait_for(SETTINGS, "a", "ready", timeout=unchecked("5")), "timeout must be a number of seconds"),
         (lambda: until(SETTINGS, "7", unchecked(is_the_one)), "is async, and its answer is not waited for"),
         (lambda: retry_on_conflict(unchecked(5)), "5 cannot be tried again: give an async function"),
         (lambda: apply_files(unchecked(5), field_manager="me"), "with a ClientSet or a DynamicClient, not with a int"),

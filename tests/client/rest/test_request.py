@@ -66,7 +66,7 @@ def test_the_parts_of_a_path_are_put_in_their_order(request_: Request, target: s
 @pytest.mark.parametrize("wrong", [".", "..", "a/b", "a%2fb", "/"])
 @pytest.mark.parametrize("part", ["namespace", "resource", "name", "subresource"])
 def test_a_part_that_leads_elsewhere_is_a_mistake(part: str, wrong: str):
-    with pytest.raises(RequestError, match=f"cannot be a {part}"):
+    with pytest.raises(RequestError, match=f"is not a valid {part}"):
         getattr(rest().get(), part)(wrong).build()
 
 
@@ -97,13 +97,13 @@ def test_all_namespaces_cannot_become_one():
 
 @pytest.mark.parametrize("step", ["name", "suffix", "request_uri"])
 def test_half_a_character_cannot_be_sent(step: str):
-    with pytest.raises(RequestError, match="half of a surrogate pair"):
+    with pytest.raises(RequestError, match="lone surrogate"):
         getattr(rest().get(), step)("a\ud800").build()
     for request in (
         rest().get().param(step, "a\ud800"),
         rest().get().param("a\ud800", step),
     ):
-        with pytest.raises(RequestError, match="half of a surrogate pair"):
+        with pytest.raises(RequestError, match="lone surrogate"):
             request.build()
 
 

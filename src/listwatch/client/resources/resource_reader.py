@@ -16,7 +16,7 @@ from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.sender import Stream
 from listwatch.client.rest.watch_stream import WatchStream, patience_for
-from listwatch.cooperative import in_turns
+from listwatch.cooperative import run_sliced
 from listwatch.errors import RequestError
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
@@ -205,7 +205,7 @@ class ResourceReader(Generic[T]):
             timeout_seconds=timeout_seconds,
         )
         result = await request.params(selected | parameters).do()
-        return await in_turns(result.reading_list(self._kind))
+        return await run_sliced(result.reading_list(self._kind))
 
     async def _request(self, method: str, name: str, *subresource: str, namespace: str | None = None) -> Request:
         """A request for one object, or for what is below it. None is no name: it must not become all of them."""

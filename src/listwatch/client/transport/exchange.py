@@ -16,7 +16,7 @@ from listwatch.client.transport.connections import EXPLAINABLE, Pool, explained
 from listwatch.client.transport.gzip_stream import GzipDecoder
 from listwatch.client.transport.receive_coalescer import Gathering
 from listwatch.clock import Clock
-from listwatch.cooperative import Turns
+from listwatch.cooperative import TimeSlice
 from listwatch.errors import ProtocolError, StreamIdleError, UsageError
 from listwatch.objects.wire import LONG
 
@@ -42,10 +42,10 @@ class Exchange(NamedTuple):
         return HTTPResponse(self.response.status, headers, content, headers.getall("Warning", ()))
 
     async def _pieces(self, decoder: GzipDecoder | None) -> list[bytes]:
-        pieces, turns = [], Turns()
+        pieces, time_slice = [], TimeSlice()
         while piece := await self.response.content.readany():
             pieces.append(decoder.feed(piece) if decoder else piece)
-            await turns.share()
+            await time_slice.checkpoint()
         if decoder:
             decoder.finish()
         return pieces
