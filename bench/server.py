@@ -130,7 +130,7 @@ async def measure_creates(server: Any) -> Figures:
 
 
 async def measure_start() -> Figures:
-    from listwatch.server.api_server import APIServer
+    from listwatch.server import APIServer
 
     async with session() as client:
         started = time.perf_counter()

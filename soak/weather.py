@@ -7,16 +7,16 @@ from collections.abc import Callable
 from random import Random
 
 from listwatch.errors import InternalServerError, TooManyRequestsError
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import (
+from listwatch.server import (
+    APIServer,
     CutStream,
     Delay,
     DropBookmarks,
+    DropResponse,
     Expire,
     Fail,
     Fault,
     HoldEvents,
-    LoseAnswer,
     Refuse,
 )
 
@@ -38,7 +38,7 @@ def _faults(dice: Random) -> dict[str, Callable[[], Fault]]:
         "cut after events": lambda: Fault(CutStream(after_events=dice.randrange(50)), probability=often),
         "cut after bytes": lambda: Fault(CutStream(after_bytes=dice.randrange(5000)), probability=often),
         "held": lambda: Fault(HoldEvents(), probability=often),
-        "write lost": lambda: Fault(LoseAnswer(), verb=dice.choice(writes), probability=seldom),
+        "write lost": lambda: Fault(DropResponse(), verb=dice.choice(writes), probability=seldom),
         "write refused": lambda: Fault(Refuse(), verb=dice.choice(writes), probability=seldom),
         "write throttled": lambda: Fault(
             Fail(TooManyRequestsError("slow down")), verb=dice.choice(writes), probability=often

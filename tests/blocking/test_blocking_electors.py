@@ -13,7 +13,7 @@ from listwatch import blocking
 from listwatch.blocking.background import LoopThread
 from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.models.coordination_v1 import Lease
-from listwatch.server.faults.faults import Fault, Refuse
+from listwatch.server import Fault, Refuse
 from listwatch.testing.api_server_thread import APIServerThread
 
 PATIENCE = 30.0

@@ -16,7 +16,7 @@ from listwatch.informer.handlers import Deleted
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ListMeta, ObjectMeta
 from listwatch.objects.object_list import ObjectList
-from listwatch.server.faults.faults import CutStream, Fault
+from listwatch.server import CutStream, Fault
 from listwatch.testing.api_server_thread import APIServerThread
 from listwatch.testing.clocks import InstantClock
 

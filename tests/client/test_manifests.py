@@ -10,8 +10,7 @@ from tests.client.routed import WITH_WIDGETS, routed
 from listwatch.client.manifests import apply_files, apply_objects, load_files
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import DecodeError, ForbiddenError, NoMatchError, UsageError
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import Fail, Fault
+from listwatch.server import APIServer, Fail, Fault
 
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}, "data": {"x": "1"}}

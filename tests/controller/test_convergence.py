@@ -17,8 +17,7 @@ from listwatch.errors import AlreadyExistsError, TooManyRequestsError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import CutStream, Fail, Fault
+from listwatch.server import APIServer, CutStream, Fail, Fault
 from listwatch.workqueue.rate_limiters import ExponentialLimiter
 
 OBJECTS = 120

@@ -15,7 +15,7 @@ from listwatch.errors import ForbiddenError, LeadershipLostError, SyncTimeoutErr
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Node, Pod
-from listwatch.server.faults.faults import Delay, Fail, Fault
+from listwatch.server import Delay, Fail, Fault
 
 
 async def ask(manager: Manager, path: str, method: str = "GET") -> tuple[int, str]:

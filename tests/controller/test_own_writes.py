@@ -12,7 +12,7 @@ from listwatch.controller.own_writes import place_in
 from listwatch.controller.triggers import Watch
 from listwatch.meta import ObjectKey, Resource
 from listwatch.models.core_v1 import ConfigMap, Pod
-from listwatch.server.faults.faults import Fault, HoldEvents
+from listwatch.server import Fault, HoldEvents
 
 
 async def count_up(client: ClientSet, controller: Controller, key: ObjectKey) -> int:

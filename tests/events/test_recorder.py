@@ -13,8 +13,7 @@ import listwatch as lw
 from listwatch.errors import ForbiddenError, StatusCause, StatusDetails, UsageError
 from listwatch.events.recorder import EventRecorder
 from listwatch.models.core_v1 import Node, ObjectReference, Pod
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import Fail, Fault, LoseAnswer, Refuse
+from listwatch.server import APIServer, DropResponse, Fail, Fault, Refuse
 from listwatch.testing.clocks import VirtualClock
 
 POD = Pod.from_dict(
@@ -254,7 +253,7 @@ async def test_an_event_is_given_up_after_twelve_tries_and_the_next_is_written(
 async def test_an_event_whose_answer_was_lost_is_not_taken_for_a_failure(
     server: APIServer, client: lw.ClientSet, clock: VirtualClock
 ):
-    server.faults.add(Fault(LoseAnswer(), resource="events", verb="create", times=1))
+    server.faults.add(Fault(DropResponse(), resource="events", verb="create", times=1))
     async with recorder_for(client, clock) as recorder:
         recorder.event(POD, "Normal", "Pulled", "the image is there")
         await retried(clock, times=1)

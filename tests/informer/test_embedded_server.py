@@ -13,8 +13,7 @@ from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import lightest, strip_managed_fields
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import Fail, Fault
+from listwatch.server import APIServer, Fail, Fault
 from listwatch.testing.scripted_server import HANG, ScriptedServer, answer, stream_head
 
 

@@ -13,8 +13,7 @@ from listwatch.informer.handlers import Added, Change, Deleted
 from listwatch.informer.informed_until import until_with_sync
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import CutStream, Fault
+from listwatch.server import APIServer, CutStream, Fault
 from listwatch.testing.clocks import InstantClock, VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 

@@ -16,8 +16,7 @@ from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import InternalServerError, LeadershipLostError
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.models.coordination_v1 import Lease
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import Fail, Fault, LoseAnswer, Refuse
+from listwatch.server import APIServer, DropResponse, Fail, Fault, Refuse
 from listwatch.testing.clocks import SkewedClock, VirtualClock
 
 PATIENCE = 0.02
@@ -104,7 +103,7 @@ async def when_a_leader_stops_another_one_follows_at_once(
 async def when_nobody_can_write_the_leader_stops_and_one_follows(
     server: APIServer, candidates: Candidates, clock: VirtualClock
 ) -> None:
-    for action in (Refuse(), LoseAnswer(), Fail(InternalServerError("oops"))):
+    for action in (Refuse(), DropResponse(), Fail(InternalServerError("oops"))):
         await candidates.wait_for_a_leader()
         terms = len(candidates.terms)
         fault = server.faults.add(Fault(action, resource="leases", verb="update"))
@@ -119,7 +118,7 @@ async def when_answers_get_lost_now_and_then_the_leader_stays(
 ) -> None:
     leader = await candidates.wait_for_a_leader()
     for skip in (1, 4, 6, 11, 12, 20):
-        server.faults.add(Fault(LoseAnswer(), resource="leases", verb="update", skip=skip, times=1))
+        server.faults.add(Fault(DropResponse(), resource="leases", verb="update", skip=skip, times=1))
         server.faults.add(Fault(Refuse(), resource="leases", verb="get", skip=5 * skip, times=2))
     await clock.sleep(60.0)
     assert candidates.terms == [leader]

@@ -16,8 +16,7 @@ from listwatch.leaderelection.elector import LeaderElector
 from listwatch.leaderelection.elector_state import LeaderRecord
 from listwatch.leaderelection.lease_lock import LeaseLock
 from listwatch.models.coordination_v1 import Lease
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import Fail, Fault
+from listwatch.server import APIServer, Fail, Fault
 
 ACQUIRED = datetime(2026, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
 RENEWED = datetime(2026, 1, 1, 12, 0, 9, 7, tzinfo=UTC)

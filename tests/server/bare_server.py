@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from listwatch.server.codec.negotiation import Representation
-from listwatch.server.codec.representations import write_answer
+from listwatch.server.codec.representations import write_response
 from listwatch.server.controllers.garbage_collector import Collector
 from listwatch.server.protocol.routes import read_target, route
-from listwatch.server.requests import Answer, APIRequest, User
+from listwatch.server.requests import APIRequest, Response, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.storage import Event, Storage
@@ -80,18 +80,20 @@ class BareServer:
         assert isinstance(found, APIRequest)
         return found
 
-    def answer(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Answer:
+    def respond(
+        self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json"
+    ) -> Response:
         """Raises the APIError that would be answered."""
         try:
-            return self.verbs.answer(self.request(method, target, body, content_type))
+            return self.verbs.respond(self.request(method, target, body, content_type))
         finally:
             self.storage.sync()
 
     def ask(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Tree:
         """The answer as a tree, when all that follows is done."""
-        answer = self.answer(method, target, body, content_type=content_type)
+        answer = self.respond(method, target, body, content_type=content_type)
         self.collector.run_pending()
-        return msgspec.json.decode(write_answer(answer, Representation()))
+        return msgspec.json.decode(write_response(answer, Representation()))
 
     def get(self, path: str) -> Tree:
         return self.ask("GET", path)

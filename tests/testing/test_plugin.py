@@ -6,8 +6,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from listwatch.errors import ConfigError
-from listwatch.server.api_server import APIServer
-from listwatch.server.faults.faults import Fault, Refuse
+from listwatch.server import APIServer, Fault, Refuse
 from listwatch.testing.api_server_thread import APIServerThread
 
 ASK = """
@@ -75,7 +74,7 @@ def test_tests_may_share_a_server_and_have_their_own_namespaces(run, pytester: p
     result = run(
         test_it="""
         from asking import ask
-        from listwatch.server.faults.faults import Fault, Refuse
+        from listwatch.server import Fault, Refuse
         seen = []
 
         def test_first(api_server, api_namespace):

@@ -24,7 +24,7 @@ _HOMES = {
     "HoldEvents": "listwatch.server.faults.faults",
     "KeyPair": "listwatch.server.access.certificates",
     "LoggedRequest": "listwatch.server.faults.request_log",
-    "LoseAnswer": "listwatch.server.faults.faults",
+    "DropResponse": "listwatch.server.faults.faults",
     "Refuse": "listwatch.server.faults.faults",
     "RequestLog": "listwatch.server.faults.request_log",
     "RequestPattern": "listwatch.server.faults.request_log",
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from listwatch.server.faults.faults import CutStream as CutStream
     from listwatch.server.faults.faults import Delay as Delay
     from listwatch.server.faults.faults import DropBookmarks as DropBookmarks
+    from listwatch.server.faults.faults import DropResponse as DropResponse
     from listwatch.server.faults.faults import Expire as Expire
     from listwatch.server.faults.faults import Fail as Fail
     from listwatch.server.faults.faults import Fault as Fault
     from listwatch.server.faults.faults import HoldEvents as HoldEvents
-    from listwatch.server.faults.faults import LoseAnswer as LoseAnswer
     from listwatch.server.faults.faults import Refuse as Refuse
     from listwatch.server.faults.request_log import LoggedRequest as LoggedRequest
     from listwatch.server.faults.request_log import RequestLog as RequestLog

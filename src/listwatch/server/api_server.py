@@ -277,7 +277,7 @@ class APIServer:
         return Statistics(self.revision, self.requests.total, running.listener.connections, len(running.watches))
 
     async def wait_for_requests(
-        self, count: int = 1, *, until: Stage = "answered", **criteria: Unpack[Criteria]
+        self, count: int = 1, *, until: Stage = "responded", **criteria: Unpack[Criteria]
     ) -> list[LoggedRequest]:
         """The requests of a pattern, once so many of them have come as far as that."""
         changed = asyncio.Event()

@@ -144,7 +144,7 @@ class NonResourceRequest:
 
 
 @dataclass(slots=True)
-class ListAnswer:
+class ListResponse:
     """A list before it is written: the objects as JSON, each as it is stored, and what the list's own metadata says.
 
     The items of a built-in kind do not repeat what they are; those of a custom resource do.
@@ -159,12 +159,12 @@ class ListAnswer:
 
 
 @dataclass(slots=True)
-class Answer:
+class Response:
     """What a verb says: a tree, the JSON bytes of one object, which are sent as they are, or a list.
 
     With a Content-Type among the headers the body is bytes, and not for `representations` to touch.
     """
 
-    body: Tree | bytes | ListAnswer = field(repr=False)
+    body: Tree | bytes | ListResponse = field(repr=False)
     code: int = 200
     headers: dict[str, str] = field(default_factory=dict)

@@ -67,7 +67,7 @@ class APIServerThread(ServerThread[APIServer]):
         return self.call(lambda server: server.statistics())
 
     def wait_for_requests(
-        self, count: int = 1, *, until: Stage = "answered", timeout: float | None = None, **criteria: Unpack[Criteria]
+        self, count: int = 1, *, until: Stage = "responded", timeout: float | None = None, **criteria: Unpack[Criteria]
     ) -> list[LoggedRequest]:
         """As `APIServer.wait_for_requests`; raises TimeoutError after so many seconds."""
         return self._finished(self._server.wait_for_requests(count, until=until, **criteria), timeout)

@@ -12,8 +12,7 @@ from listwatch.errors import ExpiredError, ForbiddenError, UsageError
 from listwatch.objects.metadata import ListMeta, ObjectMeta
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import Expire, Fault
+from listwatch.server import APIServer, Expire, Fault
 
 
 class Pages:

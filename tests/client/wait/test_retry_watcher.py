@@ -32,8 +32,7 @@ from listwatch.errors import (
 )
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import CutStream, Fault
+from listwatch.server import APIServer, CutStream, Fault
 from listwatch.testing.clocks import InstantClock, VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 

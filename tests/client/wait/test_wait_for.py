@@ -14,8 +14,7 @@ from listwatch.errors import ForbiddenError, MalformedError, UsageError, WaitTim
 from listwatch.models.core_v1 import Container, Pod, PodCondition, PodSpec, PodStatus
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.unstructured import Unstructured
-from listwatch.server import APIServer
-from listwatch.server.faults.faults import CutStream, Expire, Fail, Fault
+from listwatch.server import APIServer, CutStream, Expire, Fail, Fault
 from listwatch.testing.clocks import InstantClock, VirtualClock
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}

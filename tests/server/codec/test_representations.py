@@ -22,11 +22,11 @@ from listwatch.server.codec.representations import (
     bookmark,
     encode_object,
     with_resource_version,
-    write_answer,
     write_event,
+    write_response,
     write_tree,
 )
-from listwatch.server.requests import Answer, ListAnswer, Query
+from listwatch.server.requests import ListResponse, Query, Response
 
 PODS = Resource("", "v1", "Pod", "pods")
 POD: dict[str, Any] = {
@@ -45,7 +45,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 def written(accept: str, body: Any) -> Any:
-    return json.loads(write_answer(Answer(body), negotiate(accept)))
+    return json.loads(write_response(Response(body), negotiate(accept)))
 
 
 # --- Negotiation ------------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_no_header_is_too_strange_to_negotiate(header):
 
 
 def test_an_object_in_json_is_sent_as_it_is_stored():
-    assert write_answer(Answer(STORED), negotiate(JSON)) == STORED + b"\n"
+    assert write_response(Response(STORED), negotiate(JSON)) == STORED + b"\n"
 
 
 def test_an_object_is_stored_with_its_kind_first():
@@ -172,17 +172,17 @@ def test_an_object_is_stored_with_its_kind_first():
 
 
 def test_a_tree_is_written_as_an_object_is():
-    assert write_answer(Answer(POD), negotiate(JSON)) == STORED + b"\n"
+    assert write_response(Response(POD), negotiate(JSON)) == STORED + b"\n"
 
 
 def test_yaml_says_the_same():
-    text = write_answer(Answer(STORED), negotiate("application/yaml")).decode()
+    text = write_response(Response(STORED), negotiate("application/yaml")).decode()
     assert yaml.safe_load(text) == POD
     assert "é" in text
 
 
 def test_pretty_json_is_indented():
-    text = write_answer(Answer(STORED), negotiate(JSON, pretty=True))
+    text = write_response(Response(STORED), negotiate(JSON, pretty=True))
     assert text.startswith(b'{\n  "kind": "Pod",\n')
     assert json.loads(text) == POD
 
@@ -210,7 +210,7 @@ def test_an_object_that_only_speaks_of_managed_fields_keeps_all_it_has():
 
 def test_one_object_is_no_list():
     with pytest.raises(NotAcceptableError, match="is not a list"):
-        write_answer(Answer(STORED), negotiate(MANY))
+        write_response(Response(STORED), negotiate(MANY))
 
 
 def test_a_status_is_never_turned_into_anything_else():
@@ -222,8 +222,8 @@ def test_a_status_is_never_turned_into_anything_else():
 # --- Lists ------------------------------------------------------------------------------------------------------------
 
 
-def pod_list(**options: Any) -> ListAnswer:
-    return ListAnswer(PODS, [STORED, STORED], "12", **options)
+def pod_list(**options: Any) -> ListResponse:
+    return ListResponse(PODS, [STORED, STORED], "12", **options)
 
 
 def without_kind(tree: dict[str, Any]) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def test_the_items_of_a_custom_resource_say_what_they_are():
 
 
 def test_an_empty_list_has_items_all_the_same():
-    assert written(JSON, ListAnswer(PODS, [], "1"))["items"] == []
+    assert written(JSON, ListResponse(PODS, [], "1"))["items"] == []
 
 
 def test_a_page_says_how_to_go_on():
@@ -270,12 +270,12 @@ def test_managed_fields_are_dropped_from_each_item():
 
 def test_a_list_is_no_object():
     with pytest.raises(NotAcceptableError, match=r"is a list \(\*core\.PodList\)"):
-        write_answer(Answer(pod_list()), negotiate(ONE))
+        write_response(Response(pod_list()), negotiate(ONE))
 
 
 def test_a_list_in_yaml_says_the_same():
-    answer = Answer(pod_list())
-    assert yaml.safe_load(write_answer(answer, negotiate("application/yaml"))) == written(JSON, pod_list())
+    answer = Response(pod_list())
+    assert yaml.safe_load(write_response(answer, negotiate("application/yaml"))) == written(JSON, pod_list())
 
 
 # --- Events -----------------------------------------------------------------------------------------------------------
@@ -322,5 +322,5 @@ def test_cutting_bytes_gives_what_decoding_would_have_given(metadata, rest):
     kept = {name: value for name, value in metadata.items() if name != "managedFields"}
     assert written(ONE, stored)["metadata"] == metadata
     assert written(f"{JSON};drop=metadata.managedFields", stored) == {**tree, "metadata": kept}
-    assert written(JSON, ListAnswer(PODS, [stored], "1"))["items"] == [without_kind(tree)]
+    assert written(JSON, ListResponse(PODS, [stored], "1"))["items"] == [without_kind(tree)]
     assert json.loads(with_resource_version(stored, 5)) == {**tree, "metadata": {**metadata, "resourceVersion": "5"}}

@@ -284,7 +284,7 @@ def test_what_was_left_undone_is_done_after_a_restart():
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
     server.collector.close()
-    server.answer("DELETE", f"{CONFIG_MAPS}/root")
+    server.respond("DELETE", f"{CONFIG_MAPS}/root")
     assert server.names(CONFIG_MAPS) == ["child"]
     again = Collector(server.verbs)
     again.recover()
@@ -296,7 +296,7 @@ def test_many_writes_in_one_commit_are_followed_too():
     server = BareServer(storage=Storage(group_commit=True))
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
-    server.answer("DELETE", f"{CONFIG_MAPS}/root")
+    server.respond("DELETE", f"{CONFIG_MAPS}/root")
     for _ in range(2):
         # What is written while this is done is only known after the next commit.
         server.collector.run_pending()

@@ -21,12 +21,12 @@ from listwatch.server.faults.faults import (
     CutStream,
     Delay,
     DropBookmarks,
+    DropResponse,
     Expire,
     Fail,
     Fault,
     Faults,
     HoldEvents,
-    LoseAnswer,
     Refuse,
 )
 from listwatch.server.faults.request_log import LoggedRequest, RequestLog
@@ -179,7 +179,7 @@ async def test_a_refused_request_is_reset_and_not_done(server: APIServer, call: 
 
 
 async def test_a_lost_answer_is_reset_and_done(server: APIServer, call: Caller):
-    server.faults.add(Fault(LoseAnswer(), verb="create", times=1))
+    server.faults.add(Fault(DropResponse(), verb="create", times=1))
     with pytest.raises(aiohttp.ClientConnectionError):
         await call.create("a")
     assert (await call("GET", f"{CONFIG_MAPS}/a")).status == 200

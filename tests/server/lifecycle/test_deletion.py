@@ -250,7 +250,7 @@ def test_a_dry_deletion_of_a_pod_that_runs_shows_the_mark_and_leaves_none():
 def test_only_the_oldest_way_to_ask_is_told_that_it_is_not_over_yet(options: Tree, code: int):
     server = BareServer()
     server.create(CONFIG_MAPS, "a", metadata={"finalizers": [HOLD]})
-    assert server.answer("DELETE", f"{CONFIG_MAPS}/a", options).code == code
+    assert server.respond("DELETE", f"{CONFIG_MAPS}/a", options).code == code
 
 
 def test_a_collection_goes_one_by_one_in_order():

@@ -9,7 +9,7 @@ from listwatch.errors import MethodNotAllowedError, NotAcceptableError, NotFound
 from listwatch.meta import Resource, Subresource
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import read_target, route
-from listwatch.server.requests import Answer, NonResourceRequest
+from listwatch.server.requests import NonResourceRequest, Response
 from listwatch.server.schema.registry import Registry
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -27,14 +27,14 @@ class Asker:
         self._registry = registry
         self._paths = NonResources(registry, **options)
 
-    def answer(self, target: str, *, method: str = "GET", **headers: str) -> Answer:
+    def respond(self, target: str, *, method: str = "GET", **headers: str) -> Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         request = route(read_target(method, target), self._registry, headers=named)
         assert isinstance(request, NonResourceRequest)
-        return self._paths.answer(request)
+        return self._paths.respond(request)
 
     def tree(self, target: str, **headers: str) -> Any:
-        return json.loads(self.answer(target, **headers).body)
+        return json.loads(self.respond(target, **headers).body)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def by(name: str, items: list[Any]) -> dict[str, Any]:
 
 
 def test_all_groups_are_told_in_one_document(asker, registry):
-    answer = asker.answer("/apis", Accept=KUBECTL)
+    answer = asker.respond("/apis", Accept=KUBECTL)
     assert answer.headers["Content-Type"] == V2
     document = json.loads(answer.body)
     assert (document["kind"], document["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
@@ -91,7 +91,7 @@ def test_the_group_without_a_name_has_a_document_of_its_own(asker):
 
 
 def test_older_clients_get_the_older_version(asker):
-    answer = asker.answer("/api", Accept=f"{V2_BETA},application/json")
+    answer = asker.respond("/api", Accept=f"{V2_BETA},application/json")
     assert answer.headers["Content-Type"] == V2_BETA
     assert json.loads(answer.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
 
@@ -107,23 +107,23 @@ def test_older_clients_get_the_older_version(asker):
     ],
 )
 def test_who_does_not_ask_for_the_aggregated_form_gets_the_plain_one(asker, accept):
-    answer = asker.answer("/apis", Accept=accept)
+    answer = asker.respond("/apis", Accept=accept)
     assert answer.headers == {"Content-Type": "application/json"}
     assert json.loads(answer.body)["kind"] == "APIGroupList"
 
 
 def test_a_client_that_has_the_document_is_not_sent_it_again(asker):
-    first = asker.answer("/apis", Accept=V2)
-    again = asker.answer("/apis", Accept=V2, If_None_Match=first.headers["ETag"])
+    first = asker.respond("/apis", Accept=V2)
+    again = asker.respond("/apis", Accept=V2, If_None_Match=first.headers["ETag"])
     assert (again.code, again.body) == (304, b"")
     assert again.headers["ETag"] == first.headers["ETag"]
-    assert asker.answer("/apis", Accept=V2, If_None_Match='"other"').code == 200
+    assert asker.respond("/apis", Accept=V2, If_None_Match='"other"').code == 200
 
 
 def test_a_new_resource_changes_the_document_and_its_tag(asker, registry):
-    before = asker.answer("/apis", Accept=V2)
+    before = asker.respond("/apis", Accept=V2)
     registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",)))
-    after = asker.answer("/apis", Accept=V2, If_None_Match=before.headers["ETag"])
+    after = asker.respond("/apis", Accept=V2, If_None_Match=before.headers["ETag"])
     assert after.code == 200
     assert after.headers["ETag"] != before.headers["ETag"]
     assert json.loads(after.body)["items"][-1]["metadata"] == {"name": "example.com"}
@@ -145,7 +145,7 @@ def newest(document: Any) -> list[Any]:
 
 
 def test_the_tag_follows_from_the_content():
-    tags = {Asker(Registry.builtin()).answer("/apis", Accept=V2).headers["ETag"] for _ in range(2)}
+    tags = {Asker(Registry.builtin()).respond("/apis", Accept=V2).headers["ETag"] for _ in range(2)}
     assert len(tags) == 1
     assert tags.pop().startswith('"')
 
@@ -210,29 +210,29 @@ def test_a_subresource_of_a_custom_resource_is_listed(registry):
 
 
 def test_plain_documents_are_also_written_in_yaml_and_for_people(asker):
-    answer = asker.answer("/apis/apps", Accept="application/yaml")
+    answer = asker.respond("/apis/apps", Accept="application/yaml")
     assert answer.headers["Content-Type"] == "application/yaml"
     assert b"name: apps\n" in answer.body
-    assert asker.answer("/apis/apps", User_Agent="curl/8").body.startswith(b"{\n  ")
+    assert asker.respond("/apis/apps", User_Agent="curl/8").body.startswith(b"{\n  ")
     with pytest.raises(NotAcceptableError):
-        asker.answer("/apis/apps", Accept="text/html")
+        asker.respond("/apis/apps", Accept="text/html")
 
 
 @pytest.mark.parametrize("target", ["/api/v2", "/apis/apps/v2"])
 def test_an_unknown_version_of_a_known_group_is_not_found(asker, target):
     with pytest.raises(NotFoundError, match="the server could not find the requested resource"):
-        asker.answer(target)
+        asker.respond(target)
 
 
 @pytest.mark.parametrize("target", ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version"])
 def test_discovery_is_only_for_reading(asker, target):
     with pytest.raises(MethodNotAllowedError, match="the server does not allow this method"):
-        asker.answer(target, method="POST")
+        asker.respond(target, method="POST")
 
 
 @pytest.mark.parametrize("target", ["/api/", "/apis/", "/api/v1/", "/apis/apps/", "/apis/apps/v1/", "/version/"])
 def test_a_slash_at_the_end_changes_nothing(asker, target):
-    assert asker.answer(target).body == asker.answer(target.rstrip("/")).body
+    assert asker.respond(target).body == asker.respond(target.rstrip("/")).body
 
 
 # --- The other paths --------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_a_slash_at_the_end_changes_nothing(asker, target):
     ["/nothing", "/apis/nobody", "/apis/nobody/v1", "/apis/nobody/v1/things", "//api/v1", "/openapi/v2", "/healthz/x"],
 )
 def test_an_unknown_path_is_not_found_in_plain_text(asker, target):
-    answer = asker.answer(target)
+    answer = asker.respond(target)
     assert (answer.code, answer.body) == (404, b"404 page not found\n")
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
 
@@ -263,13 +263,13 @@ def test_the_index_lists_the_paths(asker):
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping"])
 def test_a_healthy_server_says_ok(asker, path):
-    assert asker.answer(path).body == b"ok"
+    assert asker.respond(path).body == b"ok"
 
 
 def test_health_is_told_check_by_check(registry):
     asker = Asker(registry, checks={"storage": lambda: True})
-    assert asker.answer("/livez?verbose").body == b"[+]ping ok\n[+]storage ok\nlivez check passed\n"
-    assert asker.answer("/livez?verbose&exclude=storage&exclude=x").body == (
+    assert asker.respond("/livez?verbose").body == b"[+]ping ok\n[+]storage ok\nlivez check passed\n"
+    assert asker.respond("/livez?verbose&exclude=storage&exclude=x").body == (
         b"[+]ping ok\n[+]storage excluded: ok\n"
         b'warn: some health checks cannot be excluded: no matches for "x"\nlivez check passed\n'
     )
@@ -277,8 +277,8 @@ def test_health_is_told_check_by_check(registry):
 
 def test_a_check_that_fails_is_named_without_being_asked(registry):
     asker = Asker(registry, checks={"storage": lambda: False})
-    answer = asker.answer("/readyz")
+    answer = asker.respond("/readyz")
     assert answer.code == 500
     assert answer.body == b"[+]ping ok\n[-]storage failed: reason withheld\nreadyz check failed\n"
-    assert asker.answer("/readyz?exclude=storage").code == 200
-    assert asker.answer("/readyz/storage").code == 500
+    assert asker.respond("/readyz?exclude=storage").code == 200
+    assert asker.respond("/readyz/storage").code == 500

@@ -368,12 +368,12 @@ def test_one_function_may_subscribe_twice(storage):
 
 
 def test_a_subscriber_that_writes_does_not_upset_the_order_for_others(storage):
-    def answer(event: Event) -> None:
+    def write_back(event: Event) -> None:
         if event.type == "ADDED":
             storage.update(PODS, event.key, numbered)
 
     heard: list[Event] = []
-    storage.subscribe(answer)
+    storage.subscribe(write_back)
     storage.subscribe(heard.append)
     create(storage, "default/a", "default/b")
     assert [event.revision for event in heard] == [2, 3, 4, 5]

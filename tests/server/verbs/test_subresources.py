@@ -290,16 +290,16 @@ def test_a_token_needs_its_account(server: BareServer):
 
 def test_nothing_runs_so_nothing_was_said(server: BareServer):
     server.create(PODS, "web", spec=SPEC)
-    assert server.answer("GET", f"{PODS}/web/log").body == b""
+    assert server.respond("GET", f"{PODS}/web/log").body == b""
     with pytest.raises(NotFoundError):
-        server.answer("GET", f"{PODS}/nothing/log")
+        server.respond("GET", f"{PODS}/nothing/log")
 
 
 @pytest.mark.parametrize("name", ["exec", "attach", "portforward", "proxy"])
 def test_a_door_that_leads_nowhere_here_is_not_found(server: BareServer, name: str):
     server.create(PODS, "web", spec=SPEC)
     with pytest.raises(NotFoundError):
-        server.answer("GET", f"{PODS}/web/{name}")
+        server.respond("GET", f"{PODS}/web/{name}")
 
 
 def test_a_request_is_approved_through_a_door_of_its_own(server: BareServer):

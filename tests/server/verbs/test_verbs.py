@@ -198,9 +198,9 @@ def test_what_can_be_made_by_an_update_is_made_by_one(server: BareServer, resour
         time = "2026-01-01T00:00:00.000000Z"
         who = {"reportingController": "example.com/me", "reportingInstance": "me", "action": "Do", "reason": "Why"}
         body = {"metadata": {"name": "a"}, "eventTime": time, "type": "Normal", **who}
-    answer = server.answer("PUT", f"{path_of(resource)}/a", body)
+    answer = server.respond("PUT", f"{path_of(resource)}/a", body)
     assert answer.code == 201
-    assert server.answer("PUT", f"{path_of(resource)}/a", {**msgspec.json.decode(answer.body)}).code == 200
+    assert server.respond("PUT", f"{path_of(resource)}/a", {**msgspec.json.decode(answer.body)}).code == 200
 
 
 # --- versions of a kind -----------------------------------------------------------------------------------------------

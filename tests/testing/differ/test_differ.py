@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from listwatch.errors import DecodeError, ServiceUnavailableError
-from listwatch.server.faults.faults import Fail, Fault
+from listwatch.server import Fail, Fault
 from listwatch.testing.api_server_thread import APIServerThread
 from listwatch.testing.differ.accepted import ACCEPTED
 from listwatch.testing.differ.both_servers import compare_servers

@@ -14,7 +14,7 @@ from listwatch.objects.managed_fields import cut_managed_fields
 from listwatch.server.codec.decoding import go_name
 from listwatch.server.codec.negotiation import PARTIAL_LIST, PARTIAL_OBJECT, YAML, Representation
 from listwatch.server.json_tree import Tree
-from listwatch.server.requests import Answer, ListAnswer
+from listwatch.server.requests import ListResponse, Response
 from listwatch.server.schema.schema import builtin_schema
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -62,10 +62,10 @@ def bookmark(resource: Resource, revision: int, *, initial_events_end: bool = Fa
 # --- Answers and events as they are sent ------------------------------------------------------------------------------
 
 
-def write_answer(answer: Answer, representation: Representation) -> bytes:
+def write_response(answer: Response, representation: Representation) -> bytes:
     """The body to send; raises NotAcceptableError where one object was asked for and it is a list, or the reverse."""
     match answer.body:
-        case ListAnswer() as listed:
+        case ListResponse() as listed:
             return _formatted(_list(listed, representation), representation)
         case bytes() as value:
             return _formatted(_object(value, representation), representation)
@@ -94,7 +94,7 @@ def _object(value: bytes, representation: Representation) -> bytes:
     return _transformed(value, representation)
 
 
-def _list(listed: ListAnswer, representation: Representation) -> bytes:
+def _list(listed: ListResponse, representation: Representation) -> bytes:
     resource = listed.resource
     match representation.kind:
         case "":
@@ -119,7 +119,7 @@ def _type(api_version: str, kind: str) -> str:
     return f"*{go_name(api_version.rpartition('/')[0], kind)}"
 
 
-def _list_metadata(listed: ListAnswer) -> Tree:
+def _list_metadata(listed: ListResponse) -> Tree:
     metadata: Tree = {"resourceVersion": listed.resource_version}
     if listed.continue_token or listed.items_keep_kind:
         metadata["continue"] = listed.continue_token
@@ -128,7 +128,7 @@ def _list_metadata(listed: ListAnswer) -> Tree:
     return metadata
 
 
-def _items(listed: ListAnswer, representation: Representation) -> list[bytes]:
+def _items(listed: ListResponse, representation: Representation) -> list[bytes]:
     items = listed.items
     if representation.drops_managed_fields or representation.kind:
         items = [_transformed(item, representation) for item in items]

@@ -23,4 +23,4 @@ def add_namespaces(verbs: Verbs, user: User) -> None:
         body = msgspec.json.encode({"metadata": {"name": name}})
         request = APIRequest("create", resource, body=body, content_type="application/json", user=user, method="POST")
         with suppress(AlreadyExistsError):
-            verbs.answer(request)
+            verbs.respond(request)

@@ -21,12 +21,12 @@ __all__ = [
     "CutStream",
     "Delay",
     "DropBookmarks",
+    "DropResponse",
     "Expire",
     "Fail",
     "Fault",
     "Faults",
     "HoldEvents",
-    "LoseAnswer",
     "Plan",
     "Refuse",
 ]
@@ -61,7 +61,7 @@ class Fail(Action):
 
 
 @dataclass(frozen=True, slots=True)
-class LoseAnswer(Action):
+class DropResponse(Action):
     """All is done, and then the connection is reset: who asked cannot know."""
 
 

@@ -23,7 +23,7 @@ VERBS = (
     *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
     *("post", "put", "head", "options", ""),  # where there is no resource, the verb is the method
 )
-Stage = Literal["begun", "answered", "finished"]
+Stage = Literal["begun", "responded", "finished"]
 
 
 class Criteria(TypedDict, total=False):
@@ -85,7 +85,7 @@ class LoggedRequest(msgspec.Struct, eq=False):
         match stage:
             case "begun":
                 return True
-            case "answered":
+            case "responded":
                 return bool(self.status) or self.is_finished
             case "finished":
                 return self.is_finished

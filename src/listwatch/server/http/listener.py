@@ -22,14 +22,14 @@ from listwatch.api.statuses import status_from_error
 from listwatch.errors import APIError, ExpiredError, InternalServerError, RequestTimeoutError, UnauthorizedError
 from listwatch.server.access.access import read_token_path
 from listwatch.server.codec.negotiation import Representation, negotiate, negotiate_error, negotiate_watch, wants_pretty
-from listwatch.server.codec.representations import write_answer, write_tree
-from listwatch.server.faults.faults import Expire, Fail, LoseAnswer, Refuse
+from listwatch.server.codec.representations import write_response, write_tree
+from listwatch.server.faults.faults import DropResponse, Expire, Fail, Refuse
 from listwatch.server.faults.request_log import LoggedRequest
 from listwatch.server.http.backend import Backend
 from listwatch.server.http.messages import Stream, accepts_gzip, error_headers, read_body, reset, respond
 from listwatch.server.protocol.list_options import read_watch_options
 from listwatch.server.protocol.routes import RequestInfo, read_target, route
-from listwatch.server.requests import Answer, APIRequest, NonResourceRequest, User
+from listwatch.server.requests import APIRequest, NonResourceRequest, Response, User
 from listwatch.server.watch.watching import Watch, error_line
 
 __all__ = ["Exchange", "Listener"]
@@ -92,7 +92,7 @@ class Exchange:
             return None
 
     async def run(self) -> web.StreamResponse:
-        """Answer, whatever it takes."""
+        """Respond, whatever it takes."""
         backend = self._backend
         backend.requests.add(self._record)
         try:
@@ -113,7 +113,7 @@ class Exchange:
             raise self._refusal or UnauthorizedError("Unauthorized")
         match self._route(self._user):
             case NonResourceRequest() as request:
-                return await self._send(self._backend.non_resources.answer(request))
+                return await self._send(self._backend.non_resources.respond(request))
             case APIRequest(verb="watch") as request:
                 return await self._watch(request)
             case request:
@@ -146,14 +146,14 @@ class Exchange:
         if request.method not in ("GET", "HEAD"):
             request.body = await read_body(self._request)
         try:
-            answer = self._backend.verbs.answer(request)
+            answer = self._backend.verbs.respond(request)
         finally:
             # A refusal too may tell of something that is not safe yet.
             await self._backend.commits.settled()
-        if self._plan.find(LoseAnswer):
+        if self._plan.find(DropResponse):
             return reset(self._request)
         if "Content-Type" not in answer.headers:
-            answer.body = write_answer(answer, representation)
+            answer.body = write_response(answer, representation)
             answer.headers["Content-Type"] = representation.media_type
         return await self._send(answer)
 
@@ -170,9 +170,9 @@ class Exchange:
         representation = negotiate_error(self._accept, pretty=pretty)
         headers = {"Content-Type": representation.media_type, **error_headers(error)}
         body = write_tree(status_from_error(error), representation)
-        return await self._send(Answer(body, error.status_code, headers))
+        return await self._send(Response(body, error.status_code, headers))
 
-    async def _send(self, answer: Answer) -> web.StreamResponse:
+    async def _send(self, answer: Response) -> web.StreamResponse:
         assert isinstance(answer.body, bytes)
         self._record.status = answer.code
         headers = {**self._headers(), **answer.headers}

@@ -15,7 +15,7 @@ import msgspec
 from listwatch.meta import GroupVersionKind, Resource, Subresource, join_api_version
 from listwatch.server.codec.negotiation import JSON, parse_accept
 from listwatch.server.json_tree import Tree
-from listwatch.server.requests import Answer
+from listwatch.server.requests import Response
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 
@@ -47,13 +47,13 @@ class Discovery:
 
     # Aggregated
 
-    def aggregated(self, groups: Iterable[str], version: str, *, known_etag: str = "") -> Answer:
+    def aggregated(self, groups: Iterable[str], version: str, *, known_etag: str = "") -> Response:
         """The one document for these groups; only its headers if the client has it already."""
         body, etag = self._document(tuple(groups), version)
         headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
         if known_etag == etag:
-            return Answer(b"", 304, headers)
-        return Answer(body, headers={**headers, "Content-Type": f"{JSON};g={_GROUP};v={version};as={_LIST}"})
+            return Response(b"", 304, headers)
+        return Response(body, headers={**headers, "Content-Type": f"{JSON};g={_GROUP};v={version};as={_LIST}"})
 
     def _document(self, groups: tuple[str, ...], version: str) -> tuple[bytes, str]:
         if self._made_at != self._registry.generation:

@@ -21,7 +21,7 @@ from listwatch.server.codec.representations import write_tree
 from listwatch.server.json_tree import Tree, quoted
 from listwatch.server.protocol.discovery import Discovery, aggregated_version
 from listwatch.server.protocol.routes import method_not_allowed, nothing_there
-from listwatch.server.requests import Answer, NonResourceRequest
+from listwatch.server.requests import NonResourceRequest, Response
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 
@@ -39,7 +39,7 @@ class NonResources:
         self._discovery = Discovery(registry, address=address)
         self._checks: Checks = {"ping": lambda: True, **(checks or {})}
 
-    def answer(self, request: NonResourceRequest) -> Answer:
+    def respond(self, request: NonResourceRequest) -> Response:
         """The whole answer, ready to be sent; raises NotFoundError, MethodNotAllowedError or NotAcceptableError."""
         match request.path.split("/")[1:]:
             case [""] | ["index.html"]:
@@ -66,7 +66,7 @@ class NonResources:
 
     # Discovery
 
-    def _discover(self, request: NonResourceRequest) -> Answer:
+    def _discover(self, request: NonResourceRequest) -> Response:
         named = [group for group in self._registry.groups() if group]
         match request.parts:
             case ["api"]:
@@ -82,21 +82,21 @@ class NonResources:
             case _:
                 return _not_found()
 
-    def _root(self, request: NonResourceRequest, groups: list[str], plain: Tree) -> Answer:
+    def _root(self, request: NonResourceRequest, groups: list[str], plain: Tree) -> Response:
         _check_is_get(request)
         if version := aggregated_version(request.accept):
             known = request.headers.get("If-None-Match", "")
             return self._discovery.aggregated(groups, version, known_etag=known)
         return _document(plain, request)
 
-    def _version(self, request: NonResourceRequest, group: str, version: str) -> Answer:
+    def _version(self, request: NonResourceRequest, group: str, version: str) -> Response:
         if version not in self._registry.versions(group):
             raise nothing_there()
         return _document(self._discovery.resource_list(group, version), request)
 
     # Health
 
-    def _health(self, name: str, request: NonResourceRequest) -> Answer:
+    def _health(self, name: str, request: NonResourceRequest) -> Response:
         excluded = request.query.all("exclude")
         lines, healthy = [], True
         for check, passes in self._checks.items():
@@ -113,7 +113,7 @@ class NonResources:
             return _text("\n".join([*lines, f"{name} check failed\n"]), code=500)
         return _text("\n".join([*lines, f"{name} check passed\n"]) if "verbose" in request.query else "ok")
 
-    def _one_check(self, check: str) -> Answer:
+    def _one_check(self, check: str) -> Response:
         if check not in self._checks:
             return _not_found()
         return _text("ok") if self._checks[check]() else _text("internal server error: the check failed\n", code=500)
@@ -142,22 +142,22 @@ def _check_is_get(request: NonResourceRequest) -> None:
         raise method_not_allowed()
 
 
-def _document(tree: Tree, request: NonResourceRequest) -> Answer:
+def _document(tree: Tree, request: NonResourceRequest) -> Response:
     _check_is_get(request)
     pretty = wants_pretty(request.query, request.headers.get("User-Agent", ""))
     representation = negotiate(request.accept, pretty=pretty, as_it_is=True)
-    return Answer(write_tree(tree, representation), headers={"Content-Type": representation.media_type})
+    return Response(write_tree(tree, representation), headers={"Content-Type": representation.media_type})
 
 
-def _json(tree: Tree) -> Answer:
+def _json(tree: Tree) -> Response:
     """For people as much as for programs, whatever they accept."""
-    return Answer(msgspec.json.format(msgspec.json.encode(tree), indent=2), headers={"Content-Type": JSON})
+    return Response(msgspec.json.format(msgspec.json.encode(tree), indent=2), headers={"Content-Type": JSON})
 
 
-def _not_found() -> Answer:
+def _not_found() -> Response:
     return _text("404 page not found\n", code=404)
 
 
-def _text(text: str, *, code: int = 200) -> Answer:
+def _text(text: str, *, code: int = 200) -> Response:
     headers = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
-    return Answer(text.encode(), code, headers)
+    return Response(text.encode(), code, headers)

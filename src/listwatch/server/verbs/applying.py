@@ -36,7 +36,7 @@ from listwatch.server.json_tree import Tree, child
 from listwatch.server.lifecycle.semantics import check_name, check_namespace, metadata_of
 from listwatch.server.patch.patching import APPLY_PATCH
 from listwatch.server.protocol.write_options import WriteOptions
-from listwatch.server.requests import Answer, APIRequest
+from listwatch.server.requests import APIRequest, Response
 
 if TYPE_CHECKING:
     from listwatch.server.verbs.verbs import Change, Verbs
@@ -48,7 +48,7 @@ def is_apply(request: APIRequest) -> bool:
     return request.verb == "patch" and media_type(request.content_type) == APPLY_PATCH
 
 
-def apply(verbs: Verbs, request: APIRequest, options: WriteOptions, *, change: Change | None = None) -> Answer:
+def apply(verbs: Verbs, request: APIRequest, options: WriteOptions, *, change: Change | None = None) -> Response:
     """Make these fields so, and no others; without an object there, make it."""
     config = _read_config(verbs, request, options)
     existing = verbs.storage.get(verbs.target(request.resource).storage_id, request.key)
@@ -60,7 +60,7 @@ def apply(verbs: Verbs, request: APIRequest, options: WriteOptions, *, change: C
     return verbs.replace(request, existing, new, options, change=change, managed=entries)
 
 
-def _create(verbs: Verbs, request: APIRequest, options: WriteOptions, config: Decoded) -> Answer:
+def _create(verbs: Verbs, request: APIRequest, options: WriteOptions, config: Decoded) -> Response:
     if request.subresource:
         raise NotFoundError.of(request.resource.plural, request.name, group=request.resource.group)
     check_name(request, config.tree)

@@ -13,7 +13,7 @@ from listwatch.server.lifecycle.semantics import is_unchanged
 from listwatch.server.lifecycle.stored_objects import decoded
 from listwatch.server.protocol.list_options import read_list_options
 from listwatch.server.protocol.write_options import DeleteOptions, read_delete_options
-from listwatch.server.requests import Answer, APIRequest, ListAnswer
+from listwatch.server.requests import APIRequest, ListResponse, Response
 from listwatch.server.storage.storage import Stored
 from listwatch.server.verbs.listing import list_objects
 
@@ -40,20 +40,20 @@ _PODS_STAY = (
 )
 
 
-def delete(verbs: Verbs, request: APIRequest) -> Answer:
+def delete(verbs: Verbs, request: APIRequest) -> Response:
     options = read_delete_options(request, verbs.schema)
     check_mortal(request)
     _warn(request, options)
     existing = verbs.stored(request)
     left, is_gone = delete_object(verbs, request, existing, options)
     if is_gone and str(request.resource.group_resource) not in _RETURN_THE_DELETED:
-        return Answer(_success(request, existing))
+        return Response(_success(request, existing))
     # 202 says: not yet. Only the oldest way to ask is answered so.
     code = 202 if options.orphan is False and not is_gone else 200
-    return Answer(verbs.sent(left, request.resource), code=code)
+    return Response(verbs.sent(left, request.resource), code=code)
 
 
-def delete_collection(verbs: Verbs, request: APIRequest) -> Answer:
+def delete_collection(verbs: Verbs, request: APIRequest) -> Response:
     selected = read_list_options(request, verbs.registry)
     options = read_delete_options(request, verbs.schema)
     _warn(request, options)
@@ -63,8 +63,10 @@ def delete_collection(verbs: Verbs, request: APIRequest) -> Answer:
         one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
         delete_object(verbs, one, stored, options)
     items = verbs.all_sent(listing.items, request.resource)
-    return Answer(
-        ListAnswer(request.resource, items, str(listing.revision), listing.continue_token, listing.remaining_item_count)
+    return Response(
+        ListResponse(
+            request.resource, items, str(listing.revision), listing.continue_token, listing.remaining_item_count
+        )
     )
 
 

@@ -11,7 +11,7 @@ from listwatch.server.json_tree import Tree, child, children
 from listwatch.server.lifecycle.semantics import timestamp
 from listwatch.server.lifecycle.stored_objects import decoded
 from listwatch.server.protocol.write_options import delete_options, read_write_options
-from listwatch.server.requests import Answer, APIRequest
+from listwatch.server.requests import APIRequest, Response
 from listwatch.server.storage.storage import Stored
 from listwatch.server.verbs.deleting import delete_object
 
@@ -34,7 +34,7 @@ _CONDITION = {
 }
 
 
-def evict(verbs: Verbs, request: APIRequest) -> Answer:
+def evict(verbs: Verbs, request: APIRequest) -> Response:
     options = read_write_options(request)
     eviction = verbs.read_body(request, options, _EVICTION).tree
     if child(eviction, "metadata", "name") != request.name:
@@ -47,7 +47,7 @@ def evict(verbs: Verbs, request: APIRequest) -> Answer:
     if not asked.dry_run and asked.uid in (None, pod["metadata"]["uid"]) and asked.resource_version is None:
         existing = _say_why(verbs, existing, pod)
     delete_object(verbs, request, existing, asked)
-    return Answer({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, code=201)
+    return Response({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, code=201)
 
 
 def _may_always_go(pod: Tree) -> bool:

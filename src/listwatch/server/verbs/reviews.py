@@ -9,7 +9,7 @@ from listwatch.errors import InvalidError, MethodNotAllowedError
 from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import Tree, child
 from listwatch.server.lifecycle.semantics import timestamp
-from listwatch.server.requests import Answer, APIRequest, User
+from listwatch.server.requests import APIRequest, Response, User
 
 __all__ = ["Identities", "answer_review", "issue_token"]
 
@@ -50,8 +50,8 @@ def issue_token(identities: Identities, account: Tree, asked: Tree, now: datetim
     }
 
 
-def answer_review(identities: Identities, request: APIRequest, tree: Tree) -> Answer:
-    """Answer a review with the same object and what there is to say."""
+def answer_review(identities: Identities, request: APIRequest, tree: Tree) -> Response:
+    """Respond to a review with the same object and what there is to say."""
     match request.resource.plural:
         case "tokenreviews":
             status = _whose_token(identities, child(tree, "spec", "token") or "")
@@ -67,7 +67,7 @@ def answer_review(identities: Identities, request: APIRequest, tree: Tree) -> An
             status = {"resourceRules": [everything], "nonResourceRules": [paths], "incomplete": False}
         case plural:
             raise MethodNotAllowedError.of(plural, request.verb, group=request.resource.group)
-    return Answer({**tree, "metadata": tree.get("metadata", {}), "status": status}, code=201)
+    return Response({**tree, "metadata": tree.get("metadata", {}), "status": status}, code=201)
 
 
 def _whose_token(identities: Identities, token: str) -> Tree:

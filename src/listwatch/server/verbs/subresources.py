@@ -36,7 +36,7 @@ from listwatch.server.lifecycle.semantics import (
 )
 from listwatch.server.lifecycle.stored_objects import decoded
 from listwatch.server.protocol.write_options import WriteOptions, read_write_options
-from listwatch.server.requests import Answer, APIRequest
+from listwatch.server.requests import APIRequest, Response
 from listwatch.server.storage.storage import Stored
 from listwatch.server.verbs.applying import apply, is_apply
 from listwatch.server.verbs.eviction import evict
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_subresource", "bind"]
 
-Door = Callable[["Verbs", APIRequest], Answer]
+Door = Callable[["Verbs", APIRequest], Response]
 
 _BINDING = GroupVersionKind("", "v1", "Binding")
 _SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 _TOKEN_REQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
 
-def answer_subresource(verbs: Verbs, request: APIRequest) -> Answer:
+def answer_subresource(verbs: Verbs, request: APIRequest) -> Response:
     """Do what is asked of an object's subresource; raises the APIError to answer with."""
     door = _DOORS.get(request.subresource)
     if door is None:
@@ -68,7 +68,7 @@ def answer_subresource(verbs: Verbs, request: APIRequest) -> Answer:
 def _part(change: Change) -> Door:
     """A door through which an object goes as a whole, of which `change` lets one part pass."""
 
-    def door(verbs: Verbs, request: APIRequest) -> Answer:
+    def door(verbs: Verbs, request: APIRequest) -> Response:
         if request.verb == "get":
             return verbs.get(request)
         options = read_write_options(request)
@@ -123,7 +123,7 @@ def _finalize(new: Tree, old: Tree, _target: Target) -> Tree:
 # --- Scale ------------------------------------------------------------------------------------------------------------
 
 
-def _scale(verbs: Verbs, request: APIRequest) -> Answer:
+def _scale(verbs: Verbs, request: APIRequest) -> Response:
     version = verbs.definitions.version(request.resource)
     paths = version.scale if version else None
     options = WriteOptions() if request.verb == "get" else read_write_options(request)
@@ -135,13 +135,13 @@ def _scale(verbs: Verbs, request: APIRequest) -> Answer:
         check_identity(sent.tree, decoded(existing)["metadata"]["uid"], request.resource)
     tree = msgspec.json.decode(verbs.sent(existing, request.resource))
     if request.verb == "get":
-        return Answer(_scale_of(tree, paths))
+        return Response(_scale_of(tree, paths))
     body = sent or verbs.read_patch(request, _scale_of(tree, paths), options)
     _check_names(request, body.tree)
     scaled = Decoded(_scaled(tree, body.tree, paths))
     answer = verbs.replace(request, existing, scaled, options)
     assert isinstance(answer.body, bytes)
-    return Answer(_scale_of(msgspec.json.decode(answer.body), paths))
+    return Response(_scale_of(msgspec.json.decode(answer.body), paths))
 
 
 def _scaled(tree: Tree, scale: Tree, paths: ScalePaths | None) -> Tree:
@@ -193,7 +193,7 @@ def _selector_of(tree: Tree, paths: ScalePaths | None) -> str:
 # --- Binding ----------------------------------------------------------------------------------------------------------
 
 
-def bind(verbs: Verbs, request: APIRequest) -> Answer:
+def bind(verbs: Verbs, request: APIRequest) -> Response:
     """Put a pod on a node, once; the binding names the pod where the path does not."""
     options = read_write_options(request)
     binding = verbs.read_body(request, options, _BINDING).tree
@@ -210,7 +210,7 @@ def bind(verbs: Verbs, request: APIRequest) -> Answer:
         raise ConflictError.of("pods/binding", name, problem)
     _put_on_node(pod, binding, timestamp(verbs.origin.now()))
     verbs.objects.update("/pods", stored, pod, dry_run=options.dry_run)
-    return Answer({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, code=201)
+    return Response({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, code=201)
 
 
 def _check_target(binding: Tree) -> None:
@@ -250,18 +250,18 @@ def _put_on_node(pod: Tree, binding: Tree, now: str) -> None:
 # --- What no controller can do without, and nothing here does ---------------------------------------------------------
 
 
-def _token(verbs: Verbs, request: APIRequest) -> Answer:
+def _token(verbs: Verbs, request: APIRequest) -> Response:
     """A token for a service account, good for this server."""
     options = read_write_options(request)
     asked = verbs.read_body(request, options, _TOKEN_REQUEST).tree
     account = decoded(verbs.stored(request))
-    return Answer(issue_token(verbs.identities, account, asked, verbs.origin.now()), code=201)
+    return Response(issue_token(verbs.identities, account, asked, verbs.origin.now()), code=201)
 
 
-def _log(verbs: Verbs, request: APIRequest) -> Answer:
+def _log(verbs: Verbs, request: APIRequest) -> Response:
     """Nothing runs here, so nothing was said."""
     verbs.stored(request)
-    return Answer(b"", headers={"Content-Type": "text/plain"})
+    return Response(b"", headers={"Content-Type": "text/plain"})
 
 
 _DOORS: dict[str, Door] = {

@@ -55,7 +55,7 @@ from listwatch.server.lifecycle.stored_objects import StoredObjects, decoded
 from listwatch.server.patch.patching import apply_patch
 from listwatch.server.protocol.list_options import check_reached, read_get_minimum, read_list_options
 from listwatch.server.protocol.write_options import WriteOptions, read_write_options
-from listwatch.server.requests import Answer, APIRequest, ListAnswer
+from listwatch.server.requests import APIRequest, ListResponse, Response
 from listwatch.server.rules.structural_validation import structural_problems
 from listwatch.server.rules.validation import validate_create, validate_update
 from listwatch.server.schema.registry import Registry, Traits
@@ -128,14 +128,14 @@ class Verbs:
         self._targets: dict[tuple[str, str, str], Target] = {}
         self._targets_generation = registry.generation
 
-    def answer(self, request: APIRequest) -> Answer:
+    def respond(self, request: APIRequest) -> Response:
         """Do what is asked; raises the APIError to answer with."""
         version = self.definitions.version(request.resource)
         if version and version.warning:
             request.warnings.append(version.warning)
         return answer_subresource(self, request) if request.subresource else self._answer_plain(request)
 
-    def _answer_plain(self, request: APIRequest) -> Answer:
+    def _answer_plain(self, request: APIRequest) -> Response:
         match request.verb:
             case "get":
                 return self.get(request)
@@ -170,15 +170,15 @@ class Verbs:
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def get(self, request: APIRequest) -> Answer:
+    def get(self, request: APIRequest) -> Response:
         check_reached(read_get_minimum(request.query), self.storage.revision)
-        return Answer(self.sent(self.stored(request), request.resource))
+        return Response(self.sent(self.stored(request), request.resource))
 
-    def list(self, request: APIRequest) -> Answer:
+    def list(self, request: APIRequest) -> Response:
         target = self.target(request.resource)
         listing = list_objects(self.storage, target.storage_id, read_list_options(request, self.registry))
-        return Answer(
-            ListAnswer(
+        return Response(
+            ListResponse(
                 request.resource,
                 self.all_sent(listing.items, request.resource),
                 str(listing.revision),
@@ -213,7 +213,7 @@ class Verbs:
 
     # --- create ------------------------------------------------------------------------------------------------------
 
-    def create(self, request: APIRequest) -> Answer:
+    def create(self, request: APIRequest) -> Response:
         if request.resource.plural == "bindings" and not request.resource.group:
             return bind(self, request)
         options = read_write_options(request)
@@ -224,7 +224,7 @@ class Verbs:
 
     def create_object(
         self, request: APIRequest, body: Decoded, options: WriteOptions, managed: Tree | None = None
-    ) -> Answer:
+    ) -> Response:
         """Write a new object; `managed` says who manages its fields, if that is not who creates it."""
         target, now = self.target(request.resource), self.origin.now()
         check_namespace(request, body.tree)
@@ -239,7 +239,7 @@ class Verbs:
             managed = self.managers.at_birth(request, options, tree, target.form)
         _put_managed(tree, managed)
         stored = self._create_named(request, tree, target, options)
-        return Answer(self.sent(stored, request.resource), code=201)
+        return Response(self.sent(stored, request.resource), code=201)
 
     def _create_named(self, request: APIRequest, tree: Tree, target: Target, options: WriteOptions) -> Stored:
         metadata = metadata_of(tree)
@@ -273,7 +273,7 @@ class Verbs:
 
     # --- update ------------------------------------------------------------------------------------------------------
 
-    def update(self, request: APIRequest) -> Answer:
+    def update(self, request: APIRequest) -> Response:
         options = read_write_options(request)
         body = self.read_body(request, options)
         check_namespace(request, body.tree)
@@ -294,7 +294,7 @@ class Verbs:
             answer.body = with_resource_version(answer.body, int(version))  # as the real server has it
         return answer
 
-    def patch(self, request: APIRequest) -> Answer:
+    def patch(self, request: APIRequest) -> Response:
         options = read_write_options(request)
         if is_apply(request):
             return apply(self, request, options)
@@ -313,7 +313,7 @@ class Verbs:
         *,
         change: Change | None = None,
         managed: Tree | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Write a changed object, which came in the version that was asked for.
 
         Without a `change`, all is new but what is the server's own. `managed` says who manages its fields then, if that
@@ -348,7 +348,7 @@ class Verbs:
         new = self._in_stored_form(new, target)
         if not is_unchanged(new, old) and not differ_only_in_times(new, old):
             existing = self.objects.change(target.storage_id, existing, new, dry_run=options.dry_run)
-        return Answer(self.sent(existing, request.resource))
+        return Response(self.sent(existing, request.resource))
 
     # --- the steps of all of them ------------------------------------------------------------------------------------
 
