@@ -149,12 +149,12 @@ async def test_a_factory_that_was_stopped_does_not_pretend_to_start_again():
 @pytest.mark.parametrize("version", [None, 3, "", "abc"])
 async def test_a_version_to_wait_for_is_text_of_digits(version: Any):
     informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
-    with pytest.raises(ResourceVersionError, match="expected text of digits only"):
+    with pytest.raises(ResourceVersionError, match="expected a string of digits"):
         await informer.wait_until(version, timeout=1)
 
 
 async def test_a_timeout_is_a_number():
-    with pytest.raises(UsageError, match="a timeout is a number of seconds"):
+    with pytest.raises(UsageError, match="timeout must be a number of seconds"):
         await SharedIndexInformer(CONFIGMAPS, ConfigMap).wait_for_sync(timeout="30")  # type: ignore[arg-type]  # so it is
 
 

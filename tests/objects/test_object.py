@@ -604,10 +604,10 @@ DOCUMENTS: dict[str | bytes, str] = {
     b'{"a":01}': "malformed",
     b'{"a":"\x01"}': "malformed",
     b'{"a":' + b"[" * 100_000: "nested too deeply",
-    b'{"metadata":{"name":"a"},"x":"\\ud800"}': "half of a surrogate pair",
+    b'{"metadata":{"name":"a"},"x":"\\ud800"}': "lone surrogate",
     b'{"metadata":{"name":"a"},"x":"\\ud800 and more"}': "surrogate pair",
     b'{"metadata":{"name":"a"},"x":"\\udc00 and more"}': "surrogate pair",
-    '{"metadata":{"name":"\ud800"}}': "half of a surrogate pair",
+    '{"metadata":{"name":"\ud800"}}': "lone surrogate",
     b'{"a":1,"a":2}': "the key 'a' is given twice",
     b'{"metadata":{"name":"a"},"x":[{"\\u0062":1,"c":{},"b":2}]}': "Widget a: the key 'b' is given twice",
     b'{"x":{"a" : "\\u0022:", "a" : 1}}': "the key 'a' is given twice",
@@ -661,8 +661,8 @@ class Strange:
         ({"a": [{"b": float("-inf")}]}, r"Widget: a\[0\].b: JSON has no number for -inf"),
         ({"a": {"b": datetime(2026, 1, 2)}}, "Widget: a.b: a time needs its zone"),  # noqa: DTZ001  # that is the mistake
         ({"a": Strange()}, "Widget: a Strange has no place in an API object"),
-        ({"a": "\ud800"}, "Widget: .*half of a surrogate pair"),
-        ({"\ud800": 1}, "Widget: .*half of a surrogate pair"),
+        ({"a": "\ud800"}, "Widget: .*lone surrogate"),
+        ({"\ud800": 1}, "Widget: .*lone surrogate"),
         ({True: 1}, "Widget: "),
         ({None: 1}, "Widget: "),
         ({"a": 10**5000}, "Widget: "),
@@ -727,7 +727,7 @@ SETTINGS: list[tuple[Callable[[Widget], None], str]] = [
     (lambda obj: setattr(obj.spec, "since", datetime(2026, 1, 2)), "spec.since: a time needs its zone"),  # noqa: DTZ001
     (lambda obj: setattr(obj, "made_at", datetime(2026, 1, 2)), "madeAt: a time needs its zone"),  # noqa: DTZ001
     (lambda obj: setattr(obj, "spec", 5), "spec: expected object, got int"),
-    (lambda obj: setattr(obj.spec.parts[0], "name", "\ud800"), "half of a surrogate pair"),
+    (lambda obj: setattr(obj.spec.parts[0], "name", "\ud800"), "lone surrogate"),
 ]
 
 

@@ -288,7 +288,7 @@ def test_python_values_that_have_a_place_in_json_may_be_set():
         ({"a": [float("inf")]}, r"spec.a\[0\]: JSON has no number for inf"),
         ({"a": datetime(2026, 1, 2)}, "spec.a: a time needs its zone"),  # noqa: DTZ001  # that is the mistake
         ({"a": object()}, "spec: a object has no place in an API object"),
-        ("\ud800", "half of a surrogate pair"),
+        ("\ud800", "lone surrogate"),
         ({None: 1}, "spec: "),
     ],
 )

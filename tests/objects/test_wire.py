@@ -202,7 +202,7 @@ def test_what_has_no_items_does_not_pass_for_an_empty_list(body: bytes, kind: st
         (b'{"items":[%s]}' % (b"[" * 100_000), "nested too deeply"),
         (b'{"items":[]} {}', "trailing characters"),
         (b'{"items":[NaN]}', "malformed"),
-        (b'{"items":[{"a":"\\ud800"}]}', "half of a surrogate pair"),
+        (b'{"items":[{"a":"\\ud800"}]}', "lone surrogate"),
         (b"<html>", "malformed"),
     ],
 )

@@ -96,7 +96,7 @@ def sendable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise RequestError(f"{text!r} cannot be sent: it has half of a surrogate pair") from None
+        raise RequestError(f"{text!r} cannot be sent: it contains a lone surrogate") from None
     return text
 
 

@@ -109,7 +109,7 @@ def read_all(text: str | bytes) -> Iterator[Any]:
     except RecursionError:
         raise DecodeError("it is nested too deeply", object_name="YAML") from None
     except UnicodeError:
-        raise DecodeError("a text in it has half of a surrogate pair", object_name="YAML") from None
+        raise DecodeError("a string in it contains a lone surrogate", object_name="YAML") from None
 
 
 def read_one(text: str | bytes) -> Any:

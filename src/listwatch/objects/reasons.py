@@ -28,7 +28,7 @@ def reason_of(error: Exception, text: bytes = b"") -> str:
     reason, _ = reason_and_place(error)
     # It misses the second half of a pair in several ways, depending on what it finds there.
     if _OF_HALF_PAIRS.search(reason) and _HALF_PAIR.search(text):
-        return "a text in it has half of a surrogate pair"
+        return "a string in it contains a lone surrogate"
     return reason
 
 

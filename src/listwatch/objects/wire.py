@@ -223,7 +223,7 @@ def compact(text: bytes | str, what: str) -> bytes:
         raw = text.encode() if isinstance(text, str) else bytes(memoryview(text))
         return msgspec.json.format(raw, indent=-1) if b"\n" in raw else raw
     except UnicodeEncodeError:
-        raise DecodeError("a text in it has half of a surrogate pair", object_name=what) from None
+        raise DecodeError("a string in it contains a lone surrogate", object_name=what) from None
     except UNREADABLE as error:
         raise DecodeError(reason_of(error), object_name=what) from None
 

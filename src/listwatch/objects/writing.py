@@ -85,7 +85,7 @@ def encode(tree: Tree, *, what: str, field: str = "") -> bytes:
     try:
         return _encoder.encode(tree)
     except UnicodeEncodeError:
-        raise EncodeError("a text in it has half of a surrogate pair", object_name=what, field=field) from None
+        raise EncodeError("a string in it contains a lone surrogate", object_name=what, field=field) from None
     except RecursionError:
         raise EncodeError("it is nested too deeply", object_name=what, field=field) from None
     except (TypeError, ValueError) as error:
