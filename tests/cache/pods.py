@@ -1,7 +1,7 @@
 """Pods to put into caches."""
 
-from listwatch.cache.deltas import Added, Deleted, Updated
-from listwatch.cache.indexer import key_of
+from listwatch.cache.deltas import AddedDelta, DeletedDelta, UpdatedDelta
+from listwatch.cache.keys import key_of
 from listwatch.models.core_v1 import Pod
 
 
@@ -12,20 +12,20 @@ def pod(name, version=1, *, namespace="default", node=None, labels=None, **rest)
 
 
 def added(item):
-    return Added(item, key=key_of(item))
+    return AddedDelta(item, key=key_of(item))
 
 
 def updated(item):
-    return Updated(item, key=key_of(item))
+    return UpdatedDelta(item, key=key_of(item))
 
 
 def deleted(item):
-    return Deleted(item, key=key_of(item))
+    return DeletedDelta(item, key=key_of(item))
 
 
 def lost(key, item=None):
     """Gone, and nobody saw it go."""
-    return Deleted(item, final_state_known=False, key=key)
+    return DeletedDelta(item, final_state_known=False, key=key)
 
 
 def names(items):

@@ -5,13 +5,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.cache.pods import added, deleted, lost, pod, updated
 
 from listwatch.cache.delta_fifo import DeltaFIFO
-from listwatch.cache.deltas import Bookmark, Replaced, Sync
-from listwatch.cache.indexer import Indexer, key_of
+from listwatch.cache.deltas import BookmarkDelta, ReplacedAllDelta, SyncAllDelta
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.keys import key_of
 from listwatch.errors import BadKeyError, TransformError, UsageError
 
 
 def replaced(items, version):
-    return Replaced({key_of(item): item for item in items}, version)
+    return ReplacedAllDelta({key_of(item): item for item in items}, version)
 
 
 def drained(queue):
@@ -100,7 +101,13 @@ def test_a_bookmark_is_handed_on_in_its_place_and_so_is_a_resync():
     queue.resync()
     queue.bookmark("2000")
 
-    assert popped(queue) == [Bookmark("123"), replaced([], "1234"), added(pod("foo")), Sync(), Bookmark("2000")]
+    assert popped(queue) == [
+        BookmarkDelta("123"),
+        replaced([], "1234"),
+        added(pod("foo")),
+        SyncAllDelta(),
+        BookmarkDelta("2000"),
+    ]
 
 
 def test_of_two_objects_of_one_key_in_a_list_the_last_one_counts():
@@ -156,7 +163,7 @@ def test_a_batch_has_at_most_as_many_deltas_as_asked_for_and_a_thousand_if_not()
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_batch_of_nothing_cannot_be_asked_for(limit):
-    with pytest.raises(UsageError, match=f"at most {limit} deltas"):
+    with pytest.raises(UsageError, match=rf"limit={limit}\) can never return a delta"):
         DeltaFIFO().pop_batch(limit)
 
 
@@ -171,7 +178,14 @@ def test_what_is_of_all_objects_is_a_batch_of_its_own():
     queue.resync()
     queue.replace([], "4")
 
-    expected = [[replaced([one], "1")], [added(one)], [Bookmark("2")], [Bookmark("3")], [added(two)], [Sync()]]
+    expected = [
+        [replaced([one], "1")],
+        [added(one)],
+        [BookmarkDelta("2")],
+        [BookmarkDelta("3")],
+        [added(two)],
+        [SyncAllDelta()],
+    ]
     assert drained(queue) == [*expected, [replaced([], "4")]]
 
 
@@ -407,9 +421,9 @@ def test_a_list_with_an_object_that_the_transform_fails_on_fails_as_a_whole():
 @pytest.mark.parametrize(
     ("transform", "complaint"),
     [
-        (lambda item: None, "the transform made nothing of default/a; it has to return an object"),
-        (lambda item: pod("b"), "the transform made default/b of default/a; an object has to keep its name"),
-        (lambda item: pod(""), "the transform failed on default/a: <Pod without a name @1> has no name"),
+        (lambda item: None, "the transform returned None for default/a; it must return an object"),
+        (lambda item: pod("b"), "the transform changed the key default/a to default/b; it must not change it"),
+        (lambda item: pod(""), "the transform failed on default/a: <Pod without a name @1> has no metadata.name"),
     ],
 )
 def test_a_transform_has_to_return_an_object_of_the_same_name(transform, complaint):
@@ -422,7 +436,7 @@ def test_an_object_without_a_name_is_dropped_and_reported_or_fails_its_list():
     queue = DeltaFIFO(on_dropped=lambda item, error: dropped.append(error))
     queue.add(pod(""))
     queue.delete(pod(""))
-    with pytest.raises(BadKeyError, match="has no name"):
+    with pytest.raises(BadKeyError, match=r"has no metadata\.name"):
         queue.replace([pod("a"), pod("")], "1")
 
     assert [type(error) for error in dropped] == [BadKeyError, BadKeyError]
@@ -481,13 +495,13 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
     @rule()
     def resync(self):
         self.queue.resync()
-        self.told.append(Sync())
+        self.told.append(SyncAllDelta())
 
     @rule()
     def bookmark(self):
         self.version += 1
         self.queue.bookmark(str(self.version))
-        self.told.append(Bookmark(str(self.version)))
+        self.told.append(BookmarkDelta(str(self.version)))
 
     @rule(limit=st.integers(1, 4))
     def pop(self, limit):
@@ -501,7 +515,7 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
 
     def expected_length(self, rest, limit):
         """As many as there are, until the limit, an object that was there already, or a delta of all objects."""
-        alone = (Replaced, Sync, Bookmark)
+        alone = (ReplacedAllDelta, SyncAllDelta, BookmarkDelta)
         keys = []
         for delta in rest[:limit]:
             if isinstance(delta, alone) or delta.key in keys:
@@ -511,11 +525,11 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
 
     def carry_out(self, batch):
         match list(batch):
-            case [Replaced(objects, version)]:
+            case [ReplacedAllDelta(objects, version)]:
                 self.store.replace(objects, version)
-            case [Bookmark(version)]:
+            case [BookmarkDelta(version)]:
                 self.store.bookmark(version)
-            case [Sync()]:
+            case [SyncAllDelta()]:
                 pass
             case changes:
                 assert self.store.apply(changes).failures == []
@@ -534,7 +548,7 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
         while self.queue:
             self.pop(1000)
         assert {key_of(item): item for item in self.store} == self.truth
-        if any(not isinstance(delta, Sync) for delta in self.told):
+        if any(not isinstance(delta, SyncAllDelta) for delta in self.told):
             assert self.store.resource_version == str(self.version)
 
 

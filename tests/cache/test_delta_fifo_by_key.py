@@ -7,16 +7,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.cache.pods import added, deleted, lost, pod, updated
 
 from listwatch.cache.delta_fifo import DeltaFIFO
-from listwatch.cache.deltas import Deleted, Relisted, Resynced
-from listwatch.cache.indexer import Indexer, key_of
+from listwatch.cache.deltas import DeletedDelta, ReplacedDelta, SyncDelta
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.keys import key_of
 
 
 def relisted(item):
-    return Relisted(item, key=key_of(item))
+    return ReplacedDelta(item, key=key_of(item))
 
 
 def resynced(item):
-    return Resynced(item, key=key_of(item))
+    return SyncDelta(item, key=key_of(item))
 
 
 def queue_over(*known, **options):
@@ -363,13 +364,13 @@ class DeltaFIFOByKeyAgainstTheTruth(RuleBasedStateMachine):
     def process(self):
         batch = self.queue.pop_batch()
         assert len({delta.key for delta in batch}) <= 1
-        for delta, old in self.store.apply(batch).changes:
+        for delta, old in self.store.apply(batch).applied:
             self.check(delta, old)
         self.queue.processed(batch)
 
     def check(self, delta, old):
         versions = self.seen.setdefault(delta.key, [0])
-        if isinstance(delta, Deleted):
+        if isinstance(delta, DeletedDelta):
             assert delta.object is not None
             # Nobody is told twice that something is gone, unless it came back.
             assert versions[-1] != "gone"
@@ -377,7 +378,7 @@ class DeltaFIFOByKeyAgainstTheTruth(RuleBasedStateMachine):
         else:
             newest = [version for version in versions if version != "gone"][-1]
             version = int(delta.object.resource_version)
-            assert version > newest or (isinstance(delta, Resynced) and version == newest and old is not None)
+            assert version > newest or (isinstance(delta, SyncDelta) and version == newest and old is not None)
             versions.append(version)
 
     @invariant()

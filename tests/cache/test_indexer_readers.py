@@ -13,7 +13,8 @@ from itertools import count
 import pytest
 from tests.cache.pods import deleted, names, pod, updated
 
-from listwatch.cache.indexer import NAMESPACE, Indexer, namespace_of
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.keys import NAMESPACE, namespace_of
 
 
 def node_of(item):

@@ -3,7 +3,8 @@ import json
 import pytest
 from tests.cache.pods import names, pod
 
-from listwatch.cache.indexer import NAMESPACE, Indexer, namespace_of
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.keys import NAMESPACE, namespace_of
 from listwatch.cache.lister import Lister
 from listwatch.errors import NotFoundError, SelectorError
 from listwatch.meta import GroupResource

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.informer.settings import pod
 
-from listwatch.cache.indexer import key_of
+from listwatch.cache.keys import key_of
 from listwatch.informer.audience import Audience
 from listwatch.informer.backlog import Backlog
 from listwatch.informer.handlers import Added, Change, Deleted, HandlerFunctions, Updated

@@ -7,14 +7,15 @@ from typing import Any
 from tests.informer.settings import pod
 
 from listwatch.cache import deltas
-from listwatch.cache.indexer import NAMESPACE, Indexer, key_of, namespace_of
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.keys import NAMESPACE, key_of, namespace_of
 from listwatch.informer.handlers import Added, Change, Deleted, Updated
 from listwatch.informer.processing import Processor
 from listwatch.models.core_v1 import Pod
 
 
-def replaced(*pods: Pod, version: str) -> deltas.Replaced[Pod]:
-    return deltas.Replaced({key_of(each): each for each in pods}, version)
+def replaced(*pods: Pod, version: str) -> deltas.ReplacedAllDelta[Pod]:
+    return deltas.ReplacedAllDelta({key_of(each): each for each in pods}, version)
 
 
 def told(processor: Processor[Pod], *batch: Any) -> list[Change[Pod]]:
@@ -26,7 +27,7 @@ def test_only_what_could_be_done_is_told() -> None:
         return [{"a": "fine", "c": "fine"}[item.name]]
 
     indexer: Indexer[Pod] = Indexer(indexers={"picky": fail_on_b})
-    batch = [deltas.Added(pod(name), key=f"default/{name}") for name in "abc"]
+    batch = [deltas.AddedDelta(pod(name), key=f"default/{name}") for name in "abc"]
 
     assert [change.object.name for change in told(Processor(indexer), *batch)] == ["a", "c"]
     assert indexer.keys() == ["default/a", "default/c"]
@@ -35,7 +36,7 @@ def test_only_what_could_be_done_is_told() -> None:
 def test_the_end_of_what_nobody_knew_is_not_told() -> None:
     indexer: Indexer[Pod] = Indexer()
     indexer.add(pod("a"))
-    batch = [deltas.Deleted(pod(name, "5"), key=f"default/{name}") for name in ("a", "stranger")]
+    batch = [deltas.DeletedDelta(pod(name, "5"), key=f"default/{name}") for name in ("a", "stranger")]
 
     assert [(type(each), each.object.name) for each in told(Processor(indexer), *batch)] == [(Deleted, "a")]
 

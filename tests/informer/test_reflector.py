@@ -63,12 +63,12 @@ class Setting:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def told(self) -> list[str]:
-        told = []
+    def queued(self) -> list[str]:
+        queued = []
         while batch := self.fifo.pop_batch():
-            told += [type(delta).__name__ for delta in batch]
+            queued += [type(delta).__name__ for delta in batch]
             self.fifo.processed(batch)
-        return told
+        return queued
 
 
 async def test_a_list_and_a_watch_reach_the_queue_in_order() -> None:
@@ -78,7 +78,7 @@ async def test_a_list_and_a_watch_reach_the_queue_in_order() -> None:
     watch.add(pod("b", "11")).modify(pod("a", "12")).delete(pod("b", "13")).bookmark("20")
 
     async with setting.running():
-        assert setting.told() == ["Replaced", "Added", "Updated", "Deleted", "Bookmark"]
+        assert setting.queued() == ["ReplacedAllDelta", "AddedDelta", "UpdatedDelta", "DeletedDelta", "BookmarkDelta"]
         assert setting.reflector.last_sync_resource_version == "20"
         assert setting.asked() == [("list", "0"), ("watch", "10")]
 
@@ -148,7 +148,7 @@ async def test_an_error_in_the_stream_is_told_of_and_leads_to_a_relist() -> None
 
     async with setting.running():
         await setting.clock.advance(5)
-        assert setting.told() == ["Replaced", "Added", "Replaced"]
+        assert setting.queued() == ["ReplacedAllDelta", "AddedDelta", "ReplacedAllDelta"]
 
     assert watch.closed.is_set()
     assert isinstance(setting.problems[0].error, ExpiredError)
@@ -198,10 +198,10 @@ async def test_a_stream_gives_all_there_is_at_its_mark_and_then_what_happens() -
     watch = setting.source.will_watch().add(pod("a", "5"))
 
     async with setting.running():
-        assert setting.told() == []
+        assert setting.queued() == []
         watch.bookmark("20", ends_initial_events=True).add(pod("b", "21"))
         await setting.clock.advance(0)
-        assert setting.told() == ["Replaced", "Added"]
+        assert setting.queued() == ["ReplacedAllDelta", "AddedDelta"]
 
     assert setting.source.requests[0][1]["send_initial_events"] is True
     assert setting.source.requests[0][1]["resource_version_match"] == "NotOlderThan"
@@ -219,7 +219,7 @@ async def test_a_server_that_never_marks_the_end_is_listed_instead_and_never_str
         await setting.clock.advance(9)
         assert setting.asked() == [("watch", "")]
         await setting.clock.advance(2)
-        assert setting.told() == ["Replaced"]
+        assert setting.queued() == ["ReplacedAllDelta"]
         assert silent.closed.is_set()
         watch.fail(ExpiredError("too old"))
         await setting.clock.advance(5)
@@ -246,7 +246,7 @@ async def test_whatever_a_source_raises_it_is_asked_again() -> None:
 
     async with setting.running():
         await setting.clock.advance(5)
-        assert setting.told() == ["Replaced"]
+        assert setting.queued() == ["ReplacedAllDelta"]
 
     assert isinstance(setting.problems[0].error, ZeroDivisionError)
 
@@ -263,7 +263,7 @@ async def test_a_source_that_waits_for_something_that_is_cancelled_is_asked_agai
     setting.listen_to(ListWatch(list=list_in_turn, watch=setting.source.watch), streaming=False)
     async with setting.running():
         await setting.clock.advance(5)
-        assert setting.told() == ["Replaced"]
+        assert setting.queued() == ["ReplacedAllDelta"]
 
     assert [str(each.error) for each in setting.problems] == ["the source waited for something that was cancelled"]
 
@@ -314,7 +314,7 @@ async def test_any_two_functions_make_a_source() -> None:
     await asyncio.gather(task, return_exceptions=True)
 
     names = [type(delta).__name__ for delta in [*fifo.pop_batch(), *fifo.pop_batch()]]
-    assert names == ["Replaced", "Added"]
+    assert names == ["ReplacedAllDelta", "AddedDelta"]
 
 
 async def test_a_source_that_refuses_pages_is_asked_for_everything_at_once() -> None:
@@ -345,7 +345,7 @@ async def test_what_takes_problems_may_fail_itself() -> None:
     async with setting.running():
         await setting.clock.advance(5)
 
-    assert setting.told() == ["Replaced"]
+    assert setting.queued() == ["ReplacedAllDelta"]
 
 
 # --- A dead peer, which the watches of a client notice ---------------------------------------------------------------

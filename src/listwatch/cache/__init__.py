@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
-    "Added": "listwatch.cache.deltas",
-    "Bookmark": "listwatch.cache.deltas",
-    "Deleted": "listwatch.cache.deltas",
+    "AddedDelta": "listwatch.cache.deltas",
+    "BookmarkDelta": "listwatch.cache.deltas",
+    "DeletedDelta": "listwatch.cache.deltas",
     "Delta": "listwatch.cache.deltas",
     "DeltaFIFO": "listwatch.cache.delta_fifo",
+    "IndexFunction": "listwatch.cache.indexer",
     "Indexer": "listwatch.cache.indexer",
     "Lister": "listwatch.cache.lister",
     "NamespaceLister": "listwatch.cache.lister",
     "ObjectDelta": "listwatch.cache.deltas",
-    "Relisted": "listwatch.cache.deltas",
-    "Replaced": "listwatch.cache.deltas",
-    "Resynced": "listwatch.cache.deltas",
-    "Sync": "listwatch.cache.deltas",
-    "Updated": "listwatch.cache.deltas",
+    "ReplacedAllDelta": "listwatch.cache.deltas",
+    "ReplacedDelta": "listwatch.cache.deltas",
+    "SyncAllDelta": "listwatch.cache.deltas",
+    "SyncDelta": "listwatch.cache.deltas",
+    "UpdatedDelta": "listwatch.cache.deltas",
 }
 
 __all__ = [*_HOMES]
@@ -29,17 +30,18 @@ __all__ = [*_HOMES]
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
     from listwatch.cache.delta_fifo import DeltaFIFO as DeltaFIFO
-    from listwatch.cache.deltas import Added as Added
-    from listwatch.cache.deltas import Bookmark as Bookmark
-    from listwatch.cache.deltas import Deleted as Deleted
+    from listwatch.cache.deltas import AddedDelta as AddedDelta
+    from listwatch.cache.deltas import BookmarkDelta as BookmarkDelta
+    from listwatch.cache.deltas import DeletedDelta as DeletedDelta
     from listwatch.cache.deltas import Delta as Delta
     from listwatch.cache.deltas import ObjectDelta as ObjectDelta
-    from listwatch.cache.deltas import Relisted as Relisted
-    from listwatch.cache.deltas import Replaced as Replaced
-    from listwatch.cache.deltas import Resynced as Resynced
-    from listwatch.cache.deltas import Sync as Sync
-    from listwatch.cache.deltas import Updated as Updated
+    from listwatch.cache.deltas import ReplacedAllDelta as ReplacedAllDelta
+    from listwatch.cache.deltas import ReplacedDelta as ReplacedDelta
+    from listwatch.cache.deltas import SyncAllDelta as SyncAllDelta
+    from listwatch.cache.deltas import SyncDelta as SyncDelta
+    from listwatch.cache.deltas import UpdatedDelta as UpdatedDelta
     from listwatch.cache.indexer import Indexer as Indexer
+    from listwatch.cache.indexer import IndexFunction as IndexFunction
     from listwatch.cache.lister import Lister as Lister
     from listwatch.cache.lister import NamespaceLister as NamespaceLister
 else:

@@ -1,41 +1,65 @@
-"""Changes on their way from the reflector, which sees them, to the informer, which carries them out.
+"""The queue between the reflector, which produces deltas, and the informer, which applies them to its store.
 
-    add update delete replace resync bookmark ──▶ transform ──▶ queue ──▶ pop_batch ──▶ processed
+    add update delete replace resync bookmark ──▶ key and transform ──▶ queue ──▶ pop_batch ──▶ processed
 
-`deltas.py` has what is in it, `delta_queues.py` the order.
+`deltas.py` defines the deltas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar
 
-from listwatch.cache.contents import Cached, key_of
-from listwatch.cache.delta_queues import ByKey, InOrder, Known
-from listwatch.cache.deltas import Added, Deleted, Delta, ObjectDelta, Updated
-from listwatch.cache.entrance import Entrance, Relist, Transform
+from listwatch.cache.deltas import (
+    AddedDelta,
+    BookmarkDelta,
+    DeletedDelta,
+    Delta,
+    ObjectDelta,
+    ReplacedAllDelta,
+    ReplacedDelta,
+    SyncAllDelta,
+    SyncDelta,
+    UpdatedDelta,
+)
+from listwatch.cache.keys import Cached, key_of
 from listwatch.errors import BadKeyError, TransformError, UsageError
 
-__all__ = ["DeltaFIFO", "Dropped", "Transform"]
+__all__ = ["DeltaFIFO", "DroppedObject", "KnownObjects", "ReplacementList", "Transform"]
 
 T = TypeVar("T", bound=Cached)
+T_co = TypeVar("T_co", covariant=True)
 
-Dropped = Callable[[T, BadKeyError | TransformError], None]
-"""Told of an object that could not be let in, and why."""
+Transform = Callable[[T], T]
+"""Returns what is stored of an object: the object itself, possibly changed, or another one with the same name."""
+
+DroppedObject = Callable[[T, BadKeyError | TransformError], None]
+"""Receives an object that was not queued, and the reason."""
 
 _BATCH = 1000
 
+# Comparing the type is much faster than `isinstance`, which is slow for these classes when the result is False.
+_NOT_BATCHED = frozenset({ReplacedAllDelta, SyncAllDelta, BookmarkDelta})
+
+
+class KnownObjects(Protocol[T_co]):
+    """The objects that the consumer has stored: an `Indexer`."""
+
+    def get(self, key: str, /) -> T_co | None: ...
+    def keys(self) -> Iterable[str]: ...
+
 
 class DeltaFIFO(Generic[T]):
-    """Hands on what it was told, in that order, to one consumer, which pops a batch, processes it and says so.
+    """A queue of deltas with one consumer, which pops a batch, processes it, and calls `processed`.
 
-    With `by_key=True` it gathers what happened to an object and hands that on together; `known`, the store that the
-    consumer fills, then tells which objects a list or a resync is about. `on_ready` is called when there is something
-    to pop again, and when there never will be.
+    With `by_key=True` the deltas of an object are collected and popped together, as in client-go's classic DeltaFIFO;
+    `known`, the store that the consumer fills, then determines which objects a list deletes and a resync repeats.
+    `on_ready` is called when the queue is no longer empty, and when it is closed.
 
-    An event whose object cannot be let in is dropped, and `on_dropped` is told of it; where nobody is to be told, the
-    error is raised. Where the transform fails on a deletion, the key still goes through: what else would remove the
-    object?
+    An object without a name, or on which the transform fails, is not queued and is passed to `on_dropped`; without
+    `on_dropped` the error is raised. If the transform fails on a deleted object, the deletion is still queued, so
+    that the object leaves the store.
     """
 
     def __init__(
@@ -43,52 +67,71 @@ class DeltaFIFO(Generic[T]):
         *,
         transform: Transform[T] | None = None,
         by_key: bool = False,
-        known: Known[T] | None = None,
-        on_dropped: Dropped[T] | None = None,
+        known: KnownObjects[T] | None = None,
+        on_dropped: DroppedObject[T] | None = None,
         on_ready: Callable[[], None] | None = None,
     ) -> None:
         if known is not None and not by_key:
-            raise UsageError("known objects are of use only by key: leave them out, or say by_key=True")
+            raise UsageError("known is used only with by_key=True; remove known, or pass by_key=True")
         self.on_ready = on_ready
         self._on_dropped = on_dropped
-        self._entrance = Entrance(transform)
-        self._queue: InOrder[T] | ByKey[T] = ByKey(known) if by_key else InOrder()
+        self._transform = transform
+        self._queue: _OrderedQueue[T] | _KeyedQueue[T] = _KeyedQueue(known) if by_key else _OrderedQueue()
         self._is_populated = False
         self._is_closed = False
-        # Counted in what the queue counts: deltas, or keys.
+        # In the unit of the queue's length: deltas, or keys.
         self._popped = self._processed = self._initial = 0
 
-    # --- the producer's side --------------------------------------------------------------------------------------
+    # --- producer ------------------------------------------------------------------------------------------------
 
     def add(self, item: T) -> None:
-        """The object appeared."""
-        self._tell(Added, item)
+        """Queue a new object."""
+        self._enqueue(AddedDelta, item)
 
     def update(self, item: T) -> None:
-        """The object was changed."""
-        self._tell(Updated, item)
+        """Queue a changed object."""
+        self._enqueue(UpdatedDelta, item)
+
+    def _enqueue(self, delta_type: type[AddedDelta[T]] | type[UpdatedDelta[T]], item: T) -> None:
+        self._is_populated = True
+        key = item.cache_key
+        if not key or self._transform is not None:
+            try:
+                key = key_of(item)
+                item = self._transformed(key, item)
+            except (BadKeyError, TransformError) as error:
+                self._drop(item, error)
+                return
+        queue = self._queue
+        was_empty = not queue
+        queue.put(delta_type(item, key=key))
+        if was_empty:
+            self._wake()
 
     def delete(self, item: T) -> None:
-        """The object is gone, and this is its last state."""
+        """Queue the deletion of an object; `item` is its last state."""
         self._is_populated = True
         try:
             key = key_of(item)
         except BadKeyError as error:
             self._drop(item, error)
-        else:
-            self._put(self._end_of(key, item))
+            return
+        was_empty = not self._queue
+        self._queue.put(self._deletion(key, item))
+        if was_empty:
+            self._wake()
 
-    def relist(self) -> Relist[T]:
-        """A list to be filled and then given to `replace`, for those who do not have all of it at once."""
-        return Relist(self._entrance)
+    def relist(self) -> ReplacementList[T]:
+        """Return an empty list, to be filled page by page or event by event and passed to `replace`."""
+        return ReplacementList(None if self._transform is None else self._transformed)
 
-    def replace(self, items: Iterable[T] | Relist[T], resource_version: str) -> None:
-        """Exactly these objects are there. If one of them cannot be let in, that is raised and nothing has happened."""
-        if not isinstance(items, Relist):
+    def replace(self, items: Iterable[T] | ReplacementList[T], resource_version: str) -> None:
+        """Queue a complete list. If one of the objects is invalid, its error is raised and nothing is queued."""
+        if not isinstance(items, ReplacementList):
             listed, items = items, self.relist()
             items.extend(listed)
         was_empty = not self._queue
-        self._queue.replace(items.hand_over(), resource_version)
+        self._queue.replace(items.take_objects(), resource_version)
         if not self._is_populated:
             self._is_populated = True
             self._initial = self._popped + len(self._queue)
@@ -96,90 +139,89 @@ class DeltaFIFO(Generic[T]):
             self._wake()
 
     def resync(self) -> None:
-        """Every object that has been processed is to be looked at again."""
+        """Queue all processed objects again."""
         was_empty = not self._queue
         self._queue.resync()
         if was_empty:
             self._wake()
 
     def bookmark(self, resource_version: str) -> None:
-        """Nothing else happened up to that version."""
+        """Queue the information that no other change happened up to that version."""
         was_empty = not self._queue
         self._queue.bookmark(resource_version)
         if was_empty:
             self._wake()
 
     def close(self) -> None:
-        """Nothing more will come; what is here can still be popped."""
+        """Declare that nothing more will be queued; what is in the queue can still be popped."""
         self._is_closed = True
         if self.on_ready is not None:
             self.on_ready()
 
-    # --- the consumer's side --------------------------------------------------------------------------------------
+    # --- consumer ------------------------------------------------------------------------------------------------
 
     def pop_batch(self, limit: int = _BATCH) -> Sequence[Delta[T]]:
-        """What is to be processed together next; empty if nothing is there.
+        """Remove and return the deltas to process next; empty if the queue is empty.
 
-        In order: up to `limit` deltas of different objects, or one that is of all of them. By key: all deltas of one
-        object, which must have reached the known objects before the producer says anything more.
+        Ordered: up to `limit` deltas of different objects, or one delta of all objects. By key: all deltas of one
+        object, which the consumer must apply to the known objects before the producer queues anything else.
         """
         if limit < 1:
-            raise UsageError(f"a batch of at most {limit} deltas would never get anywhere; ask for 1 or more")
+            raise UsageError(f"pop_batch(limit={limit}) can never return a delta; pass 1 or more")
         batch = self._queue.take(limit)
         self._popped += self._queue.size_of(batch)
         return batch
 
     def processed(self, batch: Sequence[Delta[T]]) -> None:
-        """The batch was carried out, and all were told who are to be told."""
+        """Record that a popped batch was applied to the store and the listeners were notified."""
         self._processed += self._queue.size_of(batch)
 
     @property
     def has_synced(self) -> bool:
-        """True once the first list has been processed, or at once if something else came before any list."""
+        """True once the first list was processed, or at once if another delta was queued before any list."""
         return self._is_populated and self._processed >= self._initial
 
     @property
     def is_in_initial_list(self) -> bool:
-        """True while what is popped belongs to the first list."""
+        """True while the first list is not processed."""
         return not self.has_synced
 
     @property
     def is_closed(self) -> bool:
-        """True if nothing more will come; there may be something left to pop."""
+        """True if nothing more will be queued; there may be deltas left to pop."""
         return self._is_closed
 
     def __len__(self) -> int:
-        """How many deltas are waiting, or by key, how many objects."""
+        """Return the number of queued deltas, or by key, of objects with queued deltas."""
         return len(self._queue)
 
     def __repr__(self) -> str:
         state = ["closed"] * self._is_closed + ["synced" if self.has_synced else "not synced"]
         return f"<DeltaFIFO of {len(self._queue)}, {', '.join(state)}>"
 
-    # --- inside ---------------------------------------------------------------------------------------------------
+    # --- internal ------------------------------------------------------------------------------------------------
 
-    def _tell(self, kind: type[Added[T]] | type[Updated[T]], item: T) -> None:
-        self._is_populated = True
+    def _transformed(self, key: str, item: T) -> T:
+        """Return what is stored of the object with this key; raises TransformError."""
+        if self._transform is None:
+            return item
         try:
-            key, kept = self._entrance.admit(item)
-        except (BadKeyError, TransformError) as error:
-            self._drop(item, error)
-        else:
-            self._put(kind(kept, key=key))
+            kept: T | None = self._transform(item)
+            kept_key = "" if kept is None else key_of(kept)
+        except Exception as error:
+            raise TransformError(f"the transform failed on {key}: {error}") from error
+        if kept is None:
+            raise TransformError(f"the transform returned None for {key}; it must return an object")
+        if kept_key != key:
+            raise TransformError(f"the transform changed the key {key} to {kept_key}; it must not change it")
+        return kept
 
-    def _end_of(self, key: str, item: T) -> Deleted[T]:
+    def _deletion(self, key: str, item: T) -> DeletedDelta[T]:
         try:
-            return Deleted(self._entrance.transformed(key, item), key=key)
+            return DeletedDelta(self._transformed(key, item), key=key)
         except TransformError as error:
             self._drop(item, error)
-            return Deleted(None, final_state_known=False, key=key)
-
-    def _put(self, delta: ObjectDelta[T]) -> None:
-        queue = self._queue
-        was_empty = not queue
-        queue.put(delta)
-        if was_empty:
-            self._wake()
+            return DeletedDelta(None, final_state_known=False, key=key)
 
     def _wake(self) -> None:
         if self.on_ready is not None and self._queue:
@@ -189,3 +231,136 @@ class DeltaFIFO(Generic[T]):
         if self._on_dropped is None:
             raise error
         self._on_dropped(item, error)
+
+
+class ReplacementList(Generic[T]):
+    """The objects of a list that is being received; each object is transformed when it is put."""
+
+    def __init__(self, transformed: Callable[[str, T], T] | None) -> None:
+        self._transformed = transformed
+        self._objects: dict[str, T] = {}
+
+    def put(self, item: T) -> None:
+        """Add an object, or replace the one with the same key; raises BadKeyError or TransformError."""
+        key = item.cache_key or key_of(item)
+        self._objects[key] = item if self._transformed is None else self._transformed(key, item)
+
+    def extend(self, items: Iterable[T]) -> None:
+        for item in items:
+            self.put(item)
+
+    def discard(self, item: T) -> None:
+        """Remove the object with the same key, if there is one."""
+        self._objects.pop(key_of(item), None)
+
+    def take_objects(self) -> dict[str, T]:
+        """Remove and return the objects by key, in the order in which they were put."""
+        objects, self._objects = self._objects, {}
+        return objects
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+
+class _OrderedQueue(deque[Delta[T]], Generic[T]):
+    """Deltas in the order in which they were queued; a list and a resync are one delta each."""
+
+    put = deque.append
+
+    def replace(self, objects: Mapping[str, T], resource_version: str) -> None:
+        self.append(ReplacedAllDelta(objects, resource_version))
+
+    def resync(self) -> None:
+        self.append(SyncAllDelta())
+
+    def bookmark(self, resource_version: str) -> None:
+        self.append(BookmarkDelta(resource_version))
+
+    def take(self, limit: int) -> Sequence[Delta[T]]:
+        batch: list[Delta[T]] = []
+        keys: set[str] = set()
+        while self and len(batch) < limit:
+            delta = self[0]
+            if type(delta) in _NOT_BATCHED:
+                return batch or [self.popleft()]
+            key: str = delta.key  # type: ignore[union-attr]  # the types without a key were handled above
+            if key in keys:
+                break
+            keys.add(key)
+            batch.append(self.popleft())
+        return batch
+
+    def size_of(self, batch: Sequence[Delta[T]]) -> int:
+        """Return the part of the queue's length that the batch was."""
+        return len(batch)
+
+
+class _KeyedQueue(Generic[T]):
+    """Deltas collected by key, in the order in which the keys were queued; a batch is all deltas of one object."""
+
+    def __init__(self, known: KnownObjects[T] | None) -> None:
+        self._known = known
+        # A deque beside the dict, because removing the first entry of a dict repeatedly is slow.
+        self._keys: deque[str] = deque()
+        self._deltas: dict[str, list[ObjectDelta[T]]] = {}
+
+    def put(self, delta: ObjectDelta[T]) -> None:
+        # The deletion of an unknown object was already reported by a list.
+        if not isinstance(delta, DeletedDelta) or self._is_known(delta.key):
+            self._collect(delta)
+
+    def replace(self, objects: Mapping[str, T], resource_version: str) -> None:
+        deleted = self._missing_in(objects)
+        for key, item in objects.items():
+            self._collect(ReplacedDelta(item, key=key))
+        for delta in deleted:
+            self._collect(delta)
+
+    def resync(self) -> None:
+        for key, item in self._known_objects():
+            # Queued deltas are newer than the known object.
+            if item is not None and key not in self._deltas:
+                self._collect(SyncDelta(item, key=key))
+
+    def bookmark(self, resource_version: str) -> None:
+        """Do nothing: deltas that are collected by key are not in the order of versions."""
+
+    def take(self, limit: int) -> Sequence[Delta[T]]:
+        return self._deltas.pop(self._keys.popleft()) if self._keys else []
+
+    def size_of(self, batch: Sequence[Delta[T]]) -> int:
+        """Return the part of the queue's length that the batch was."""
+        return 1 if batch else 0
+
+    def _collect(self, delta: ObjectDelta[T]) -> None:
+        collected = self._deltas.get(delta.key)
+        if collected is None:
+            self._keys.append(delta.key)
+            self._deltas[delta.key] = [delta]
+        elif isinstance(delta, DeletedDelta) and isinstance(last := collected[-1], DeletedDelta):
+            # Both report the same deletion; prefer the one with the final state.
+            collected[-1] = last if last.final_state_known else delta
+        else:
+            collected.append(delta)
+
+    def _is_known(self, key: str) -> bool:
+        return key in self._deltas or (self._known is not None and self._known.get(key) is not None)
+
+    def _missing_in(self, objects: Mapping[str, T]) -> list[DeletedDelta[T]]:
+        last_known = {key: deltas[-1].object for key, deltas in self._deltas.items()}
+        for key, item in self._known_objects():
+            if last_known.get(key) is None:
+                last_known[key] = item
+        return [
+            DeletedDelta(item, final_state_known=False, key=key)
+            for key, item in last_known.items()
+            if key not in objects
+        ]
+
+    def _known_objects(self) -> Iterator[tuple[str, T | None]]:
+        if (known := self._known) is not None:
+            keys = known.keys()
+            yield from ((key, known.get(key)) for key in keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)

@@ -1,10 +1,10 @@
-"""What can happen to a cache, as values: `DeltaFIFO` hands them on, `Indexer` and the informer carry them out.
+"""Deltas: what a `DeltaFIFO` queues, and what the informer applies to its store.
 
-    one object   Added Updated Deleted      what a watch says
-                 Relisted Resynced          what a list and a resync say of it, where deltas are gathered by key
-    all of them  Replaced Sync Bookmark     what they say where deltas are kept in order
+    one object   AddedDelta UpdatedDelta DeletedDelta        from a watch
+                 ReplacedDelta SyncDelta                     from a list and a resync, in a queue by key
+    all objects  ReplacedAllDelta SyncAllDelta BookmarkDelta in an ordered queue
 
-No collector ever looks at them: they hold objects, and no object holds them.
+The garbage collector does not track them: they refer to objects, and no object refers to them.
 """
 
 from __future__ import annotations
@@ -15,77 +15,76 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 __all__ = [
-    "Added",
-    "Bookmark",
-    "Deleted",
+    "AddedDelta",
+    "BookmarkDelta",
+    "DeletedDelta",
     "Delta",
     "ObjectDelta",
-    "Relisted",
-    "Replaced",
-    "Resynced",
-    "Sync",
-    "Updated",
+    "ReplacedAllDelta",
+    "ReplacedDelta",
+    "SyncAllDelta",
+    "SyncDelta",
+    "UpdatedDelta",
 ]
 
 T = TypeVar("T")
 
 
 class _Keyed(Struct, frozen=True, gc=False, kw_only=True):
-    """Has the key of its object, which is found out once, on the way in."""
+    """Carries the cache key of its object, which is computed once, when the delta is queued."""
 
     key: str
 
 
-class Added(_Keyed, Generic[T], frozen=True, gc=False):
-    """The object appeared, as far as the server can tell; the cache may know it already."""
+class AddedDelta(_Keyed, Generic[T], frozen=True, gc=False):
+    """The source reported a new object; the store may already contain it."""
 
     object: T
 
 
-class Updated(_Keyed, Generic[T], frozen=True, gc=False):
-    """The object was changed, as far as the server can tell; the cache may not know it yet."""
+class UpdatedDelta(_Keyed, Generic[T], frozen=True, gc=False):
+    """The source reported a changed object; the store may not contain it yet."""
 
     object: T
 
 
-class Deleted(_Keyed, Generic[T], frozen=True, gc=False):
-    """The object is gone; where its end was not seen, this is the last state known of it, or nothing."""
+class DeletedDelta(_Keyed, Generic[T], frozen=True, gc=False):
+    """The object was deleted. If the deletion was missed, `object` is the last known state, or None."""
 
     object: T | None
     final_state_known: bool = True
 
 
-class Relisted(_Keyed, Generic[T], frozen=True, gc=False):
-    """The object was in a list."""
+class ReplacedDelta(_Keyed, Generic[T], frozen=True, gc=False):
+    """The object was part of a list."""
 
     object: T
 
 
-class Resynced(_Keyed, Generic[T], frozen=True, gc=False):
-    """The object is as it was, and is to be looked at again."""
+class SyncDelta(_Keyed, Generic[T], frozen=True, gc=False):
+    """The object is unchanged and is delivered again by a resync."""
 
     object: T
 
 
-class Replaced(Struct, Generic[T], frozen=True, gc=False):
-    """Exactly these objects were there at that version, by key and in the order of the list."""
+class ReplacedAllDelta(Struct, Generic[T], frozen=True, gc=False):
+    """A complete list: exactly these objects existed at that version, by key and in the order of the list."""
 
     objects: Mapping[str, T]
     resource_version: str
 
 
-class Sync(Struct, frozen=True, gc=False):
-    """Every object is to be looked at again."""
+class SyncAllDelta(Struct, frozen=True, gc=False):
+    """All objects of the store are delivered again by a resync."""
 
 
-class Bookmark(Struct, frozen=True, gc=False):
-    """Nothing else happened up to that version."""
+class BookmarkDelta(Struct, frozen=True, gc=False):
+    """No other change happened up to that version."""
 
     resource_version: str
 
 
-ObjectDelta = Added[T] | Updated[T] | Deleted[T] | Relisted[T] | Resynced[T]
-"""What happened to one object."""
+ObjectDelta = AddedDelta[T] | UpdatedDelta[T] | DeletedDelta[T] | ReplacedDelta[T] | SyncDelta[T]
+"""A delta of one object."""
 
-Delta = ObjectDelta[T] | Replaced[T] | Sync | Bookmark
-"""Whatever happened."""
+Delta = ObjectDelta[T] | ReplacedAllDelta[T] | SyncAllDelta | BookmarkDelta

@@ -1,215 +1,463 @@
-"""What we know: objects by key, and by whatever else they are looked up by. `DeltaFIFO` says what changed.
+"""The store of an informer: objects by key, and by the values of any number of indexes.
 
-There is one writer, the informer, and there are readers in any thread. None of them waits for another:
+One thread writes, the one of the informer; any thread reads. Neither waits for the other:
 
-* Everything that readers see hangs on one reference, which `replace` exchanges, so nobody sees half of a list.
-* One answer is one copy of one dict, which the interpreter makes in a single step. It holds what the cache held at that
-  moment; a batch is applied in the order of the server's events, so that was the server's state once, too.
-* The version is written last: whoever sees it sees what led to it.
+* Everything that readers see is reached through one reference, which `replace` exchanges. No reader sees a part of a
+  list.
+* One read is one copy of one dict, which the interpreter makes in a single step. A batch is applied in the order of
+  the server's events, so the result is a state that the server had.
+* The version is written last: a reader that sees it also sees the changes up to it.
 
-Two answers in a row may have one change between them, as with every cache.
+Between two reads the store may change, as with every cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Generic, NamedTuple, TypeVar
 
-from listwatch.cache.contents import Cached, Contents, key_of
-from listwatch.cache.deltas import Added, Deleted, ObjectDelta, Updated
-from listwatch.cache.index import Index, IndexFailure, IndexFunction, NamespaceIndex, namespace_of
-from listwatch.cache.replacement import Change, Replacement
-from listwatch.errors import IndexConflictError, IndexNotFoundError, ListWatchError
+from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
+from listwatch.cache.keys import Cached, key_of, namespace_of
+from listwatch.errors import IndexConflictError, IndexFunctionError, IndexNotFoundError, ListWatchError, UsageError
 from listwatch.meta import ObjectKey
 
-__all__ = ["NAMESPACE", "Applied", "Cached", "IndexFunction", "Indexer", "key_of", "namespace_of"]
+__all__ = [
+    "AppliedBatch",
+    "AppliedDelta",
+    "IndexFailure",
+    "IndexFunction",
+    "Indexer",
+    "Replacement",
+    "sliced",
+]
 
-NAMESPACE = "namespace"
-"""The index by namespace, which listers use."""
 
 T = TypeVar("T", bound=Cached)
+U = TypeVar("U")
+
+IndexFunction = Callable[[T], Iterable[str]]
+"""Returns the values under which one index contains an object."""
+
+IndexFailure = Callable[[str, str, Exception], None]
+"""Receives the failure of an index function: name of the index, key of the object, error."""
+
+AppliedDelta = tuple[ObjectDelta[T], T | None]
+"""A delta that was applied to the store, and the object that it replaced or removed."""
+
+_SLICE = 1000
 
 
-def _version_after(change: Change[T]) -> str:
-    """The version that a store with this change is as new as; empty where it does not tell."""
-    delta, old = change
-    match delta:
-        case Added(item) | Updated(item):
-            return item.resource_version
-        case Deleted(item, final_state_known=True) if item is not None and item is not old:
-            return item.resource_version
-        case _:
-            return ""  # what a list or a resync says of one object tells nothing about the age of the others
+def sliced(whole: Iterable[U]) -> Iterator[list[U]]:
+    """Yield the elements in lists of a size that can be processed without a pause."""
+    remaining = iter(whole)
+    while part := list(islice(remaining, _SLICE)):
+        yield part
 
 
-class Applied(NamedTuple, Generic[T]):
-    """What came of a batch: the changes that were made, in order, and those that could not be made, with the reason."""
+# --- Indexes ----------------------------------------------------------------------------------------------------------
 
-    changes: list[Change[T]]
+
+class _Index(Generic[T]):
+    """One index: contains an object under each value that the index function returns for it."""
+
+    # Readers in other threads take a bucket from `buckets` and copy it in one step. So a bucket is never empty, and an
+    # object is added to new buckets before it is removed from old ones, and stays in place where its value is the same.
+
+    __slots__ = ("_on_failure", "_values", "buckets", "function", "name")
+
+    def __init__(self, name: str, function: IndexFunction[T], on_failure: IndexFailure | None) -> None:
+        self.name = name
+        self.function = function
+        self.buckets: dict[str, dict[str, T]] = {}
+        self._on_failure = on_failure
+        # The values under which each object was added. Calling the function again could return others, because the
+        # object may have been changed in place.
+        self._values: dict[str, tuple[str, ...]] = {}
+
+    def empty_copy(self) -> _Index[T]:
+        """Return the same index without objects."""
+        return type(self)(self.name, self.function, self._on_failure)
+
+    def values_of(self, key: str, item: T) -> tuple[str, ...]:
+        """Return the values of an object; none if the function fails. Raises the failure if it is not reported."""
+        try:
+            found = self.function(item)
+            if type(found) is list and len(found) == 1 and type(found[0]) is str:
+                return (found[0],)  # the usual case, in half of the time
+            return _checked_values(found)
+        except Exception as error:  # noqa: BLE001  # user code may raise anything
+            return self._failed(key, error)
+
+    def accepts(self, item: T, value: str) -> bool:
+        """Return whether the index function returns that value for the object."""
+        try:
+            return value in _checked_values(self.function(item))
+        except Exception:  # noqa: BLE001  # user code; the failure was reported when the object was stored
+            return False
+
+    def put(self, key: str, item: T, values: tuple[str, ...]) -> None:
+        """Add the object under these values, and remove it from all others."""
+        self._add(key, item, values)
+        before = self._values.get(key, ())
+        if before != values:
+            self._values[key] = values
+            self._remove_from(key, [value for value in before if value not in values])
+
+    def remove(self, key: str) -> None:
+        """Remove the object from the index."""
+        self._remove_from(key, self._values.pop(key, ()))
+
+    def _add(self, key: str, item: T, values: tuple[str, ...]) -> None:
+        for value in values:
+            bucket = self.buckets.get(value)
+            if bucket is None:
+                self.buckets[value] = {key: item}
+            else:
+                bucket[key] = item
+
+    def _remove_from(self, key: str, values: Iterable[str]) -> None:
+        for value in values:
+            bucket = self.buckets[value]
+            if len(bucket) > 1:
+                del bucket[key]
+            else:
+                # Values such as a pod's address come and go; empty buckets would accumulate.
+                del self.buckets[value]
+
+    def _failed(self, key: str, error: Exception) -> tuple[str, ...]:
+        failure = IndexFunctionError(f"the index function of {self.name!r} failed on {key}: {error}")
+        failure.__cause__ = error
+        if self._on_failure is None:
+            raise failure
+        self._on_failure(self.name, key, failure)
+        return ()
+
+
+class _NamespaceIndex(_Index[T]):
+    """The index by namespace, which almost every store has. The value is a prefix of the key, so it is not stored."""
+
+    __slots__ = ()
+
+    put = _Index._add
+
+    def values_of(self, key: str, item: T) -> tuple[str, ...]:
+        return (key.rpartition("/")[0],)
+
+    def remove(self, key: str) -> None:
+        self._remove_from(key, (key.rpartition("/")[0],))
+
+
+def _checked_values(found: Iterable[str]) -> tuple[str, ...]:
+    # The messages do not contain the values: an index may be over secret data.
+    if isinstance(found, str):
+        raise TypeError("it returned a str, not a list of str")
+    values = tuple(dict.fromkeys(found))
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"it returned a list that contains a {type(value).__name__}, not only str")
+    return values
+
+
+# --- Stores -----------------------------------------------------------------------------------------------------------
+
+
+class _ThreadSafeStore(Generic[T]):
+    """Objects by key, the indexes over them, and the version."""
+
+    __slots__ = ("indexes", "objects", "resource_version")
+
+    def __init__(self, indexes: Mapping[str, _Index[T]], resource_version: str = "") -> None:
+        self.objects: dict[str, T] = {}
+        self.indexes = dict(indexes)
+        self.resource_version = resource_version
+
+    def put(self, key: str, item: T) -> T | None:
+        """Store an object and return the one that it replaces. Changes nothing if an index function raises."""
+        found = []
+        for index in self.indexes.values():  # a comprehension takes a quarter longer
+            found.append((index, index.values_of(key, item)))
+        objects = self.objects
+        old = objects.get(key)
+        objects[key] = item
+        for index, values in found:
+            index.put(key, item, values)
+        return old
+
+    def remove(self, key: str) -> T | None:
+        """Remove and return the object with this key, if there is one."""
+        old = self.objects.pop(key, None)
+        if old is not None:
+            for index in self.indexes.values():
+                index.remove(key)
+        return old
+
+    def add_indexes(self, indexes: Iterable[_Index[T]]) -> None:
+        """Add indexes over all objects. Changes nothing if an index function raises."""
+        added = {index.name: index for index in indexes}
+        for index in added.values():
+            for key, item in self.objects.items():
+                index.put(key, item, index.values_of(key, item))
+        self.indexes = {**self.indexes, **added}
+
+
+class Replacement(Generic[T]):
+    """The next contents of a store. Each iteration builds a slice; `commit()` makes readers see the whole.
+
+        replacement = indexer.prepare_replace(objects, resource_version)
+        for _ in replacement:
+            await asyncio.sleep(0)
+        for applied in replacement.commit():
+            ...
+
+    Changes that are written to the store before the commit are replaced, too.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[T] | Mapping[str, T],
+        store: _ThreadSafeStore[T],
+        install: Callable[[_ThreadSafeStore[T]], _ThreadSafeStore[T]],
+    ) -> None:
+        self._store = store
+        self._install = install
+        self._slices = self._build(items)
+        self._is_complete = False
+
+    def __iter__(self) -> Iterator[None]:
+        return self._slices
+
+    def commit(self) -> Iterator[list[AppliedDelta[T]]]:
+        """Build the rest, replace the contents, and yield what changed: deletions first, then all of the list.
+
+        The changes are yielded in slices, some of them empty. Between slices the replaced objects are released one by
+        one: releasing very many at once would block the event loop for too long.
+        """
+        before = self._swap()
+        return _applied_replacement(before, self._store.objects.copy())
+
+    def _swap(self) -> _ThreadSafeStore[T]:
+        for _ in self._slices:
+            pass
+        if not self._is_complete:
+            raise UsageError("this replacement was already committed, or building it failed; prepare a new one")
+        self._is_complete = False
+        return self._install(self._store)
+
+    def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
+        put = self._store.put
+        entries = items.items() if isinstance(items, Mapping) else ((key_of(item), item) for item in items)
+        for part in sliced(entries):
+            for key, item in part:
+                put(key, item)
+            yield
+        self._is_complete = True
+
+
+def _applied_replacement(before: _ThreadSafeStore[T], after: dict[str, T]) -> Iterator[list[AppliedDelta[T]]]:
+    # Readers may still read the contents before, so this works on copies.
+    indexes, objects = list(before.indexes.values()), before.objects.copy()
+    del before
+    yield []
+    while indexes:
+        indexes.pop()
+        yield []
+    for keys in sliced(list(objects)):
+        deleted: list[AppliedDelta[T]] = []
+        for key in keys:
+            if key not in after:
+                old = objects.pop(key)
+                deleted.append((DeletedDelta(old, final_state_known=False, key=key), old))
+        yield deleted
+    for part in sliced(after.items()):
+        listed: list[AppliedDelta[T]] = []
+        for key, item in part:
+            replaced = objects.pop(key, None)
+            delta = AddedDelta(item, key=key) if replaced is None else UpdatedDelta(item, key=key)
+            listed.append((delta, replaced))
+        yield listed
+
+
+class AppliedBatch(NamedTuple, Generic[T]):
+    """The result of `Indexer.apply`: the deltas that were applied, in order, and those that failed, with the reason."""
+
+    applied: list[AppliedDelta[T]]
     failures: list[tuple[ObjectDelta[T], ListWatchError]]
     resource_version: str
-    """The version that they led to; empty if none of them tells."""
+    """The version after the batch; empty if no delta determines it."""
+
+
+def _version_after(applied: AppliedDelta[T]) -> str:
+    """Return the version of the store after this delta; empty if the delta does not determine it."""
+    delta, old = applied
+    match delta:
+        case AddedDelta(item) | UpdatedDelta(item):
+            return item.resource_version
+        case DeletedDelta(item, final_state_known=True) if item is not None and item is not old:
+            return item.resource_version
+        case _:
+            return ""  # an object of a list or a resync says nothing about the version of the others
 
 
 class Indexer(Generic[T]):
-    """A store with named indexes, each of which finds an object under any number of values.
+    """A store with named indexes, each of which contains an object under any number of values.
 
-    An index function that fails is reported to `on_failure`, and its object is not found by that index; it is still
-    in the store. Where nobody is to be told, the change is not made and IndexFunctionError is raised.
+    The failure of an index function is passed to `on_failure`: the object is stored, but not found by that index.
+    Without `on_failure` the object is not stored, and IndexFunctionError is raised.
     """
 
     def __init__(
         self, *, indexers: Mapping[str, IndexFunction[T]] | None = None, on_failure: IndexFailure | None = None
     ) -> None:
         self._on_failure = on_failure
-        self._contents: Contents[T] = Contents({})
-        Indexer.add_indexers(self, indexers or {})  # not that of a subclass, which may wait for a loop
+        self._store: _ThreadSafeStore[T] = _ThreadSafeStore({})
+        Indexer.add_indexers(self, indexers or {})  # a subclass may override it with one that waits for a loop
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     @property
     def resource_version(self) -> str:
-        """The version that the store is as new as."""
-        return self._contents.resource_version
+        """The version that the store has reached."""
+        return self._store.resource_version
 
     @property
     def indexers(self) -> Mapping[str, IndexFunction[T]]:
-        return {name: index.function for name, index in self._contents.indexes.items()}
+        return {name: index.function for name, index in self._store.indexes.items()}
 
     def get(self, key: str | ObjectKey) -> T | None:
-        return self._contents.objects.get(key if type(key) is str else str(key))
+        return self._store.objects.get(key if type(key) is str else str(key))
 
     def keys(self) -> list[str]:
-        return list(self._contents.objects)
+        return list(self._store.objects)
 
     def by_index(self, name: str, value: str) -> list[T]:
-        """The objects under one value of an index."""
+        """Return the objects under one value of an index."""
         return list(self._index(name).buckets.get(value, {}).values())
 
     def by_indexes(self, /, **values: str) -> list[T]:
-        """The objects that are under all of these values, each of the index of that name."""
+        """Return the objects that are under all of these values, each of the index with that name."""
         wanted = [(self._index(name), value) for name, value in values.items()]
         if not wanted:
             return self.list()
         index, value = min(wanted, key=lambda each: len(each[0].buckets.get(each[1], ())))
         found = list(index.buckets.get(value, {}).values())
-        # The other indexes may be a change ahead by now, so the objects that were found are asked themselves.
+        # Another index may be one change ahead, so its function is called with the objects that were found.
         for other, value in wanted:
             if other is not index:
                 found = [item for item in found if other.accepts(item, value)]
         return found
 
     def index_keys(self, name: str, value: str) -> list[str]:
-        """The keys of the objects under one value of an index, sorted."""
+        """Return the keys of the objects under one value of an index, sorted."""
         return sorted(self._index(name).buckets.get(value, ()))
 
     def index_values(self, name: str) -> list[str]:
-        """The values under which an index finds anything."""
+        """Return the values under which an index contains objects."""
         return list(self._index(name).buckets)
 
     def __len__(self) -> int:
-        return len(self._contents.objects)
+        return len(self._store.objects)
 
     def __contains__(self, key: object) -> bool:
-        return str(key) in self._contents.objects
+        return str(key) in self._store.objects
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.list())
 
     def __repr__(self) -> str:
-        held = self._contents
-        return f"<Indexer of {len(held.objects)} @{held.resource_version}, indexes {sorted(held.indexes)}>"
+        store = self._store
+        return f"<Indexer of {len(store.objects)} @{store.resource_version}, indexes {sorted(store.indexes)}>"
 
     # --- writing: by one thread only -----------------------------------------------------------------------------
 
     def add(self, item: T) -> None:
-        """Store an object, in place of the one under its key if there is one."""
-        self._contents.put(key_of(item), item)
-        self._is_as_new_as(item)
+        """Store an object, in place of the one with the same key if there is one."""
+        self._store.put(key_of(item), item)
+        self.bookmark(item.resource_version or self.resource_version)
 
     update = add
 
     def delete(self, item: T) -> None:
-        """Remove what is under the object's key. The version is that of the object given, which is that of its end."""
-        self._contents.take(key_of(item))
-        self._is_as_new_as(item)
+        """Remove the object with the same key. The version of `item` is that of the deletion."""
+        self._store.remove(key_of(item))
+        self.bookmark(item.resource_version or self.resource_version)
 
     def discard(self, key: str) -> None:
-        """Remove what is under a key, if anything is."""
-        self._contents.take(key)
+        """Remove the object with this key, if there is one."""
+        self._store.remove(key)
 
-    def apply(self, deltas: Iterable[ObjectDelta[T]]) -> Applied[T]:
-        """Make each of these changes in turn; one that fails does not stop the others.
+    def apply(self, deltas: Iterable[ObjectDelta[T]]) -> AppliedBatch[T]:
+        """Apply deltas in order; one that fails does not stop the others.
 
-        A deletion that brings no object gets the one that was stored.
+        A deletion without an object gets the object that was stored.
         """
-        changes: list[Change[T]] = []
+        applied: list[AppliedDelta[T]] = []
         failures: list[tuple[ObjectDelta[T], ListWatchError]] = []
-        put = self._contents.put
-        delta: Any
+        put = self._store.put
         for delta in deltas:
             try:
-                changes.append(self._remove(delta) if type(delta) is Deleted else (delta, put(delta.key, delta.object)))
+                if type(delta) is DeletedDelta:
+                    applied.append(self._remove(delta))
+                else:
+                    item: T = delta.object  # type: ignore[assignment]  # only a deletion may have no object
+                    applied.append((delta, put(delta.key, item)))
             except ListWatchError as error:
                 failures.append((delta, error))
-        newest = next(filter(None, map(_version_after, reversed(changes))), "")
-        self._contents.resource_version = newest or self._contents.resource_version
-        return Applied(changes, failures, newest)
+        version = next(filter(None, map(_version_after, reversed(applied))), "")
+        if version:
+            self._store.resource_version = version
+        return AppliedBatch(applied, failures, version)
 
     def replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> None:
-        """Hold exactly these from now on; readers see either all of it or nothing of it."""
-        self.prepare_replace(items, resource_version).swap()
+        """Replace the contents by exactly these objects; readers see either all of them or none."""
+        self.prepare_replace(items, resource_version)._swap()
 
     def prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> Replacement[T]:
-        """The same in slices, for those who have other things to do meanwhile. `items` may be by key already."""
-        indexes = {name: index.empty_twin() for name, index in self._contents.indexes.items()}
-        return Replacement(items, Contents(indexes, resource_version), self._install)
+        """Return a replacement that can be built in slices. `items` may be a mapping by key."""
+        indexes = {name: index.empty_copy() for name, index in self._store.indexes.items()}
+        return Replacement(items, _ThreadSafeStore(indexes, resource_version), self._install)
 
     def bookmark(self, resource_version: str) -> None:
-        """Nothing happened up to that version."""
-        self._contents.resource_version = resource_version
+        """Set the version that the store has reached."""
+        self._store.resource_version = resource_version
 
     def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
-        """Add indexes, over what is there already too; all or none, if a name is taken.
+        """Add indexes over all objects; none of them if a name is in use.
 
-        All objects are looked at in one go, for about a microsecond each: where there are very many, add them before.
+        It takes about a microsecond per object without a pause: in a large store, add indexes before it is filled.
         """
-        taken = self._contents.indexes.keys() & indexers.keys()
-        if taken:
-            raise IndexConflictError(f"there is an index {', '.join(sorted(taken))} already; choose another name")
-        self._contents.add_indexes(
-            (NamespaceIndex if function is namespace_of else Index)(name, function, self._on_failure)
+        in_use = self._store.indexes.keys() & indexers.keys()
+        if in_use:
+            raise IndexConflictError(f"the index {', '.join(sorted(in_use))} already exists; choose another name")
+        self._store.add_indexes(
+            (_NamespaceIndex if function is namespace_of else _Index)(name, function, self._on_failure)
             for name, function in indexers.items()
         )
 
-    # --- inside --------------------------------------------------------------------------------------------------
+    # --- internal ------------------------------------------------------------------------------------------------
 
-    def _remove(self, delta: Deleted[T]) -> Change[T]:
-        old = self._contents.take(delta.key)
+    def _remove(self, delta: DeletedDelta[T]) -> AppliedDelta[T]:
+        old = self._store.remove(delta.key)
         if delta.object is None:
-            return Deleted(old, delta.final_state_known, key=delta.key), old
+            return DeletedDelta(old, delta.final_state_known, key=delta.key), old
         return delta, old
 
-    def _is_as_new_as(self, item: T) -> None:
-        held = self._contents
-        held.resource_version = item.resource_version or held.resource_version
-
-    def _install(self, contents: Contents[T]) -> Contents[T]:
-        before = self._contents
-        added_meanwhile = [index for name, index in before.indexes.items() if name not in contents.indexes]
-        contents.add_indexes(index.empty_twin() for index in added_meanwhile)
-        self._contents = contents
+    def _install(self, store: _ThreadSafeStore[T]) -> _ThreadSafeStore[T]:
+        before = self._store
+        added_since = [index for name, index in before.indexes.items() if name not in store.indexes]
+        store.add_indexes(index.empty_copy() for index in added_since)
+        self._store = store
         return before
 
-    def _index(self, name: str) -> Index[T]:
-        indexes = self._contents.indexes
+    def _index(self, name: str) -> _Index[T]:
+        indexes = self._store.indexes
         try:
             return indexes[name]
         except KeyError:
             known = ", ".join(sorted(indexes)) or "none"
-            raise IndexNotFoundError(f"there is no index {name!r}; there are: {known}") from None
+            raise IndexNotFoundError(f"there is no index {name!r}; existing indexes: {known}") from None
 
-    # Last in the class: from here on, type checkers take `list` for this method.
+    # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self) -> list[T]:
-        """All objects, in the order in which their keys appeared."""
-        return list(self._contents.objects.values())
+        """Return all objects, in the order in which their keys were added."""
+        return list(self._store.objects.values())

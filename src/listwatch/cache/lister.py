@@ -1,4 +1,4 @@
-"""Reads a cache the way a client reads a server: by name, by namespace, by selector. `Indexer` has the objects."""
+"""Reads an `Indexer` as a client reads a server: by name, namespace and selector."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from listwatch.cache.field_values import field_text
-from listwatch.cache.indexer import NAMESPACE
+from listwatch.cache.keys import NAMESPACE
 from listwatch.errors import IndexNotFoundError, NotFoundError
 from listwatch.meta import GroupResource
 from listwatch.objects.object import Object
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike, parse_field_selector, parse_label_selector
 
-__all__ = ["Lister", "NamespaceLister", "Readable"]
+__all__ = ["IndexReader", "Lister", "NamespaceLister"]
 
 T = TypeVar("T", bound=Object)
 
 
-class Readable(Protocol[T]):
-    """What a lister reads: an `Indexer`."""
+class IndexReader(Protocol[T]):
+    """The reading part of an `Indexer`."""
 
     def get(self, key: str, /) -> T | None: ...
     def by_index(self, name: str, value: str, /) -> list[T]: ...
@@ -26,15 +26,15 @@ class Readable(Protocol[T]):
 
 
 class NamespaceLister(Generic[T]):
-    """The cached objects of one namespace, or of all. They are shared: `copy()` before a change."""
+    """Reads the cached objects of one namespace, or of all. Cached objects are shared: `copy()` one to change it."""
 
-    def __init__(self, indexer: Readable[T], resource: GroupResource, namespace: str = "") -> None:
+    def __init__(self, indexer: IndexReader[T], resource: GroupResource, namespace: str = "") -> None:
         self._indexer = indexer
         self._resource = resource
         self._namespace = namespace
 
     def get(self, name: str) -> T:
-        """The object of this name, or `namespace/name` where no namespace was chosen; raises NotFoundError."""
+        """Return an object by name, or by `namespace/name` if no namespace is selected; raises NotFoundError."""
         key = f"{self._namespace}/{name}" if self._namespace else name
         found = self._indexer.get(key)
         if found is None:
@@ -42,8 +42,8 @@ class NamespaceLister(Generic[T]):
         return found
 
     def __repr__(self) -> str:
-        place = f" in {self._namespace}" if self._namespace else ""
-        return f"<{type(self).__name__} of {self._resource}{place}>"
+        scope = f" in {self._namespace}" if self._namespace else ""
+        return f"<{type(self).__name__} of {self._resource}{scope}>"
 
     def _all(self) -> list[T]:
         if not self._namespace:
@@ -53,11 +53,11 @@ class NamespaceLister(Generic[T]):
         except IndexNotFoundError:
             return [item for item in self._indexer.list() if item.namespace == self._namespace]
 
-    # Last in the class: from here on, type checkers take `list` for this method.
+    # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self, label_selector: LabelSelectorLike = None, *, field_selector: FieldSelectorLike = None) -> list[T]:
-        """The objects that match both selectors; all of them where there are none.
+        """Return the objects that match both selectors.
 
-        Any field that the cached objects have can be selected by, not only those that the server supports.
+        A field selector can use every field of the cached objects, not only those that the server supports.
         """
         labels, fields = parse_label_selector(label_selector), parse_field_selector(field_selector)
         if labels.is_nothing:
@@ -69,11 +69,11 @@ class NamespaceLister(Generic[T]):
 
 
 class Lister(NamespaceLister[T]):
-    """All cached objects of one resource."""
+    """Reads all cached objects of one resource."""
 
-    def __init__(self, indexer: Readable[T], resource: GroupResource) -> None:
+    def __init__(self, indexer: IndexReader[T], resource: GroupResource) -> None:
         super().__init__(indexer, resource)
 
     def namespace(self, namespace: str) -> NamespaceLister[T]:
-        """Those of one namespace; all of them where its name is empty."""
+        """Return a lister of one namespace; an empty name selects all namespaces."""
         return NamespaceLister(self._indexer, self._resource, namespace)

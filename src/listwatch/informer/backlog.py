@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Collection, Iterable
 from typing import Generic, Literal, TypeVar, get_args
 
-from listwatch.cache.indexer import key_of
+from listwatch.cache.keys import key_of
 from listwatch.errors import UsageError
 from listwatch.informer.handlers import Added, Change, Deleted, Updated
 from listwatch.informer.validation import check_number

@@ -10,8 +10,8 @@ from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 from listwatch.cache import deltas
-from listwatch.cache.indexer import NAMESPACE, Indexer
-from listwatch.cache.replacement import Change as CacheChange
+from listwatch.cache.indexer import AppliedDelta, Indexer
+from listwatch.cache.keys import NAMESPACE
 from listwatch.informer.handlers import Added, Change, Deleted, Updated
 from listwatch.objects.object import Object
 
@@ -40,19 +40,19 @@ class Processor(Generic[T]):
     def process(self, batch: Sequence[deltas.Delta[T]]) -> Iterator[list[Change[T]]]:
         """Apply a batch and yield what changed. Nothing else may be applied before all was taken."""
         match batch[0]:
-            case deltas.Replaced(objects, version):
+            case deltas.ReplacedAllDelta(objects, version):
                 yield from self._replace(objects, version)
-            case deltas.Sync():
+            case deltas.SyncAllDelta():
                 for some in _sliced(self._indexer.list()):
                     yield [Updated(item, item) for item in some]
                 return
-            case deltas.Bookmark(version):
+            case deltas.BookmarkDelta(version):
                 self._indexer.bookmark(version)
             case _:
                 # Everything that is about one object; the rest always comes alone.
                 objects_only: Any = batch
                 applied = self._indexer.apply(objects_only)
-                yield _news(applied.changes, is_initial=False)
+                yield _news(applied.applied, is_initial=False)
                 version = applied.resource_version or self.resource_version
         self.resource_version = version
 
@@ -67,13 +67,13 @@ class Processor(Generic[T]):
     def _fill(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         """Put the first objects of a namespace beside those of others, which may be many times as many."""
         for some in _sliced(objects.items()):
-            self._indexer.apply(deltas.Relisted(item, key=key) for key, item in some)
+            self._indexer.apply(deltas.ReplacedDelta(item, key=key) for key, item in some)
             yield []
         self._indexer.bookmark(version)
         for items in _sliced(objects.values()):
             yield [Added(item, is_initial=True) for item in items]
 
-    def _exchange(self, objects: Mapping[str, T], version: str) -> Iterator[list[CacheChange[T]]]:
+    def _exchange(self, objects: Mapping[str, T], version: str) -> Iterator[list[AppliedDelta[T]]]:
         """Put a whole state in the place of what is there."""
         items = objects if self._scope is None else chain(self._elsewhere(), objects.values())
         replacement = self._indexer.prepare_replace(items, version)
@@ -88,11 +88,11 @@ class Processor(Generic[T]):
                 yield from self._indexer.by_index(NAMESPACE, namespace)
 
 
-def _news(changes: Iterable[CacheChange[T]], *, is_initial: bool) -> list[Change[T]]:
+def _news(changes: Iterable[AppliedDelta[T]], *, is_initial: bool) -> list[Change[T]]:
     news: list[Change[T]] = []
     delta: Any
     for delta, old in changes:
-        if type(delta) is not deltas.Deleted:
+        if type(delta) is not deltas.DeletedDelta:
             news.append(Added(delta.object, is_initial) if old is None else Updated(delta.object, old))
         elif old is not None:
             last: Any = delta.object
@@ -101,10 +101,10 @@ def _news(changes: Iterable[CacheChange[T]], *, is_initial: bool) -> list[Change
     return news
 
 
-def _took_its_own_place(change: CacheChange[T]) -> bool:
+def _took_its_own_place(change: AppliedDelta[T]) -> bool:
     """True for an object of another namespace, which was not listed and did not change."""
     delta, old = change
-    return not isinstance(delta, deltas.Deleted) and delta.object is old
+    return not isinstance(delta, deltas.DeletedDelta) and delta.object is old
 
 
 def _sliced(whole: Iterable[U]) -> Iterator[list[U]]:

@@ -20,7 +20,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache import deltas
-from listwatch.cache.indexer import NAMESPACE, Indexer, IndexFunction, namespace_of
+from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.cache.keys import NAMESPACE, namespace_of
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.cooperative import TimeSlice
@@ -411,7 +412,7 @@ class SharedIndexInformer(Generic[T]):
         self._after_batch()
 
     def _teller_of(self, delta: object) -> Callable[[list[Change[T]]], None]:
-        if isinstance(delta, deltas.Sync):
+        if isinstance(delta, deltas.SyncAllDelta):
             return partial(self._audience.tell_each, self._audience.take_due())
         return self._tell
 
