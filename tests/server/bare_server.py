@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from listwatch.server.codec.negotiation import Representation
-from listwatch.server.codec.representations import write_response
+from listwatch.server.codec.representations import Representation, encode_response
 from listwatch.server.controllers.garbage_collector import Collector
 from listwatch.server.protocol.routes import read_target, route
 from listwatch.server.requests import APIRequest, Response, User
@@ -93,7 +92,7 @@ class BareServer:
         """The answer as a tree, when all that follows is done."""
         answer = self.respond(method, target, body, content_type=content_type)
         self.collector.run_pending()
-        return msgspec.json.decode(write_response(answer, Representation()))
+        return msgspec.json.decode(encode_response(answer, Representation()))
 
     def get(self, path: str) -> Tree:
         return self.ask("GET", path)

@@ -2,7 +2,7 @@
 
 import json
 
-from listwatch.server.codec.decoding import decode_object
+from listwatch.server.codec.decoding import decode_body
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.lifecycle.creation import complete_new
 from listwatch.server.rules.validation import validate_create
@@ -77,7 +77,7 @@ def complete(kind, fields):
     """The object as it is when rules look at it."""
     resource = RESOURCES[kind]
     body = json.dumps({**fields, "metadata": {"name": "x", **fields.get("metadata", {})}}).encode()
-    tree = decode_object(body, "application/json", resource.gvk, SCHEMA).tree
+    tree = decode_body(body, "application/json", resource.gvk, SCHEMA).tree
     apply_defaults(tree, SCHEMA)
     tree["metadata"]["uid"] = "u"
     if resource.namespaced:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from listwatch.errors import APIError, BadRequestError, UnsupportedMediaTypeError
 from listwatch.meta import GroupVersionKind
-from listwatch.server.codec.decoding import decode_object, decode_options
+from listwatch.server.codec.decoding import decode_body, decode_options
 from listwatch.server.schema.schema import builtin_schema
 
 SCHEMA = builtin_schema()
@@ -31,7 +31,7 @@ KINDS = {
 
 def decode(body, kind="Pod", *, content_type="application/json", **options):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return decode_object(data, content_type, KINDS[kind], SCHEMA, **options)
+    return decode_body(data, content_type, KINDS[kind], SCHEMA, **options)
 
 
 def refusal(body, kind="Pod", **options):

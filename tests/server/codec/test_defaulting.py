@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listwatch.meta import GroupVersionKind
-from listwatch.server.codec.decoding import decode_object
+from listwatch.server.codec.decoding import decode_body
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.json_tree import child
 from listwatch.server.lifecycle.creation import complete_new
@@ -22,7 +22,7 @@ SELECTOR = {"matchLabels": {"a": "b"}}
 
 def defaulted(api_version, kind, **fields):
     body = json.dumps({"metadata": {"name": "x"}, **fields}).encode()
-    tree = decode_object(body, "application/json", GroupVersionKind.of(api_version, kind), SCHEMA).tree
+    tree = decode_body(body, "application/json", GroupVersionKind.of(api_version, kind), SCHEMA).tree
     apply_defaults(tree, SCHEMA)
     again = deepcopy(tree)
     apply_defaults(again, SCHEMA)

@@ -10,21 +10,19 @@ from hypothesis import strategies as st
 
 from listwatch.errors import NotAcceptableError
 from listwatch.meta import Resource
-from listwatch.server.codec.negotiation import (
+from listwatch.server.codec.representations import (
     Representation,
+    encode_bookmark,
+    encode_event,
+    encode_object,
+    encode_plain,
+    encode_response,
     negotiate,
     negotiate_error,
     negotiate_watch,
     parse_accept,
     wants_pretty,
-)
-from listwatch.server.codec.representations import (
-    bookmark,
-    encode_object,
     with_resource_version,
-    write_event,
-    write_response,
-    write_tree,
 )
 from listwatch.server.requests import ListResponse, Query, Response
 
@@ -45,7 +43,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 def written(accept: str, body: Any) -> Any:
-    return json.loads(write_response(Response(body), negotiate(accept)))
+    return json.loads(encode_response(Response(body), negotiate(accept)))
 
 
 # --- Negotiation ------------------------------------------------------------------------------------------------------
@@ -163,7 +161,7 @@ def test_no_header_is_too_strange_to_negotiate(header):
 
 
 def test_an_object_in_json_is_sent_as_it_is_stored():
-    assert write_response(Response(STORED), negotiate(JSON)) == STORED + b"\n"
+    assert encode_response(Response(STORED), negotiate(JSON)) == STORED + b"\n"
 
 
 def test_an_object_is_stored_with_its_kind_first():
@@ -172,17 +170,17 @@ def test_an_object_is_stored_with_its_kind_first():
 
 
 def test_a_tree_is_written_as_an_object_is():
-    assert write_response(Response(POD), negotiate(JSON)) == STORED + b"\n"
+    assert encode_response(Response(POD), negotiate(JSON)) == STORED + b"\n"
 
 
 def test_yaml_says_the_same():
-    text = write_response(Response(STORED), negotiate("application/yaml")).decode()
+    text = encode_response(Response(STORED), negotiate("application/yaml")).decode()
     assert yaml.safe_load(text) == POD
     assert "é" in text
 
 
 def test_pretty_json_is_indented():
-    text = write_response(Response(STORED), negotiate(JSON, pretty=True))
+    text = encode_response(Response(STORED), negotiate(JSON, pretty=True))
     assert text.startswith(b'{\n  "kind": "Pod",\n')
     assert json.loads(text) == POD
 
@@ -210,13 +208,13 @@ def test_an_object_that_only_speaks_of_managed_fields_keeps_all_it_has():
 
 def test_one_object_is_no_list():
     with pytest.raises(NotAcceptableError, match="is not a list"):
-        write_response(Response(STORED), negotiate(MANY))
+        encode_response(Response(STORED), negotiate(MANY))
 
 
 def test_a_status_is_never_turned_into_anything_else():
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     assert written(ONE, status) == status
-    assert json.loads(write_tree(status, negotiate(MANY))) == status
+    assert json.loads(encode_plain(status, negotiate(MANY))) == status
 
 
 # --- Lists ------------------------------------------------------------------------------------------------------------
@@ -270,35 +268,39 @@ def test_managed_fields_are_dropped_from_each_item():
 
 def test_a_list_is_no_object():
     with pytest.raises(NotAcceptableError, match=r"is a list \(\*core\.PodList\)"):
-        write_response(Response(pod_list()), negotiate(ONE))
+        encode_response(Response(pod_list()), negotiate(ONE))
 
 
 def test_a_list_in_yaml_says_the_same():
     answer = Response(pod_list())
-    assert yaml.safe_load(write_response(answer, negotiate("application/yaml"))) == written(JSON, pod_list())
+    assert yaml.safe_load(encode_response(answer, negotiate("application/yaml"))) == written(JSON, pod_list())
 
 
 # --- Events -----------------------------------------------------------------------------------------------------------
 
 
 def test_an_event_is_one_line_with_the_stored_bytes_in_it():
-    assert write_event("ADDED", STORED, Representation()) == b'{"type":"ADDED","object":' + STORED + b"}\n"
+    assert encode_event("ADDED", STORED, Representation()) == b'{"type":"ADDED","object":' + STORED + b"}\n"
 
 
 def test_an_event_is_transformed_as_its_object_would_be():
-    event = json.loads(write_event("DELETED", STORED, negotiate_watch(ONE)))
+    event = json.loads(encode_event("DELETED", STORED, negotiate_watch(ONE)))
     assert event["type"] == "DELETED"
     assert event["object"] == written(ONE, STORED)
 
 
 def test_an_error_in_a_stream_stays_a_status():
     status = {"kind": "Status", "apiVersion": "v1", "code": 410}
-    assert json.loads(write_event("ERROR", encode_object(status), negotiate_watch(ONE)))["object"] == status
+    assert json.loads(encode_event("ERROR", encode_object(status), negotiate_watch(ONE)))["object"] == status
 
 
 def test_a_bookmark_has_a_kind_and_a_revision():
-    assert json.loads(bookmark(PODS, 9)) == {"kind": "Pod", "apiVersion": "v1", "metadata": {"resourceVersion": "9"}}
-    end = json.loads(bookmark(PODS, 9, initial_events_end=True))
+    assert json.loads(encode_bookmark(PODS, 9)) == {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {"resourceVersion": "9"},
+    }
+    end = json.loads(encode_bookmark(PODS, 9, initial_events_end=True))
     assert end["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given
 
-from listwatch.server.codec.strictness import Problems
+from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.structural_schema import apply_structural_defaults, drop_nulls, prune
 from listwatch.server.json_tree import copied
 from listwatch.server.rules.structural_validation import structural_problems
@@ -58,10 +58,10 @@ def test_to_read_an_object_twice_is_to_read_it_once(tree: Tree):
 
 @given(objects)
 def test_what_is_dropped_is_reported_and_nothing_else_is(tree: Tree):
-    found, problems = copied(tree), Problems()
+    found, problems = copied(tree), StrictErrors()
     prune(found, SCHEMA, problems)
     assert bool(problems) == (found != tree)
-    again = Problems()
+    again = StrictErrors()
     prune(found, SCHEMA, again)
     assert again == []
 

@@ -15,7 +15,7 @@ from tests.server.bare_server import CONFIG_MAPS, MERGE_PATCH, BareServer, Tree
 from listwatch.errors import AlreadyExistsError, APIError, ConflictError, ExpiredError, NotFoundError
 from listwatch.meta import GroupResource
 from listwatch.selectors import FieldSelector, LabelSelector
-from listwatch.server.codec.negotiation import Representation
+from listwatch.server.codec.representations import Representation
 from listwatch.server.protocol.field_selectors import Selection
 from listwatch.server.storage.storage import RevisionCompactedError
 from listwatch.server.watch.watch_feed import Feeds, Reader

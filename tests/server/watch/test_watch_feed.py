@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from listwatch.meta import ObjectKey, Resource
 from listwatch.selectors import LabelSelector
-from listwatch.server.codec.negotiation import Representation
-from listwatch.server.codec.representations import encode_object
+from listwatch.server.codec.representations import Representation, encode_object
 from listwatch.server.protocol.field_selectors import Selection
 from listwatch.server.storage.storage import Storage, Stored
 from listwatch.server.watch.watch_feed import Feeds, Reader

@@ -1,84 +1,118 @@
-"""Makes objects of what clients send, as the API server's decoder does: `bodies` reads the bytes, this the meaning.
+"""Decodes request bodies: bytes to a JSON tree, and the tree to an object of the expected kind.
 
-Types are checked, unknown fields are dropped and reported, and what comes out is written as the server writes it:
-without nulls and empty optional values, with canonical times and quantities, and with the fields that are always there.
-So objects that say the same are the same, and an update that changes nothing can be told.
+Types are checked, and unknown fields are dropped and reported. The result is normalized as the server writes it:
+without nulls and empty optional values, with canonical times and quantities, and with the fields that are always
+written. Equal objects therefore have equal trees, and an update that changes nothing can be detected.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
+from typing import NoReturn
 
-from listwatch.errors import BadNameError, BadRequestError, DecodeError
+import msgspec
+
+from listwatch.errors import BadNameError, BadRequestError, DecodeError, UnsupportedMediaTypeError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind
-from listwatch.server.codec.bodies import read_body
 from listwatch.server.codec.scalars import json_type
-from listwatch.server.codec.strictness import Problems
-from listwatch.server.codec.typed_readers import Unfit, read_as, read_unstructured
-from listwatch.server.json_tree import Tree, quoted
+from listwatch.server.codec.typed_decoding import (
+    DuplicateMembers,
+    StrictErrors,
+    UnmarshalError,
+    decode_as,
+    decode_unstructured,
+)
+from listwatch.server.json_tree import object_at, quoted, text_at
 from listwatch.server.schema.schema import Schema
 
 __all__ = [
+    "JSON_MEDIA_TYPE",
+    "YAML_MEDIA_TYPE",
     "Decoded",
-    "decode_object",
+    "decode_body",
     "decode_options",
+    "decode_tree",
     "go_name",
     "kind_of",
-    "read_object",
-    "unhandled",
-    "unrecognized",
+    "media_type",
+    "parse_body",
+    "parse_json",
+    "unhandled_error",
+    "unrecognized_error",
 ]
+
+JSON_MEDIA_TYPE = "application/json"
+YAML_MEDIA_TYPE = "application/yaml"
 
 _KIND_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _SCHEME = "pkg/runtime/scheme.go:111"
-_SHOWN = 30
+_MAX_SHOWN = 30
+# Messages of the standard library, and those of the real server.
+_GO_MESSAGES = {
+    "Expecting value": "looking for beginning of value",
+    "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
+    "Illegal trailing comma before end of object": "looking for beginning of object key string",
+    "Illegal trailing comma before end of array": "looking for beginning of value",
+    "Expecting ':' delimiter": "after object key",
+    "Expecting ',' delimiter": "after object key:value pair",
+    "Extra data": "after top-level value",
+    "Invalid control character at": "in string literal",
+    "Invalid \\escape": "in string escape code",
+}
+
+_ESCAPED = {**{chr(code): f"\\{letter}" for code, letter in enumerate("abtnvfr", start=7)}, "'": "\\'", "\\": "\\\\"}
+
+_MAX_DEPTH = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An object, and what its sender is warned about."""
+    """An object, and the warnings for the client."""
 
-    tree: Tree
+    tree: JSONObject
     warnings: tuple[str, ...] = ()
 
 
-def decode_object(
+def decode_body(
     body: bytes, content_type: str, expected: GroupVersionKind, schema: Schema, *, field_validation: str = "Warn"
 ) -> Decoded:
-    """The object that was sent where `expected` is served; raises BadRequestError for one that cannot be that.
+    """Decode a body as an object of the expected kind; raises BadRequestError.
 
-    `field_validation` is Strict, Warn or Ignore. A kind that is not built in is only read as JSON with metadata.
+    `field_validation` is Strict, Warn or Ignore. Of a kind that is not in the schema, only the metadata are typed.
     """
     try:
-        tree, complaints = read_body(body, content_type, find_repeats=field_validation != "Ignore")
+        tree, yaml_errors = parse_body(body, content_type, find_duplicates=field_validation != "Ignore")
         found = kind_of(tree, expected)
     except DecodeError as error:
-        raise unrecognized(expected, error.message, body) from None
+        raise unrecognized_error(expected, error.message, body) from None
     _check_kind(found, expected, schema)
-    problems = Problems(complaints)
+    errors = StrictErrors(yaml_errors)
     try:
-        decoded = read_object(tree or {}, found, schema, problems)
-    except Unfit as error:
-        raise unhandled(found, expected, str(error)) from None
-    if problems and field_validation == "Strict":
-        raise unhandled(found, expected, problems.message())
-    return Decoded(decoded, () if field_validation == "Ignore" else problems.warnings())
+        decoded = decode_tree(object_at(tree), found, schema, errors)
+    except UnmarshalError as error:
+        raise unhandled_error(found, expected, str(error)) from None
+    if errors and field_validation == "Strict":
+        raise unhandled_error(found, expected, errors.message())
+    return Decoded(decoded, () if field_validation == "Ignore" else errors.warnings())
 
 
-def read_object(tree: dict[str, Tree], kind: GroupVersionKind, schema: Schema, problems: Problems) -> dict[str, Tree]:
-    """The tree as an object of that kind, or Unfit; what is dropped on the way is added to the problems."""
+def decode_tree(tree: JSONObject, kind: GroupVersionKind, schema: Schema, errors: StrictErrors) -> JSONObject:
+    """Decode a tree as an object of a kind; raises UnmarshalError. Dropped fields are added to `errors`."""
     known = schema.type_of(kind.api_version, kind.kind)
-    found = read_as(known.name, tree, schema, problems) if known else read_unstructured(tree, schema, problems)
+    found = decode_as(known.name, tree, schema, errors) if known else decode_unstructured(tree, schema, errors)
     return {"kind": kind.kind, "apiVersion": kind.api_version, **found}
 
 
-def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) -> Tree:
-    """Options that came as a body, such as DeleteOptions; nothing at all for an empty one."""
+def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) -> JSONObject:
+    """Decode options sent as a body, such as DeleteOptions; an empty body gives no options."""
     if not body:
         return {}
     expected = GroupVersionKind("meta.k8s.io", "v1", kind)
     try:
-        tree, _ = read_body(body, content_type, find_repeats=False)
+        tree, _ = parse_body(body, content_type, find_duplicates=False)
         found = kind_of(tree, expected)
     except DecodeError as error:
         raise BadRequestError(error.message) from None
@@ -86,30 +120,30 @@ def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) ->
         why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
         raise BadRequestError(why)
     try:
-        return read_as(f"meta.v1.{kind}", tree or {}, schema, Problems())
-    except Unfit as error:
+        return decode_as(f"meta.v1.{kind}", object_at(tree), schema, StrictErrors())
+    except UnmarshalError as error:
         raise BadRequestError(str(error)) from None
 
 
-def kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:
-    """What the tree says it is, completed by what is expected of it."""
+def kind_of(tree: JSON, expected: GroupVersionKind) -> GroupVersionKind:
+    """Return the kind that a tree declares; what it leaves out is taken from the expected kind. Raises DecodeError."""
     if tree is None:
         tree = {}
     if isinstance(tree, dict) and _names(expected) == (tree.get("apiVersion"), tree.get("kind")):
-        return expected  # as nearly always
+        return expected  # the common case
     if not isinstance(tree, dict):
-        raise DecodeError(_no_kind(f"{json_type(tree)} into Go value of type {_KIND_STRUCT}"))
+        raise DecodeError(_kind_error(f"{json_type(tree)} into Go value of type {_KIND_STRUCT}"))
     for name, value in tree.items():
         if name in ("apiVersion", "kind") and not isinstance(value, str | None):
-            raise DecodeError(_no_kind(f"{json_type(value)} into Go struct field .{name} of type string"))
-    api_version, kind = tree.get("apiVersion") or "", tree.get("kind") or ""
+            raise DecodeError(_kind_error(f"{json_type(value)} into Go struct field .{name} of type string"))
+    api_version, kind = text_at(tree, "apiVersion"), text_at(tree, "kind")
     try:
         return GroupVersionKind.of(api_version or expected.api_version, kind or expected.kind)
     except BadNameError:
         raise DecodeError(f"unexpected GroupVersion string: {api_version}") from None
 
 
-def _no_kind(mismatch: str) -> str:
+def _kind_error(mismatch: str) -> str:
     return f"couldn't get version/kind; json parse error: json: cannot unmarshal {mismatch}"
 
 
@@ -118,11 +152,11 @@ def _check_kind(found: GroupVersionKind, expected: GroupVersionKind, schema: Sch
         return
     if schema.type_of(*_names(expected)) and not schema.type_of(*_names(found)):
         why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
-        raise unhandled(found, expected, why)
+        raise unhandled_error(found, expected, why)
     if found.kind != expected.kind:
-        home = go_name(expected.group, expected.kind)
-        why = f"converting ({found.version}.{found.kind}) to ({home}): unknown conversion"
-        raise unhandled(found, expected, why)
+        go_type = go_name(expected.group, expected.kind)
+        why = f"converting ({found.version}.{found.kind}) to ({go_type}): unknown conversion"
+        raise unhandled_error(found, expected, why)
     raise BadRequestError(
         f"the API version in the data ({found.api_version}) does not match "
         f"the expected API version ({expected.api_version})"
@@ -130,7 +164,7 @@ def _check_kind(found: GroupVersionKind, expected: GroupVersionKind, schema: Sch
 
 
 def go_name(group: str, kind: str) -> str:
-    """What the real server's own code calls a built-in kind."""
+    """Return the Go type of a built-in kind, as the real server prints it."""
     package = "core" if group == "events.k8s.io" else group.partition(".")[0] or "core"
     return f"{package}.{kind}"
 
@@ -139,15 +173,138 @@ def _names(kind: GroupVersionKind) -> tuple[str, str]:
     return kind.api_version, kind.kind
 
 
-def unhandled(found: GroupVersionKind, expected: GroupVersionKind, why: str) -> BadRequestError:
+def unhandled_error(found: GroupVersionKind, expected: GroupVersionKind, why: str) -> BadRequestError:
     return BadRequestError(
         f"{found.kind} in version {quoted(found.version)} cannot be handled as a {expected.kind}: {why}"
     )
 
 
-def unrecognized(expected: GroupVersionKind, why: str, body: bytes) -> BadRequestError:
-    shown = body[:_SHOWN].decode("utf-8", "replace") if body.startswith(b"{") else body[:_SHOWN].hex()
-    summary = f"{shown} ..." if len(body) > _SHOWN else shown or "<empty>"
+def unrecognized_error(expected: GroupVersionKind, why: str, body: bytes) -> BadRequestError:
+    shown = body[:_MAX_SHOWN].decode("utf-8", "replace") if body.startswith(b"{") else body[:_MAX_SHOWN].hex()
+    summary = f"{shown} ..." if len(body) > _MAX_SHOWN else shown or "<empty>"
     if expected.kind == "Secret" and body:
         summary = "<omitted>"
     return BadRequestError(f"the object provided is unrecognized (must be of type {expected.kind}): {why} ({summary})")
+
+
+# --- Bytes to JSON ----------------------------------------------------------------------------------------------------
+
+
+def media_type(content_type: str) -> str:
+    """Return the media type without parameters such as the charset."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def parse_body(body: bytes, content_type: str, *, find_duplicates: bool) -> tuple[JSON, list[str]]:
+    """Parse JSON or YAML into a tree and the strict errors of the YAML parser; raises DecodeError."""
+    match media_type(content_type):
+        case "" | "application/json":
+            return _parse_json_body(body, find_duplicates=find_duplicates), []
+        case "application/yaml":
+            # PyYAML is slow to import, and most clients send JSON.
+            from listwatch.server.codec.yaml_decoding import parse_yaml
+
+            return parse_yaml(body)
+        case _:
+            raise UnsupportedMediaTypeError(
+                "the body of the request was in an unknown format - "
+                f"accepted media types include: {JSON_MEDIA_TYPE}, {YAML_MEDIA_TYPE}, "
+                "application/vnd.kubernetes.protobuf"
+            )
+
+
+def _parse_json_body(body: bytes, *, find_duplicates: bool) -> JSON:
+    try:
+        return parse_json(body, find_duplicates=find_duplicates)
+    except DecodeError as error:
+        # The real server reads the kind first, and its message says so.
+        raise DecodeError(f"couldn't get version/kind; json parse error: {error.message}") from None
+
+
+def parse_json(body: bytes, *, find_duplicates: bool) -> JSON:
+    """Parse JSON; raises DecodeError. With `find_duplicates`, objects with duplicate members are `DuplicateMembers`.
+
+    The fast decoder does not report duplicates, so they are looked for separately by encoding the result again.
+    """
+    try:
+        tree: JSON = msgspec.json.decode(body)
+        if _is_too_deep(body, tree):
+            raise DecodeError("exceeded max depth")
+        return _parse_pairs(body) if find_duplicates and _has_duplicates(body, tree) else tree
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    except (msgspec.DecodeError, ValueError):
+        # Byte by byte, as the real server does: it reports a part of a multi-byte character as an invalid character.
+        _raise_syntax_error(body.decode("latin-1"))
+
+
+def _is_too_deep(body: bytes, tree: JSON) -> bool:
+    """Whether the tree is nested too deeply for recursive functions, independent of the current stack depth."""
+    if body.count(b"{") + body.count(b"[") <= _MAX_DEPTH:
+        return False
+    level = [tree]
+    for _ in range(_MAX_DEPTH):
+        inside = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [item for items in inside for item in items]
+    return bool(level)
+
+
+def _has_duplicates(body: bytes, tree: JSON) -> bool:
+    # Each name and each string has two quotes, and quotes inside of them are escaped in the same way on both sides,
+    # unless the body contains \u0022. So a lost name shows as two lost quotes.
+    return b"\\u0022" in body or body.count(b'"') != msgspec.json.encode(tree).count(b'"')
+
+
+def _parse_pairs(body: bytes) -> JSON:
+    tree: JSON = json.loads(body, object_pairs_hook=_object_from_pairs)
+    return tree
+
+
+def _object_from_pairs(pairs: list[tuple[str, JSON]]) -> JSONObject:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    found = DuplicateMembers(members)
+    found.pairs = pairs
+    return found
+
+
+def _raise_syntax_error(text: str) -> NoReturn:
+    """Raise DecodeError with the real server's message for invalid JSON."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :]
+        if error.msg.startswith("Illegal trailing comma"):  # since Python 3.13, which points at the comma
+            rest = rest[1:].lstrip(" \t\r\n")
+        if not rest.strip() or error.msg.startswith("Unterminated string"):
+            raise DecodeError("unexpected end of JSON input") from None
+        character = rest[error.msg.startswith("Invalid \\escape") and len(rest) > 1]
+        reason = _GO_MESSAGES.get(error.msg, "in string literal")
+        if error.msg.startswith("Expecting ','") and _is_in_array(text[: error.pos]):
+            reason = "after array element"
+        raise DecodeError(f"invalid character {_go_character(character)} {reason}") from None
+    except ValueError:
+        # Python limits the digits of an integer.
+        raise DecodeError("json: cannot unmarshal number into Go value of type float64") from None
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    raise DecodeError("invalid character in string literal")
+
+
+def _is_in_array(text: str) -> bool:
+    """Whether the innermost open bracket is that of an array."""
+    depth = 0
+    for character in reversed(re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        depth += (character in "]}") - (character in "[{")
+        if depth < 0:
+            return character == "["
+    return False
+
+
+def _go_character(character: str) -> str:
+    if character in _ESCAPED:
+        return f"'{_ESCAPED[character]}'"
+    if character.isprintable():
+        return f"'{character}'"
+    return f"'\\x{ord(character):02x}'" if character < "\x80" else f"'\\u{ord(character):04x}'"

@@ -1,28 +1,201 @@
-"""Writes answers and events in the representation that `negotiation` found, changing stored bytes as little as it can.
+"""Negotiates the representation of responses, and encodes objects, responses and watch events.
 
-An object in plain JSON is sent as it is stored; its metadata alone is cut out without decoding the rest.
+    application/json                                                  the object as it is stored
+    application/yaml
+    application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1      its metadata only; …List for a list
+    application/json;drop=metadata.managedFields                      without managedFields
+
+An Accept header may name several, with q values; the first that the server offers is used. Unknown parameters are
+ignored. Stored bytes are changed as little as possible: plain JSON is sent as it is stored, and metadata are cut out
+without decoding the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
 import msgspec
 
 from listwatch.errors import NotAcceptableError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource
 from listwatch.objects.head import parts_decoder
 from listwatch.objects.managed_fields import cut_managed_fields
-from listwatch.server.codec.decoding import go_name
-from listwatch.server.codec.negotiation import PARTIAL_LIST, PARTIAL_OBJECT, YAML, Representation
-from listwatch.server.json_tree import Tree
-from listwatch.server.requests import ListResponse, Response
+from listwatch.server.codec.decoding import JSON_MEDIA_TYPE, YAML_MEDIA_TYPE, go_name
+from listwatch.server.requests import ListResponse, Query, Response
 from listwatch.server.schema.schema import builtin_schema
 
+__all__ = [
+    "PARTIAL_LIST",
+    "PARTIAL_OBJECT",
+    "MediaRange",
+    "Representation",
+    "encode_bookmark",
+    "encode_event",
+    "encode_object",
+    "encode_plain",
+    "encode_response",
+    "negotiate",
+    "negotiate_error",
+    "negotiate_watch",
+    "parse_accept",
+    "wants_pretty",
+    "with_resource_version",
+]
+
+_MEDIA_TYPES = (JSON_MEDIA_TYPE, YAML_MEDIA_TYPE)
+_STREAMS = (f"{JSON_MEDIA_TYPE};stream=watch",)
+
+PARTIAL_OBJECT = "PartialObjectMetadata"
+PARTIAL_LIST = "PartialObjectMetadataList"
+_META_VERSIONS = ("v1", "v1beta1")
+_MANAGED_FIELDS = "metadata.managedFields"
+
+_INTERACTIVE_AGENTS = ("curl", "Wget", "Mozilla/5.0")
+_TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-_NOTHING = msgspec.Raw(b"{}")
+_EMPTY_OBJECT = msgspec.Raw(b"{}")
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """A negotiated representation. Equal representations of one object are equal bytes."""
+
+    media_type: str = JSON_MEDIA_TYPE
+    kind: str = ""
+    """The kind to transform the object into; empty for the object itself."""
+    api_version: str = ""
+    drops_managed_fields: bool = False
+    pretty: bool = False
+
+
+_PLAIN = Representation()
+
+
+# --- Negotiation ------------------------------------------------------------------------------------------------------
+
+
+class MediaRange(NamedTuple):
+    """One clause of an Accept header."""
+
+    type: str
+    subtype: str
+    parameters: dict[str, str]
+    quality: float
+
+    def covers(self, media_type: str) -> bool:
+        type_, _, subtype = media_type.partition("/")
+        return (self.type, self.subtype) in ((type_, subtype), (type_, "*"), ("*", "*"))
+
+
+def parse_accept(header: str) -> list[MediaRange]:
+    """Return the clauses by descending q value, those without wildcards first; invalid clauses are skipped."""
+    ranges = filter(None, map(_read_range, header.split(",")))
+    return sorted(ranges, key=lambda each: (-each.quality, each.type == "*", each.subtype == "*"))
+
+
+def _read_range(clause: str) -> MediaRange | None:
+    media_type, *rest = clause.split(";")
+    type_, _, subtype = (part.strip() for part in media_type.partition("/"))
+    if not subtype and type_ == "*":
+        subtype = "*"
+    if not subtype or "/" in subtype:
+        return None
+    pairs = (pair.split("=") for pair in rest)
+    parameters = {pair[0].strip(): pair[1].strip() for pair in pairs if len(pair) == 2}
+    return MediaRange(type_, subtype, parameters, _quality(parameters.pop("q", "1")))
+
+
+def _quality(text: str) -> float:
+    try:
+        quality = float(text)
+    except ValueError:
+        return 0.0
+    return quality if 0.0 <= quality <= 1.0 else 0.0
+
+
+# Clients repeat the same header.
+@lru_cache(maxsize=256)
+def negotiate(accept: str, *, pretty: bool = False, untransformed: bool = False) -> Representation:
+    """Return the representation that the client prefers; raises NotAcceptableError.
+
+    With `untransformed`, transformations such as PartialObjectMetadata are not offered.
+    """
+    for found in _acceptable(accept):
+        if not (untransformed and found.kind):
+            return _with_pretty(found, pretty=pretty)
+    raise _not_acceptable(_MEDIA_TYPES)
+
+
+def negotiate_watch(accept: str) -> Representation:
+    """Return the representation of a watch stream, which is never YAML; raises NotAcceptableError."""
+    found = next(_acceptable(accept), None)
+    if found is None or found.media_type != JSON_MEDIA_TYPE:
+        raise _not_acceptable(_STREAMS)
+    return replace(found, pretty=False)
+
+
+def negotiate_error(accept: str, *, pretty: bool = False) -> Representation:
+    """Return the representation of a Status: never transformed, and indented JSON if nothing else is acceptable."""
+    try:
+        return negotiate(accept, pretty=pretty, untransformed=True)
+    except NotAcceptableError:
+        return Representation(pretty=True)
+
+
+def wants_pretty(query: Query, user_agent: str) -> bool:
+    """Whether to indent JSON: if the query says so, or for an interactive client such as curl."""
+    pretty = query.text("pretty")
+    return pretty in _TRUE if pretty else user_agent.startswith(_INTERACTIVE_AGENTS)
+
+
+def _acceptable(accept: str) -> Iterator[Representation]:
+    """Iterate over the acceptable representations, the preferred one first."""
+    if not accept:
+        yield _PLAIN
+    for clause in parse_accept(accept):
+        for media_type in _MEDIA_TYPES:
+            if clause.covers(media_type) and (found := _offered(media_type, clause.parameters)):
+                yield found
+
+
+def _offered(media_type: str, parameters: dict[str, str]) -> Representation | None:
+    streams = ("", "watch") if media_type == JSON_MEDIA_TYPE else ("",)
+    kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
+    if parameters.get("sv") or parameters.get("stream", "") not in streams or not _is_supported(kind, group, version):
+        return None
+    return Representation(
+        media_type,
+        kind=kind,
+        api_version=f"{group}/{version}" if kind else "",
+        drops_managed_fields=_MANAGED_FIELDS in parameters.get("drop", "").split("+"),
+        pretty=media_type == JSON_MEDIA_TYPE and parameters.get("pretty") == "1",
+    )
+
+
+def _is_supported(kind: str, group: str, version: str) -> bool:
+    """Whether the transformation is supported; none at all always is."""
+    if not kind and not group and not version:
+        return True
+    return kind in (PARTIAL_OBJECT, PARTIAL_LIST) and group == "meta.k8s.io" and version in _META_VERSIONS
+
+
+def _with_pretty(found: Representation, *, pretty: bool) -> Representation:
+    return replace(found, pretty=True) if pretty and found.media_type == JSON_MEDIA_TYPE else found
+
+
+def _not_acceptable(offers: tuple[str, ...]) -> NotAcceptableError:
+    return NotAcceptableError(f"only the following media types are accepted: {', '.join(offers)}")
+
+
+# --- Stored objects ---------------------------------------------------------------------------------------------------
 
 
 class _WithMetadata(msgspec.Struct, gc=False):
-    metadata: msgspec.Raw = _NOTHING
+    metadata: msgspec.Raw = _EMPTY_OBJECT
 
 
 class _Kind(msgspec.Struct, gc=False, rename="camel"):
@@ -34,54 +207,51 @@ _kind = msgspec.json.Decoder(_Kind)
 _metadata = msgspec.json.Decoder(_WithMetadata)
 
 
-# --- Objects as they are stored ---------------------------------------------------------------------------------------
-
-
-def encode_object(tree: Tree) -> bytes:
-    """An object as it is stored, which is as it is sent; its kind comes first, so that lists can cut it off."""
+def encode_object(tree: JSONObject) -> bytes:
+    """Encode an object as it is stored and sent. Kind and apiVersion come first, so that lists can cut them off."""
     return msgspec.json.encode({"kind": tree["kind"], "apiVersion": tree["apiVersion"], **tree})
 
 
 def with_resource_version(value: bytes, revision: int) -> bytes:
-    """The same object as if it had been written at that revision."""
+    """Return an encoded object with another resourceVersion."""
     parts = parts_decoder.decode(value)
-    metadata = parts_decoder.decode(parts.get("metadata", _NOTHING))
+    metadata = parts_decoder.decode(parts.get("metadata", _EMPTY_OBJECT))
     metadata["resourceVersion"] = msgspec.Raw(b'"%d"' % revision)
     parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     return msgspec.json.encode(parts)
 
 
-def bookmark(resource: Resource, revision: int, *, initial_events_end: bool = False) -> bytes:
-    """The object of a BOOKMARK event, which tells a revision and nothing else, or that all there was has been sent."""
-    metadata: Tree = {"resourceVersion": str(revision)}
+def encode_bookmark(resource: Resource, revision: int, *, initial_events_end: bool = False) -> bytes:
+    """Encode the object of a BOOKMARK event: a resourceVersion, and whether the initial events are complete."""
+    metadata: JSONObject = {"resourceVersion": str(revision)}
     if initial_events_end:
         metadata["annotations"] = {_INITIAL_EVENTS_END: "true"}
     return encode_object({"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata})
 
 
-# --- Answers and events as they are sent ------------------------------------------------------------------------------
+# --- Responses and watch events ---------------------------------------------------------------------------------------
 
 
-def write_response(answer: Response, representation: Representation) -> bytes:
-    """The body to send; raises NotAcceptableError where one object was asked for and it is a list, or the reverse."""
-    match answer.body:
+def encode_response(response: Response, representation: Representation) -> bytes:
+    """Encode a response body; raises NotAcceptableError for one object where a list was requested, or the reverse."""
+    match response.body:
         case ListResponse() as listed:
             return _formatted(_list(listed, representation), representation)
         case bytes() as value:
             return _formatted(_object(value, representation), representation)
         case {"kind": "Status", "apiVersion": "v1"} as status:
-            return write_tree(status, representation)
+            return encode_plain(status, representation)
         case tree:
             return _formatted(_object(encode_object(tree), representation), representation)
 
 
-def write_tree(tree: Tree, representation: Representation) -> bytes:
-    """Something that is no object of the API's, or a Status: never turned into anything else."""
+def encode_plain(tree: JSON, representation: Representation) -> bytes:
+    """Encode a Status, or a value that is not an API object: it is never transformed."""
     return _formatted(msgspec.json.encode(tree), representation)
 
 
-def write_event(event_type: str, value: bytes, representation: Representation) -> bytes:
-    """One line of a watch; the object of an ERROR is a Status."""
+def encode_event(event_type: str, value: bytes, representation: Representation) -> bytes:
+    """Encode one line of a watch stream; the object of an ERROR event is a Status."""
     sent = value if event_type == "ERROR" else _transformed(value, representation)
     return b'{"type":"%s","object":%s}\n' % (event_type.encode(), sent)
 
@@ -89,7 +259,7 @@ def write_event(event_type: str, value: bytes, representation: Representation) -
 def _object(value: bytes, representation: Representation) -> bytes:
     if representation.kind == PARTIAL_LIST:
         found = _kind.decode(value)
-        name = _type(found.api_version, found.kind)
+        name = _go_type(found.api_version, found.kind)
         raise NotAcceptableError(f"you requested {PARTIAL_LIST}, but the requested object is not a list ({name})")
     return _transformed(value, representation)
 
@@ -102,25 +272,25 @@ def _list(listed: ListResponse, representation: Representation) -> bytes:
         case "PartialObjectMetadataList":
             kind, api_version = representation.kind, representation.api_version
         case _:
-            found = _type(resource.api_version, resource.kind)
+            found = _go_type(resource.api_version, resource.kind)
             raise NotAcceptableError(
                 f"you requested {PARTIAL_OBJECT}, but the requested object is a list ({found}List)"
             )
     head = msgspec.json.encode({"kind": kind, "apiVersion": api_version, "metadata": _list_metadata(listed)})
     items = b"[%s]" % b",".join(_items(listed, representation))
-    # A list of metadata is made new, and if nothing is put into it, the real server has no list to write.
+    # The real server writes an empty list of metadata as null.
     return b'%s,"items":%s}' % (head[:-1], b"null" if representation.kind and not listed.items else items)
 
 
-def _type(api_version: str, kind: str) -> str:
-    """As the real server names it to whom it has nothing better to say."""
+def _go_type(api_version: str, kind: str) -> str:
+    """Return the Go type of a kind, as the real server prints it."""
     if builtin_schema().type_of(api_version, kind) is None:
         return "*unstructured.Unstructured"
     return f"*{go_name(api_version.rpartition('/')[0], kind)}"
 
 
-def _list_metadata(listed: ListResponse) -> Tree:
-    metadata: Tree = {"resourceVersion": listed.resource_version}
+def _list_metadata(listed: ListResponse) -> JSONObject:
+    metadata: JSONObject = {"resourceVersion": listed.resource_version}
     if listed.continue_token or listed.items_keep_kind:
         metadata["continue"] = listed.continue_token
     if listed.remaining_item_count is not None:
@@ -134,7 +304,7 @@ def _items(listed: ListResponse, representation: Representation) -> list[bytes]:
         items = [_transformed(item, representation) for item in items]
     if representation.kind or listed.items_keep_kind:
         return list(items)
-    # What the list says of all its items, they do not repeat.
+    # Items of built-in kinds do not repeat kind and apiVersion.
     prefix = encode_object({"kind": listed.resource.kind, "apiVersion": listed.resource.api_version})[:-1] + b","
     cut = len(prefix)
     return [b"{" + item[cut:] if item.startswith(prefix) else item for item in items]
@@ -150,8 +320,8 @@ def _transformed(value: bytes, representation: Representation) -> bytes:
 
 
 def _formatted(value: bytes, representation: Representation) -> bytes:
-    if representation.media_type == YAML:
-        # Imported where it is needed: PyYAML is slow to load, and few ask for it.
+    if representation.media_type == YAML_MEDIA_TYPE:
+        # PyYAML is slow to import, and rarely needed.
         from listwatch.objects import manifests
 
         return manifests.write(msgspec.json.decode(value)).encode()

@@ -1,6 +1,6 @@
-"""The API's scalars that are more than JSON's: times, quantities, bytes, bounded integers. `decoding` reads them.
+"""Normalizes scalars with a format of their own: times, quantities, base64 and bounded integers.
 
-Each reader gives the value as the server writes it back, or raises `Unreadable` with what the real server says of it.
+Each reader returns the value as the server writes it, or raises an error with the real server's message.
 """
 
 from __future__ import annotations
@@ -11,10 +11,20 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from listwatch.errors import QuantityError
+from listwatch.json_value import JSON
 from listwatch.quantity import Quantity
-from listwatch.server.json_tree import Tree, quoted
+from listwatch.server.json_tree import quoted
 
-__all__ = ["Unreadable", "WrongType", "read_bytes", "read_int_or_string", "read_integer", "read_quantity", "read_time"]
+__all__ = [
+    "InvalidScalarError",
+    "WrongTypeError",
+    "json_type",
+    "read_bytes",
+    "read_int_or_string",
+    "read_integer",
+    "read_quantity",
+    "read_time",
+]
 
 _BITS = {"int32": 32, "int64": 64}
 _QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -24,12 +34,12 @@ _TIME = re.compile(
 _LAYOUTS = {"seconds": "2006-01-02T15:04:05Z07:00", "microseconds": "2006-01-02T15:04:05.000000Z07:00"}
 
 
-class Unreadable(Exception):  # noqa: N818  # a verdict that never leaves this room
-    """A value of the right JSON type that says nothing; the message is the server's."""
+class InvalidScalarError(Exception):
+    """A value has the right JSON type, but an invalid format."""
 
 
-class WrongType(Exception):  # noqa: N818  # a verdict that never leaves this room
-    """A value of another JSON type than the field's."""
+class WrongTypeError(Exception):
+    """A value has another JSON type than its field."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(found, expected)
@@ -37,49 +47,49 @@ class WrongType(Exception):  # noqa: N818  # a verdict that never leaves this ro
         self.expected = expected
 
 
-def json_type(value: Tree) -> str:
-    """What Go's decoder calls it."""
+def json_type(value: JSON) -> str:
+    """Return the name of a value's type in the messages of Go's JSON decoder."""
     names = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
     return next((name for python, name in names.items() if isinstance(value, python)), "null")
 
 
-def read_integer(value: Tree, go_type: str) -> int:
+def read_integer(value: JSON, go_type: str) -> int:
     if type(value) is int and -(1 << _BITS[go_type] - 1) <= value < 1 << _BITS[go_type] - 1:
         return value
     found = json_type(value)
-    raise WrongType(f"number {value}" if found == "number" else found, go_type)
+    raise WrongTypeError(f"number {value}" if found == "number" else found, go_type)
 
 
-def read_int_or_string(value: Tree) -> int | str:
+def read_int_or_string(value: JSON) -> int | str:
     return value if isinstance(value, str) else read_integer(value, "int32")
 
 
-def read_bytes(value: Tree) -> str:
-    """Base64, without the line breaks that it may have come with; it may also come as a list of numbers."""
+def read_bytes(value: JSON) -> str:
+    """Return base64 without line breaks; a list of byte values is accepted as well."""
     if isinstance(value, list):
         return binascii.b2a_base64(bytes(map(_read_byte, value)), newline=False).decode()
     if not isinstance(value, str):
-        raise WrongType(json_type(value), "[]uint8")
+        raise WrongTypeError(json_type(value), "[]uint8")
     text = value.replace("\r", "").replace("\n", "")
     try:
         binascii.a2b_base64(text.encode("ascii", "replace"), strict_mode=True)
     except binascii.Error:
         good = re.match(r"(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]*={0,2}", text)
         place = good.end() if good and good.end() < len(text) else len(text) // 4 * 4
-        raise Unreadable(f"illegal base64 data at input byte {place}") from None
+        raise InvalidScalarError(f"illegal base64 data at input byte {place}") from None
     return text
 
 
-def _read_byte(value: Tree) -> int:
+def _read_byte(value: JSON) -> int:
     if value is None or (type(value) is int and 0 <= value < 256):
         return value or 0
     found = json_type(value)
-    raise WrongType(f"number {value}" if found == "number" else found, "uint8")
+    raise WrongTypeError(f"number {value}" if found == "number" else found, "uint8")
 
 
-def read_quantity(value: Tree) -> str:
+def read_quantity(value: JSON) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise Unreadable(_QUANTITY)
+        raise InvalidScalarError(_QUANTITY)
     return _canonical_quantity(str(value))
 
 
@@ -88,28 +98,28 @@ def _canonical_quantity(text: str) -> str:
     try:
         return str(Quantity(text.strip()))
     except QuantityError:
-        raise Unreadable(_QUANTITY) from None
+        raise InvalidScalarError(_QUANTITY) from None
 
 
-def read_time(value: Tree, precision: str) -> str:
-    """A time in UTC; the precision is `seconds` or `microseconds`."""
+def read_time(value: JSON, precision: str) -> str:
+    """Return a time in UTC; the precision is `seconds` or `microseconds`."""
     if not isinstance(value, str):
-        raise WrongType(json_type(value), "string")
+        raise WrongTypeError(json_type(value), "string")
     found = _TIME.fullmatch(value)
     if found and (precision == "seconds" or len(found[1] or "") == 7):
         try:
             return _in_utc(value.replace(",", "."), found[1] or "", precision)
         except (ValueError, OverflowError):
             pass
-    # Where the text stops to be a time is told only for the commonest mistake: seconds where microseconds are wanted.
+    # The position of the error is exact only for the most common mistake: seconds where microseconds are required.
     layout = _LAYOUTS[precision]
     rest, element = (value[19:], ".000000") if found and precision == "microseconds" else (value, "2006")
-    raise Unreadable(
+    raise InvalidScalarError(
         f"parsing time {quoted(value)} as {quoted(layout)}: cannot parse {quoted(rest)} as {quoted(element)}"
     )
 
 
 def _in_utc(text: str, fraction: str, precision: str) -> str:
-    # Python knows no more than six digits after the second.
+    # Python supports at most six fractional digits.
     moment = datetime.fromisoformat(text.replace(fraction, fraction[:7], 1) if fraction else text).astimezone(UTC)
     return f"{moment.replace(tzinfo=None).isoformat(timespec=precision)}Z"

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from listwatch.errors import BadRequestError, DecodeError, InvalidError
 from listwatch.meta import GroupVersionKind
-from listwatch.server.codec.bodies import read_body
-from listwatch.server.codec.decoding import Decoded, kind_of, unhandled, unrecognized
-from listwatch.server.codec.strictness import Problems
-from listwatch.server.codec.typed_readers import Unfit, read_unstructured
+from listwatch.server.codec.decoding import Decoded, kind_of, parse_body, unhandled_error, unrecognized_error
+from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError, decode_unstructured
 from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import invalid
-from listwatch.server.json_tree import Tree, child
+from listwatch.server.json_tree import Tree, child, object_at
 from listwatch.server.schema.schema import Schema
 
 __all__ = ["decode_custom", "read_custom"]
@@ -25,26 +23,26 @@ def decode_custom(
     """The object that was sent where a custom resource is served."""
     expected = version.resource.gvk
     try:
-        tree, complaints = read_body(body, content_type, find_repeats=field_validation != "Ignore")
+        tree, complaints = parse_body(body, content_type, find_duplicates=field_validation != "Ignore")
         found = kind_of(tree, expected)
     except DecodeError as error:
-        raise unrecognized(expected, error.message, body) from None
-    _check_kind(tree or {}, body, expected)
-    problems = Problems(complaints)
+        raise unrecognized_error(expected, error.message, body) from None
+    _check_kind(object_at(tree), body, expected)
+    problems = StrictErrors(complaints)
     try:
-        decoded = read_custom(tree or {}, found, version, schema, problems)
-    except Unfit as error:
-        raise unhandled(found, expected, str(error)) from None
+        decoded = read_custom(object_at(tree), found, version, schema, problems)
+    except UnmarshalError as error:
+        raise unhandled_error(found, expected, str(error)) from None
     if problems and field_validation == "Strict":
-        raise unhandled(found, expected, problems.message())
+        raise unhandled_error(found, expected, problems.message())
     return Decoded(decoded, () if field_validation == "Ignore" else problems.warnings())
 
 
 def read_custom(
-    tree: dict[str, Tree], kind: GroupVersionKind, version: CustomVersion, schema: Schema, problems: Problems
+    tree: dict[str, Tree], kind: GroupVersionKind, version: CustomVersion, schema: Schema, problems: StrictErrors
 ) -> dict[str, Tree]:
-    """The tree as an object of that version, or Unfit; what is dropped on the way is added to the problems."""
-    found = {"kind": kind.kind, "apiVersion": kind.api_version, **read_unstructured(tree, schema, problems)}
+    """The tree as an object of that version, or UnmarshalError; what is dropped on the way is added to the problems."""
+    found = {"kind": kind.kind, "apiVersion": kind.api_version, **decode_unstructured(tree, schema, problems)}
     version.read(found, problems)
     return found
 
@@ -52,7 +50,7 @@ def read_custom(
 def _check_kind(tree: dict[str, Tree], body: bytes, expected: GroupVersionKind) -> None:
     if not tree.get("kind"):
         why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
-        raise unrecognized(expected, why, body)
+        raise unrecognized_error(expected, why, body)
     if tree.get("apiVersion", "") != expected.api_version:
         raise BadRequestError(
             f"the API version in the data ({tree.get('apiVersion', '')}) does not match "

@@ -17,7 +17,7 @@ import msgspec
 from listwatch.errors import ForbiddenError
 from listwatch.meta import Resource, Subresource
 from listwatch.server.codec.representations import encode_object
-from listwatch.server.codec.strictness import Problems
+from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.merge_shapes import MergeShape, custom_shape
 from listwatch.server.crd.structural_schema import JSONSchema, apply_structural_defaults, drop_nulls, prune
 from listwatch.server.json_tree import Tree, children, same
@@ -65,13 +65,13 @@ class CustomVersion:
         """How its objects merge."""
         return custom_shape(self.schema, builtin_schema())
 
-    def read(self, tree: dict[str, Tree], problems: Problems | None = None) -> None:
+    def read(self, tree: dict[str, Tree], problems: StrictErrors | None = None) -> None:
         """Make of a tree, in place, what is an object of this version."""
         self.drop_unknown(tree, problems)
         apply_structural_defaults(tree, self.schema)
         drop_nulls(tree, self.schema)
 
-    def drop_unknown(self, tree: dict[str, Tree], problems: Problems | None = None) -> None:
+    def drop_unknown(self, tree: dict[str, Tree], problems: StrictErrors | None = None) -> None:
         prune(tree, self.schema, problems)
 
 

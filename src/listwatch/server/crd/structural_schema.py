@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from listwatch.server.codec.strictness import Path, Problems
+from listwatch.server.codec.typed_decoding import FieldPath, StrictErrors
 from listwatch.server.json_tree import Tree, copied
 
 __all__ = ["PRESERVES_UNKNOWN", "JSONSchema", "apply_structural_defaults", "drop_nulls", "member", "prune"]
@@ -35,15 +35,15 @@ def member(schema: JSONSchema, name: str) -> tuple[bool, JSONSchema | None]:
 # --- Unknown fields ---------------------------------------------------------------------------------------------------
 
 
-def prune(tree: dict[str, Tree], schema: JSONSchema, problems: Problems | None = None) -> None:
+def prune(tree: dict[str, Tree], schema: JSONSchema, problems: StrictErrors | None = None) -> None:
     """Drop what the schema does not know, in place, and report it; the object's own metadata is not its business."""
-    found: list[Path] = []
+    found: list[FieldPath] = []
     _prune(tree, {**schema, _EMBEDDED: True}, None, found)
     if problems is not None:
-        problems.unknown_all(found)
+        problems.add_all_unknown(found)
 
 
-def _prune(value: Tree, schema: JSONSchema | None, path: Path, found: list[Path]) -> None:
+def _prune(value: Tree, schema: JSONSchema | None, path: FieldPath, found: list[FieldPath]) -> None:
     if isinstance(value, dict):
         _prune_members(value, schema or {}, path, found)
     elif isinstance(value, list):
@@ -54,7 +54,7 @@ def _prune(value: Tree, schema: JSONSchema | None, path: Path, found: list[Path]
                 _prune(item, items, (path, "", index), found)
 
 
-def _prune_members(value: dict[str, Tree], schema: JSONSchema, path: Path, found: list[Path]) -> None:
+def _prune_members(value: dict[str, Tree], schema: JSONSchema, path: FieldPath, found: list[FieldPath]) -> None:
     keeps, embedded = schema.get(PRESERVES_UNKNOWN), schema.get(_EMBEDDED)
     for name in list(value):
         if embedded and name in _OF_EVERY_OBJECT:

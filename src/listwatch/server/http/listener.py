@@ -21,8 +21,15 @@ from aiohttp.http_exceptions import BadHttpMethod
 from listwatch.api.statuses import status_from_error
 from listwatch.errors import APIError, ExpiredError, InternalServerError, RequestTimeoutError, UnauthorizedError
 from listwatch.server.access.access import read_token_path
-from listwatch.server.codec.negotiation import Representation, negotiate, negotiate_error, negotiate_watch, wants_pretty
-from listwatch.server.codec.representations import write_response, write_tree
+from listwatch.server.codec.representations import (
+    Representation,
+    encode_plain,
+    encode_response,
+    negotiate,
+    negotiate_error,
+    negotiate_watch,
+    wants_pretty,
+)
 from listwatch.server.faults.faults import DropResponse, Expire, Fail, Refuse
 from listwatch.server.faults.request_log import LoggedRequest
 from listwatch.server.http.backend import Backend
@@ -153,7 +160,7 @@ class Exchange:
         if self._plan.find(DropResponse):
             return reset(self._request)
         if "Content-Type" not in answer.headers:
-            answer.body = write_response(answer, representation)
+            answer.body = encode_response(answer, representation)
             answer.headers["Content-Type"] = representation.media_type
         return await self._send(answer)
 
@@ -169,7 +176,7 @@ class Exchange:
         pretty = wants_pretty(self._info.query, self._user_agent)
         representation = negotiate_error(self._accept, pretty=pretty)
         headers = {"Content-Type": representation.media_type, **error_headers(error)}
-        body = write_tree(status_from_error(error), representation)
+        body = encode_plain(status_from_error(error), representation)
         return await self._send(Response(body, error.status_code, headers))
 
     async def _send(self, answer: Response) -> web.StreamResponse:

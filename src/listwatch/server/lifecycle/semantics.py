@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from listwatch.errors import APIError, BadRequestError, ConflictError, InvalidError, StatusCause
 from listwatch.meta import GroupVersionKind, Resource
-from listwatch.server.codec.decoding import read_object
-from listwatch.server.codec.strictness import Problems
+from listwatch.server.codec.decoding import decode_tree
+from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import Tree, child, copied, quoted, same
 from listwatch.server.requests import APIRequest
@@ -147,7 +147,7 @@ def _first_status(kind: GroupVersionKind, schema: Schema, now: datetime) -> Tree
 @lru_cache(maxsize=256)
 def _of_nothing(kind: GroupVersionKind, schema: Schema) -> Tree:
     """What is always there, of an object of that kind, even if nobody has said anything."""
-    return read_object({}, kind, schema, Problems())
+    return decode_tree({}, kind, schema, StrictErrors())
 
 
 # --- Being changed ----------------------------------------------------------------------------------------------------

@@ -23,11 +23,9 @@ from listwatch.errors import (
     UnsupportedMediaTypeError,
 )
 from listwatch.meta import GroupVersionKind
-from listwatch.server.codec.bodies import media_type, read_json
-from listwatch.server.codec.decoding import Decoded, kind_of, read_object
+from listwatch.server.codec.decoding import Decoded, decode_tree, kind_of, media_type, parse_json
 from listwatch.server.codec.scalars import json_type
-from listwatch.server.codec.strictness import Problems
-from listwatch.server.codec.typed_readers import Unfit
+from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
 from listwatch.server.crd.custom_decoding import read_custom
 from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import invalid
@@ -84,7 +82,7 @@ class _Patching:
         self._kind = GroupVersionKind.of(tree["apiVersion"], tree["kind"])
         self._schema = schema
         self._type = schema.type_of(self._kind.api_version, self._kind.kind)
-        self._problems = Problems()
+        self._problems = StrictErrors()
         self._shown: Tree = None  # a strategic merge patch, of which refusals speak rather than of its result
 
     def patchers(self) -> dict[str, Patcher]:
@@ -99,9 +97,9 @@ class _Patching:
         try:
             found = kind_of(patched, self._kind)
             if found != self._kind:
-                raise Unfit(f"{found} is not {self._kind}, and a patch cannot make it so")
+                raise UnmarshalError(f"{found} is not {self._kind}, and a patch cannot make it so")
             decoded = self._decoded(patched, found)
-        except Unfit as error:
+        except UnmarshalError as error:
             raise self._refusal(patched, self._first_misfit(patched) or str(error)) from None
         except DecodeError as error:
             raise self._refusal(patched, error.message) from None
@@ -113,14 +111,14 @@ class _Patching:
         """What is wrong first in the order of names, in which the real server writes down what it has patched."""
         try:
             self._decoded(_sorted(patched), self._kind)
-        except Unfit as error:
+        except UnmarshalError as error:
             return str(error)
         return ""
 
     def _decoded(self, patched: Tree, kind: GroupVersionKind) -> Tree:
         if self._custom:
             return read_custom(patched, kind, self._custom, self._schema, self._problems)
-        return read_object(patched, kind, self._schema, self._problems)
+        return decode_tree(patched, kind, self._schema, self._problems)
 
     def _json_patched(self, patch: bytes, tree: Tree) -> Tree:
         operations = _operations(self._read(patch), self._problems)
@@ -142,10 +140,10 @@ class _Patching:
 
     def _read(self, patch: bytes) -> Tree:
         try:
-            changes = read_json(patch, find_repeats=True)
+            changes = parse_json(patch, find_duplicates=True)
         except DecodeError as error:
             raise BadRequestError(f"error decoding patch: {error.message}") from None
-        self._problems.repeats(changes)
+        self._problems.add_duplicates(changes)
         # Whoever patches expects plain maps, not those that know what they were given twice.
         return copied(changes) if self._problems else changes
 
@@ -168,7 +166,7 @@ def _map(changes: Tree) -> dict[str, Tree]:
     return changes
 
 
-def _operations(changes: Tree, problems: Problems) -> list[Operation]:
+def _operations(changes: Tree, problems: StrictErrors) -> list[Operation]:
     if not isinstance(changes, list | None):
         raise _wrong_type(changes, "[]handlers.jsonPatchOp")
     operations = changes or []
@@ -182,12 +180,12 @@ def _operations(changes: Tree, problems: Problems) -> list[Operation]:
     return operations
 
 
-def _check_operation(operation: Tree, index: int, problems: Problems) -> None:
+def _check_operation(operation: Tree, index: int, problems: StrictErrors) -> None:
     if not isinstance(operation, dict):
         raise _wrong_type(operation, "handlers.jsonPatchOp")
     for name, value in operation.items():
         if name not in ("op", "path", "from", "value"):
-            problems.unknown((None, "", index), name)
+            problems.add_unknown((None, "", index), name)
         elif name != "value" and not isinstance(value, str | None):
             raise BadRequestError(
                 f"error decoding patch: json: cannot unmarshal {json_type(value)} "

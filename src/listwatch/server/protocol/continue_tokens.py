@@ -10,7 +10,7 @@ import msgspec
 
 from listwatch.errors import BadRequestError, DecodeError
 from listwatch.meta import ObjectKey
-from listwatch.server.codec.bodies import read_json
+from listwatch.server.codec.decoding import parse_json
 from listwatch.server.codec.scalars import json_type
 from listwatch.server.json_tree import Tree
 
@@ -53,7 +53,7 @@ def read_continue(text: str, namespace: str) -> tuple[int | None, ObjectKey]:
 
 def _decode_token(text: str) -> _Token:
     try:
-        tree = read_json(_decode_base64(text), find_repeats=False)
+        tree = parse_json(_decode_base64(text), find_duplicates=False)
         if not isinstance(tree, dict | None):
             raise DecodeError(f"json: cannot unmarshal {json_type(tree)} into Go value of type storage.continueToken")
         return _Token(**{name: value for name in _GO_TYPES if (value := _member(tree or {}, name)) is not None})

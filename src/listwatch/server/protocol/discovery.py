@@ -13,7 +13,8 @@ from collections.abc import Iterable
 import msgspec
 
 from listwatch.meta import GroupVersionKind, Resource, Subresource, join_api_version
-from listwatch.server.codec.negotiation import JSON, parse_accept
+from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
+from listwatch.server.codec.representations import parse_accept
 from listwatch.server.json_tree import Tree
 from listwatch.server.requests import Response
 from listwatch.server.schema.registry import Registry
@@ -31,7 +32,11 @@ def aggregated_version(accept: str) -> str:
     for clause in parse_accept(accept):
         asked = clause.parameters
         version = asked.get("v", "")
-        if clause.covers(JSON) and (asked.get("g"), asked.get("as")) == (_GROUP, _LIST) and version in _VERSIONS:
+        if (
+            clause.covers(JSON_MEDIA_TYPE)
+            and (asked.get("g"), asked.get("as")) == (_GROUP, _LIST)
+            and version in _VERSIONS
+        ):
             return version
     return ""
 
@@ -53,7 +58,9 @@ class Discovery:
         headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
         if known_etag == etag:
             return Response(b"", 304, headers)
-        return Response(body, headers={**headers, "Content-Type": f"{JSON};g={_GROUP};v={version};as={_LIST}"})
+        return Response(
+            body, headers={**headers, "Content-Type": f"{JSON_MEDIA_TYPE};g={_GROUP};v={version};as={_LIST}"}
+        )
 
     def _document(self, groups: tuple[str, ...], version: str) -> tuple[bytes, str]:
         if self._made_at != self._registry.generation:

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from listwatch.server.codec.negotiation import JSON, negotiate, wants_pretty
-from listwatch.server.codec.representations import write_tree
+from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
+from listwatch.server.codec.representations import encode_plain, negotiate, wants_pretty
 from listwatch.server.json_tree import Tree, quoted
 from listwatch.server.protocol.discovery import Discovery, aggregated_version
 from listwatch.server.protocol.routes import method_not_allowed, nothing_there
@@ -145,13 +145,13 @@ def _check_is_get(request: NonResourceRequest) -> None:
 def _document(tree: Tree, request: NonResourceRequest) -> Response:
     _check_is_get(request)
     pretty = wants_pretty(request.query, request.headers.get("User-Agent", ""))
-    representation = negotiate(request.accept, pretty=pretty, as_it_is=True)
-    return Response(write_tree(tree, representation), headers={"Content-Type": representation.media_type})
+    representation = negotiate(request.accept, pretty=pretty, untransformed=True)
+    return Response(encode_plain(tree, representation), headers={"Content-Type": representation.media_type})
 
 
 def _json(tree: Tree) -> Response:
     """For people as much as for programs, whatever they accept."""
-    return Response(msgspec.json.format(msgspec.json.encode(tree), indent=2), headers={"Content-Type": JSON})
+    return Response(msgspec.json.format(msgspec.json.encode(tree), indent=2), headers={"Content-Type": JSON_MEDIA_TYPE})
 
 
 def _not_found() -> Response:

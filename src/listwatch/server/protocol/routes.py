@@ -29,7 +29,7 @@ from listwatch.errors import (
 )
 from listwatch.meta import Resource
 from listwatch.selectors import FieldSelector, Operator
-from listwatch.server.codec.bodies import media_type
+from listwatch.server.codec.decoding import media_type
 from listwatch.server.json_tree import quoted
 from listwatch.server.patch.patching import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from listwatch.server.requests import ANONYMOUS, APIRequest, NonResourceRequest, Query, User

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from listwatch.errors import DecodeError
 from listwatch.quantity import Quantity
-from listwatch.server.codec.bodies import read_json
+from listwatch.server.codec.decoding import parse_json
 from listwatch.server.field_errors import duplicate, forbidden, invalid, required, too_long
 from listwatch.server.json_tree import Tree, child, children
 from listwatch.server.rules.checks import (
@@ -90,7 +90,7 @@ def _is_json(key: str) -> Check:
     def check(secret: Tree, path: str) -> Causes:
         if (text := secret.get("data", {}).get(key)) is not None:
             try:
-                read_json(binascii.a2b_base64(text), find_repeats=False)
+                parse_json(binascii.a2b_base64(text), find_duplicates=False)
             except DecodeError as error:
                 # What it says is the place where the text goes wrong, and nothing of what is around it.
                 yield invalid(inside(path, f"data[{key}]"), "<secret contents redacted>", error.message)

@@ -26,11 +26,9 @@ from listwatch.server.apply.managed_fields import (
     read_managed,
     write_managed,
 )
-from listwatch.server.codec.bodies import YAML, media_type, read_body
-from listwatch.server.codec.decoding import Decoded, read_object
+from listwatch.server.codec.decoding import YAML_MEDIA_TYPE, Decoded, decode_tree, media_type, parse_body
 from listwatch.server.codec.scalars import json_type
-from listwatch.server.codec.strictness import Problems
-from listwatch.server.codec.typed_readers import Unfit
+from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
 from listwatch.server.crd.custom_decoding import read_custom
 from listwatch.server.json_tree import Tree, child
 from listwatch.server.lifecycle.semantics import check_name, check_namespace, metadata_of
@@ -140,7 +138,7 @@ def _read_config(verbs: Verbs, request: APIRequest, options: WriteOptions) -> De
 
 def _read_tree(body: bytes, field_validation: str) -> tuple[dict[str, Tree], tuple[str, ...]]:
     try:
-        tree, complaints = read_body(body, YAML, find_repeats=field_validation != "Ignore")
+        tree, complaints = parse_body(body, YAML_MEDIA_TYPE, find_duplicates=field_validation != "Ignore")
     except DecodeError as error:
         raise BadRequestError(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
     if tree is None:
@@ -148,7 +146,7 @@ def _read_tree(body: bytes, field_validation: str) -> tuple[dict[str, Tree], tup
     if not isinstance(tree, dict):
         mismatch = f"json: cannot unmarshal {json_type(tree)} into Go value of type map[string]interface {{}}"
         raise BadRequestError(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {mismatch}")
-    problems = Problems(complaints)
+    problems = StrictErrors(complaints)
     if problems and field_validation == "Strict":
         why = f"error converting YAML to JSON: {', '.join(problems)}"
         raise BadRequestError(f"error strict decoding YAML: {why}")
@@ -171,10 +169,10 @@ def _untyped(tree: Tree, why: str, *, what: str = "patch") -> APIError:
 
 def _read_merged(verbs: Verbs, request: APIRequest, tree: Tree, config: Decoded) -> Decoded:
     """What has become of it, as if a client had sent it."""
-    version, kind, problems = verbs.definitions.version(request.resource), request.resource.gvk, Problems()
+    version, kind, problems = verbs.definitions.version(request.resource), request.resource.gvk, StrictErrors()
     try:
         if version:
             return Decoded(read_custom(tree, kind, version, verbs.schema, problems), config.warnings)
-        return Decoded(read_object(tree, kind, verbs.schema, problems), config.warnings)
-    except Unfit as error:
+        return Decoded(decode_tree(tree, kind, verbs.schema, problems), config.warnings)
+    except UnmarshalError as error:
         raise _untyped(config.tree, str(error)) from None

@@ -25,7 +25,7 @@ from listwatch.selectors import LabelSelector
 from listwatch.server.codec.decoding import Decoded
 from listwatch.server.crd.definitions import ScalePaths
 from listwatch.server.field_errors import invalid, not_supported, required
-from listwatch.server.json_tree import Tree, child, children, copied
+from listwatch.server.json_tree import Tree, child, children, copied, text_at
 from listwatch.server.lifecycle.semantics import (
     carry_over,
     check_identity,
@@ -198,7 +198,7 @@ def bind(verbs: Verbs, request: APIRequest) -> Response:
     options = read_write_options(request)
     binding = verbs.read_body(request, options, _BINDING).tree
     check_namespace(request, binding)
-    name = binding["metadata"].get("name") or ""
+    name = text_at(binding, "metadata", "name")
     if request.name and request.name != name:
         raise BadRequestError("name in URL does not match name in Binding object")
     _check_target(binding)

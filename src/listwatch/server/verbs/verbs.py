@@ -29,7 +29,7 @@ from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.server.apply.field_managers import FieldManagers
 from listwatch.server.apply.managed_fields import differ_only_in_times
 from listwatch.server.codec.conversion import convert
-from listwatch.server.codec.decoding import Decoded, decode_object
+from listwatch.server.codec.decoding import Decoded, decode_body
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.codec.representations import encode_object, with_resource_version
 from listwatch.server.crd.custom_decoding import decode_custom
@@ -360,7 +360,7 @@ class Verbs:
         if gvk is None and (version := self.definitions.version(request.resource)):
             found = decode_custom(*content, version, self.schema, field_validation=strictness)
         else:
-            found = decode_object(*content, expected, self.schema, field_validation=strictness)
+            found = decode_body(*content, expected, self.schema, field_validation=strictness)
         request.warnings += found.warnings
         return found
 

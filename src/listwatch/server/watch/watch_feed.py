@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable
 from weakref import WeakValueDictionary
 
 from listwatch.meta import Resource
-from listwatch.server.codec.negotiation import Representation
-from listwatch.server.codec.representations import with_resource_version, write_event
+from listwatch.server.codec.representations import Representation, encode_event, with_resource_version
 from listwatch.server.protocol.field_selectors import Selection
 from listwatch.server.storage.storage import Event, EventType, Storage, Stored
 
@@ -61,14 +60,14 @@ class View:
 
     def first_line(self, stored: Stored) -> bytes:
         """An object that is there when a watch begins."""
-        return write_event("ADDED", self._send(stored, self.resource), self.representation)
+        return encode_event("ADDED", self._send(stored, self.resource), self.representation)
 
     def _shared_line(self, link: Link, event: Event, change: EventType) -> bytes:
         # Other selections come to the same line.
         same = (self.resource.gvr, self.representation, change)
         line = link.lines.get(same)
         if line is None:
-            line = link.lines[same] = write_event(change, self._object(event, change), self.representation)
+            line = link.lines[same] = encode_event(change, self._object(event, change), self.representation)
         return line
 
     def _object(self, event: Event, change: EventType) -> bytes:

@@ -19,8 +19,7 @@ from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import APIError, ExpiredError, RequestTimeoutError
 from listwatch.meta import Resource
-from listwatch.server.codec.negotiation import Representation
-from listwatch.server.codec.representations import bookmark, encode_object, write_event
+from listwatch.server.codec.representations import Representation, encode_bookmark, encode_event, encode_object
 from listwatch.server.faults.faults import CutStream, DropBookmarks, Expire, HoldEvents, Plan
 from listwatch.server.protocol.list_options import WatchOptions
 from listwatch.server.storage.storage import Event, RevisionCompactedError, Stored
@@ -65,7 +64,7 @@ class Connection(Protocol):
 
 def error_line(error: APIError, representation: Representation) -> bytes:
     """The event that tells a watch why it ends."""
-    return write_event("ERROR", encode_object(status_from_error(error)), representation)
+    return encode_event("ERROR", encode_object(status_from_error(error)), representation)
 
 
 class Watches:
@@ -312,8 +311,8 @@ class Watch:
         return [self._bookmark(revision)]
 
     def _bookmark(self, revision: int, *, initial_events_end: bool = False) -> bytes:
-        value = bookmark(self._view.resource, revision, initial_events_end=initial_events_end)
-        return write_event("BOOKMARK", value, self._view.representation)
+        value = encode_bookmark(self._view.resource, revision, initial_events_end=initial_events_end)
+        return encode_event("BOOKMARK", value, self._view.representation)
 
 
 def _expired(asked: int, oldest: int) -> ExpiredError:

@@ -1,4 +1,4 @@
-"""YAML of a request as a plain tree, by the rules of the API server's reader. `bodies` imports it when YAML comes."""
+"""Parses YAML request bodies by the rules of the API server. A separate module, so that PyYAML loads on demand."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ import yaml
 from yaml.scanner import ScannerError
 
 from listwatch.errors import DecodeError
-from listwatch.server.json_tree import Tree, quoted
+from listwatch.json_value import JSON
+from listwatch.server.json_tree import quoted
 
-__all__ = ["read_yaml"]
+__all__ = ["parse_yaml"]
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0[0-7_]+|(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F_]+)$")
 _FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?$|[-+]?[0-9]+[eE][-+]?[0-9]+$")
-_MORE_NODES_THAN_BYTES = 4
+_MAX_NODES_PER_BYTE = 4
 
 
-class _BodyLoader(_Loader):  # type: ignore[misc]  # the C loader if it is there
-    """Takes the last of a key's values and notes the repetition."""
+class _BodyLoader(_Loader):  # type: ignore[misc]  # the C loader if it is installed
+    """Keeps the last value of a duplicate key, and records the duplicate."""
 
     bool_values: ClassVar[dict[str, bool]] = _Loader.bool_values | {"y": True, "n": False}
 
     def __init__(self, stream: bytes) -> None:
         super().__init__(stream)
-        self.repeats: list[str] = []
+        self.duplicates: list[str] = []
 
     def construct_mapping(self, node: yaml.MappingNode, *, deep: bool = False) -> dict[Hashable, Any]:
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
@@ -37,12 +38,14 @@ class _BodyLoader(_Loader):  # type: ignore[misc]  # the C loader if it is there
             for key, _ in node.value:
                 name = self.construct_object(key, deep=True)
                 if name in seen:
-                    self.repeats.append(f"line {key.start_mark.line + 1}: key {quoted(str(name))} already set in map")
+                    self.duplicates.append(
+                        f"line {key.start_mark.line + 1}: key {quoted(str(name))} already set in map"
+                    )
                 seen.add(name)
         return mapping
 
 
-# Times stay text, and so do times of day, which YAML 1.1 takes for numbers to the base of 60.
+# Timestamps stay strings. So do times of day such as 12:30, which YAML 1.1 reads as base 60 integers.
 _BodyLoader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":timestamp", ":int", ":float"))]
     for first, resolvers in _Loader.yaml_implicit_resolvers.items()
@@ -52,42 +55,42 @@ _BodyLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"
 _BodyLoader.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
 
 
-def read_yaml(body: bytes) -> tuple[Tree, list[str]]:
-    """The first document, and one complaint if it repeats a key."""
+def parse_yaml(body: bytes) -> tuple[JSON, list[str]]:
+    """Return the first document, and an error message if it has duplicate keys."""
     try:
         loader = _BodyLoader(body)
-        tree = _Plain(len(body)).plain(loader.get_data() if loader.check_data() else None)
+        tree = _JSONConverter(len(body)).convert(loader.get_data() if loader.check_data() else None)
     except yaml.MarkedYAMLError as error:
         raise DecodeError(f"yaml: {_place(error)}{error.problem}") from None
     except (yaml.YAMLError, ValueError) as error:
         raise DecodeError("yaml: " + " ".join(str(error).split())) from None
     except RecursionError:
         raise DecodeError("yaml: exceeded max depth") from None
-    repeats = "\n  ".join(loader.repeats)
-    return tree, [f"yaml: unmarshal errors:\n  {repeats}"] if repeats else []
+    duplicates = "\n  ".join(loader.duplicates)
+    return tree, [f"yaml: unmarshal errors:\n  {duplicates}"] if duplicates else []
 
 
 def _place(error: yaml.MarkedYAMLError) -> str:
-    # The real server counts from 0 when the grammar is wrong, from 1 when a token is, and never tells the first line.
+    # The real server counts lines from 0 for parser errors and from 1 for scanner errors, and omits the first line.
     line = error.problem_mark.line if error.problem_mark else 0
     return f"line {line + isinstance(error, ScannerError)}: " if line else ""
 
 
-class _Plain:
-    """Makes JSON of what YAML can say, and gives up on documents that aliases make far larger than their text."""
+class _JSONConverter:
+    """Converts YAML values to JSON; rejects documents that aliases expand far beyond the size of their text."""
 
     def __init__(self, size: int) -> None:
-        self._nodes_left = 1000 + _MORE_NODES_THAN_BYTES * size
+        self._nodes_left = 1000 + _MAX_NODES_PER_BYTE * size
 
-    def plain(self, value: Any) -> Tree:
+    def convert(self, value: Any) -> JSON:
         self._nodes_left -= 1
         if self._nodes_left < 0:
             raise DecodeError("yaml: document contains excessive aliasing")
         match value:
             case dict():
-                return {_name(key): self.plain(each) for key, each in value.items()}
+                return {_name(key): self.convert(each) for key, each in value.items()}
             case list():
-                return [self.plain(each) for each in value]
+                return [self.convert(each) for each in value]
             case float() if not math.isfinite(value):
                 raise DecodeError(f"yaml: json: unsupported value: {value}")
             case str() | bool() | int() | float() | None:
