@@ -21,6 +21,7 @@ _HOMES = {
     "FieldValidation": "listwatch.api.options",
     "Impersonation": "listwatch.client.config.client_config",
     "ListOptions": "listwatch.api.options",
+    "KubeconfigUser": "listwatch.client.config.client_config",
     "LogStream": "listwatch.client.rest.log_stream",
     "MetadataClient": "listwatch.client.resources.metadata_client",
     "MetadataResource": "listwatch.client.resources.metadata_client",
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig as ClientConfig
     from listwatch.client.config.client_config import ExecConfig as ExecConfig
     from listwatch.client.config.client_config import Impersonation as Impersonation
+    from listwatch.client.config.client_config import KubeconfigUser as KubeconfigUser
     from listwatch.client.config.client_config import OIDCConfig as OIDCConfig
     from listwatch.client.config.client_config import ServerWarning as ServerWarning
     from listwatch.client.config.in_cluster import load_incluster_config as load_incluster_config

@@ -15,7 +15,7 @@ import trustme
 
 from listwatch.client.auth.credentials import Credential, IssuedCredentials, credentials_for
 from listwatch.client.auth.exec_plugin import ExecPlugin
-from listwatch.client.config.client_config import ClientConfig, ExecConfig, Origin
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, KubeconfigUser
 from listwatch.client.config.tls import ClientCertificate
 from listwatch.errors import CredentialError
 from listwatch.testing.clocks import START, VirtualClock
@@ -253,7 +253,11 @@ async def test_what_a_plugin_does_wrong_is_said_without_its_words(
 ):
     caplog.set_level(logging.DEBUG)
     command = script(f"print('{CANARY}', file=sys.stderr)\n{code}")
-    described: dict[str, Any] = {"args": [CANARY], "env": {"SECRET": CANARY}, "origin": Origin("/home/config", "jane")}
+    described: dict[str, Any] = {
+        "args": [CANARY],
+        "env": {"SECRET": CANARY},
+        "kubeconfig_user": KubeconfigUser("/home/config", "jane"),
+    }
     with pytest.raises(CredentialError) as caught:
         await plugin(command, **described).issue(renew=False)
     said = str(caught.value)

@@ -14,7 +14,7 @@ import yaml
 
 from listwatch.client.auth.credentials import Credential, IssuedCredentials, credentials_for
 from listwatch.client.auth.oidc import OIDCProvider
-from listwatch.client.config.client_config import ClientConfig, OIDCConfig, Origin
+from listwatch.client.config.client_config import ClientConfig, KubeconfigUser, OIDCConfig
 from listwatch.errors import ConnectRefusedError, CredentialError
 from listwatch.testing.clocks import START, VirtualClock
 
@@ -170,7 +170,7 @@ def kubeconfig(path: Path) -> OIDCConfig:
     said = {"idp-issuer-url": ISSUER, "client-id": "me", "refresh-token": "r1", "id-token": id_token(-60)}
     user = {"name": "jane", "user": {"auth-provider": {"name": "oidc", "config": said}}}
     path.write_text(yaml.safe_dump({"users": [user], "comment": "kept"}))
-    return described(origin=Origin(str(path), "jane"))
+    return described(kubeconfig_user=KubeconfigUser(str(path), "jane"))
 
 
 async def test_new_tokens_are_written_back(tmp_path: Path):
@@ -194,7 +194,7 @@ async def test_tokens_that_cannot_be_written_back_still_serve(tmp_path: Path, ca
     issued = await OIDCProvider(config, fetch=provider, clock=VirtualClock()).issue(renew=False)
     assert issued.credential == Credential(f"Bearer {CANARY}")
     assert (
-        f"the new tokens of {ISSUER} could not be saved: {tmp_path}/config: somebody else is changing it" in caplog.text
+        f"the new tokens of {ISSUER} could not be saved: {tmp_path}/config: is locked by another process" in caplog.text
     )
     assert CANARY not in caplog.text
 
@@ -242,7 +242,9 @@ async def test_what_a_provider_does_wrong_is_said_without_its_words(
 ):
     caplog.set_level(logging.DEBUG)
     found = OIDCProvider(
-        described(**SECRETIVE, origin=Origin("/home/config", "jane")), fetch=provider, clock=VirtualClock()
+        described(**SECRETIVE, kubeconfig_user=KubeconfigUser("/home/config", "jane")),
+        fetch=provider,
+        clock=VirtualClock(),
     )
     with pytest.raises(CredentialError) as caught:
         await found.issue(renew=True)
@@ -254,11 +256,11 @@ async def test_what_a_provider_does_wrong_is_said_without_its_words(
 
 async def test_a_password_in_the_issuers_url_is_not_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     issuer = f"http://joe:{CANARY}@idp.example.com"
-    origin = Origin(str(tmp_path / "nowhere"), "jane")
+    origin = KubeconfigUser(str(tmp_path / "nowhere"), "jane")
     with pytest.raises(CredentialError, match="names no token endpoint") as caught:
         await credentials(ScriptedProvider(statuses=(404,)), VirtualClock(), issuer_url=issuer).current()
     provider = ScriptedProvider({"id_token": id_token(60)})
-    await credentials(provider, VirtualClock(), issuer_url=issuer, origin=origin).current()
+    await credentials(provider, VirtualClock(), issuer_url=issuer, kubeconfig_user=origin).current()
     assert "could not be saved" in caplog.text
     assert CANARY not in f"{caught.value} {caught.value!r} {caplog.text}"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from listwatch.client.config.client_config import ClientConfig, ExecConfig, Impersonation, OIDCConfig, Origin
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, Impersonation, KubeconfigUser, OIDCConfig
 from listwatch.errors import ConfigError
 
 CANARY = "c4n4ry-in-the-mine"
@@ -56,14 +56,14 @@ def test_a_secret_shows_that_it_is_set_and_nothing_more(fields: dict[str, Any]):
         {"password": CANARY.encode()},
     ],
 )
-def test_no_complaint_repeats_a_secret(fields: dict[str, Any]):
+def test_no_error_quotes_a_secret(fields: dict[str, Any]):
     with pytest.raises(ConfigError) as caught:
         ClientConfig(**{"host": HOST, **fields})
     chain = [caught.value, caught.value.__cause__, caught.value.__context__]
     assert CANARY not in " ".join(f"{error!r} {error}" for error in chain)
 
 
-def test_what_is_no_secret_is_shown_if_it_was_set():
+def test_fields_that_are_not_secret_are_shown_if_they_are_set():
     config = ClientConfig(host=HOST, namespace="web", ca_data=b"12345", impersonate=Impersonation(user="jane"))
     assert repr(config) == (
         "ClientConfig(host='https://10.0.0.1:6443', namespace='web', impersonate=Impersonation(user='jane'), "
@@ -71,11 +71,11 @@ def test_what_is_no_secret_is_shown_if_it_was_set():
     )
 
 
-# Mistakes
+# Invalid fields
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "message"),
     [
         ({"host": ""}, "host: is missing"),
         ({"host": "https://"}, "host: must be a URL, such as"),
@@ -84,9 +84,9 @@ def test_what_is_no_secret_is_shown_if_it_was_set():
         ({"host": "https://10.0.0.1:66666"}, "host: must be a URL with a port"),
         ({"host": "10.0.0.1:6443/prefix"}, "host: must be a URL, such as"),
         ({"host": 6443}, "host: must be a str, is a int"),
-        ({"namespace": "Web"}, "namespace: 'Web' is no namespace"),
-        ({"namespace": ""}, "namespace: '' is no namespace"),
-        ({"password": "\ud800"}, "password: holds half a character, which cannot be sent"),
+        ({"namespace": "Web"}, "namespace: 'Web' is not a valid namespace"),
+        ({"namespace": ""}, "namespace: '' is not a valid namespace"),
+        ({"password": "\ud800"}, "password: contains half of a surrogate pair, which cannot be encoded"),
         ({"token": None}, "token: must be a str, is a NoneType"),
         ({"ca_file": "/ca.crt", "ca_data": b"x"}, "ca_data: the certificate authority is given both"),
         ({"ca_file": "/ca.crt", "insecure_skip_tls_verify": True}, "insecure_skip_tls_verify: excludes"),
@@ -118,42 +118,42 @@ def test_what_is_no_secret_is_shown_if_it_was_set():
         ),
     ],
 )
-def test_a_mistake_names_its_field(fields: dict[str, Any], complaint: str):
+def test_an_error_names_the_field(fields: dict[str, Any], message: str):
     with pytest.raises(ConfigError) as caught:
         ClientConfig(**{"host": HOST, **fields})
-    assert str(caught.value).startswith(f"ClientConfig: {complaint}")
+    assert str(caught.value).startswith(f"ClientConfig: {message}")
 
 
-def test_all_mistakes_are_reported_together():
+def test_all_invalid_fields_are_reported_in_one_error():
     with pytest.raises(ConfigError, match=r"host: .*; namespace: .*; burst: "):
         ClientConfig(host="ftp://x", namespace="A", burst=0)
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "message"),
     [
         ({"command": ""}, "command: is missing"),
         ({"api_version": ""}, "api_version: is missing; it must be one of client.authentication.k8s.io/v1,"),
         ({"api_version": "client.authentication.k8s.io/v1alpha1"}, "api_version: is 'client.authentication.k8s.io/v1a"),
         ({"interactive_mode": "Sometimes"}, "interactive_mode: is 'Sometimes'; it must be one of Never, IfAvailable"),
         ({"env": {"": "x"}}, "env: has a variable without a name"),
-        ({"env": [("A", "b")]}, "env: must be a mapping of texts, is a list"),
-        ({"args": "--one"}, "args: must be a list of texts, is a str"),
-        ({"args": ["a\0b"]}, "args: must be texts that can be arguments"),
-        ({"args": ["\ud800"]}, "args: must be texts that can be arguments"),
-        ({"env": {"A=B": "c"}}, "env: must be texts that can be environment variables"),
-        ({"env": {"A": 1}}, "env: must be texts that can be environment variables"),
-        ({"env": {"A": "\0"}}, "env: must be texts that can be environment variables"),
+        ({"env": [("A", "b")]}, "env: must be a mapping of strings, is a list"),
+        ({"args": "--one"}, "args: must be a list of strings, is a str"),
+        ({"args": ["a\0b"]}, "args: must contain valid program arguments"),
+        ({"args": ["\ud800"]}, "args: must contain valid program arguments"),
+        ({"env": {"A=B": "c"}}, "env: must contain valid environment variables"),
+        ({"env": {"A": 1}}, "env: must contain valid environment variables"),
+        ({"env": {"A": "\0"}}, "env: must contain valid environment variables"),
     ],
 )
-def test_an_exec_plugin_must_be_described_well(fields: dict[str, Any], complaint: str):
+def test_an_invalid_exec_plugin_is_rejected(fields: dict[str, Any], message: str):
     with pytest.raises(ConfigError) as caught:
         ExecConfig(**{"command": "aws", **fields})
-    assert str(caught.value).startswith(f"ExecConfig: {complaint}")
+    assert str(caught.value).startswith(f"ExecConfig: {message}")
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "message"),
     [
         ({"client_id": ""}, "client_id: is missing"),
         ({"issuer_url": "idp.example.com"}, "issuer_url: must be a URL that starts with https://"),
@@ -161,13 +161,13 @@ def test_an_exec_plugin_must_be_described_well(fields: dict[str, Any], complaint
         ({"refresh_token": ""}, "refresh_token: there is neither a refresh token nor an ID token; log in again"),
     ],
 )
-def test_an_identity_provider_must_be_described_well(fields: dict[str, Any], complaint: str):
-    with pytest.raises(ConfigError, match=f"OIDCConfig: {complaint}"):
+def test_an_invalid_oidc_provider_is_rejected(fields: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=f"OIDCConfig: {message}"):
         OIDCConfig(**{"issuer_url": "https://idp", "client_id": "a", "refresh_token": "r", **fields})
 
 
 @given(st.text(), st.text(), st.text())
-def test_whatever_the_texts_are_there_is_a_config_or_a_config_error(host: str, proxy_url: str, namespace: str):
+def test_any_strings_give_a_config_or_a_config_error(host: str, proxy_url: str, namespace: str):
     try:
         config = ClientConfig(host=host, proxy_url=proxy_url, namespace=namespace or "default")
     except ConfigError:
@@ -193,7 +193,7 @@ def test_whatever_the_texts_are_there_is_a_config_or_a_config_error(host: str, p
         ("HTTPS://Server", "https://Server"),
     ],
 )
-def test_the_base_url_is_complete_and_has_no_slash_at_its_end(host: str, url: str):
+def test_the_base_url_has_a_scheme_and_no_trailing_slash(host: str, url: str):
     config = ClientConfig(host=host)
     assert config.base_url == url
     assert config.uses_tls == url.startswith("https")
@@ -208,7 +208,7 @@ def test_the_base_url_is_complete_and_has_no_slash_at_its_end(host: str, url: st
         {"client_cert_data": b"c", "client_key_data": b"k"},
     ],
 )
-def test_a_host_without_a_scheme_is_reached_by_tls_if_something_speaks_of_certificates(fields: dict[str, Any]):
+def test_a_host_without_a_scheme_uses_tls_if_a_tls_option_is_set(fields: dict[str, Any]):
     assert ClientConfig(host="10.0.0.1:6443", **fields).base_url == "https://10.0.0.1:6443"
     assert ClientConfig(host="http://10.0.0.1:6443", **fields).base_url == "http://10.0.0.1:6443"
 
@@ -217,8 +217,8 @@ def test_a_host_without_a_scheme_is_reached_by_tls_if_something_speaks_of_certif
 
 
 def test_impersonation_headers_repeat_for_groups_and_extra_values():
-    who = Impersonation(user="jane", uid="42", groups=["dev", "ops"], extra={"scopes": ["view", "edit"]})
-    assert who.headers() == (
+    impersonation = Impersonation(user="jane", uid="42", groups=["dev", "ops"], extra={"scopes": ["view", "edit"]})
+    assert impersonation.headers() == (
         ("Impersonate-User", "jane"),
         ("Impersonate-Uid", "42"),
         ("Impersonate-Group", "dev"),
@@ -239,37 +239,37 @@ def test_impersonation_headers_repeat_for_groups_and_extra_values():
         ("plain-1_2.3~|^`", "plain-1_2.3~|^`"),
     ],
 )
-def test_the_key_of_an_extra_is_escaped_for_a_header(key: str, escaped: str):
+def test_extra_keys_are_percent_encoded_in_header_names(key: str, escaped: str):
     assert Impersonation(user="u", extra={key: ["v"]}).headers()[1] == (f"Impersonate-Extra-{escaped}", "v")
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "message"),
     [
-        ({"user": "", "groups": ["a"]}, "user: is empty; uid, groups and extra can only be impersonated together"),
+        ({"user": "", "groups": ["a"]}, "user: is empty; uid, groups and extra require a user"),
         ({"user": "a\r\nb"}, "user: must be text without line breaks"),
         ({"groups": ["a\nb"]}, "groups: must be text without line breaks"),
-        ({"groups": "ops"}, "groups: must be a list of texts, is a str"),
+        ({"groups": "ops"}, "groups: must be a list of strings, is a str"),
         ({"extra": {"k": "v"}}, "extra: must be a mapping of lists"),
         ({"extra": {"k": ["a\0"]}}, "extra: must be text without line breaks"),
         ({"extra": {"k\ud800": ["a"]}}, "extra: must be text without line breaks"),
         ({"extra": {1: ["a"]}}, "extra: must be text without line breaks"),
-        ({"extra": {"": ["a"]}}, "extra: has a key that is empty"),
+        ({"extra": {"": ["a"]}}, "extra: has an empty key"),
     ],
 )
-def test_an_impersonation_that_cannot_be_sent_is_refused(fields: dict[str, Any], complaint: str):
-    with pytest.raises(ConfigError, match=complaint):
+def test_an_impersonation_that_cannot_be_sent_is_rejected(fields: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=message):
         Impersonation(**{"user": "u", **fields})
 
 
-# A value
+# Value semantics
 
 
 def test_a_config_can_be_replaced_copied_and_pickled():
     config = ClientConfig(
         host=HOST,
         token="t",
-        exec=ExecConfig(command="aws", env={"A": "b"}, origin=Origin("/config", "u")),
+        exec=ExecConfig(command="aws", env={"A": "b"}, kubeconfig_user=KubeconfigUser("/config", "u")),
         impersonate=Impersonation(user="u", groups=["g"], extra={"k": ["v"]}),
     )
     assert copy.deepcopy(config) == config
@@ -277,10 +277,10 @@ def test_a_config_can_be_replaced_copied_and_pickled():
     assert dataclasses.replace(config, namespace="web").namespace == "web"
 
 
-def test_a_config_does_not_change_with_the_lists_that_it_was_made_of():
+def test_a_config_copies_its_lists_and_mappings():
     groups, args, env = ["g"], ["a"], {"A": "b"}
-    who, plugin = Impersonation(user="u", groups=groups), ExecConfig(command="c", args=args, env=env)
+    impersonation, plugin = Impersonation(user="u", groups=groups), ExecConfig(command="c", args=args, env=env)
     for each in (groups, args):
         each.append("more")
     env["B"] = "c"
-    assert (who.groups, plugin.args, plugin.env) == (("g",), ("a",), {"A": "b"})
+    assert (impersonation.groups, plugin.args, plugin.env) == (("g",), ("a",), {"A": "b"})

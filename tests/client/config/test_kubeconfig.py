@@ -14,10 +14,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from listwatch.client.config.client_config import ClientConfig, ExecConfig, Impersonation, OIDCConfig, Origin
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, Impersonation, KubeconfigUser, OIDCConfig
 from listwatch.client.config.in_cluster import load_incluster_config
 from listwatch.client.config.kubeconfig import load_config, load_kube_config, read_kubeconfig
-from listwatch.client.config.kubeconfig_reader import read_bytes
+from listwatch.client.config.kubeconfig_reader import parse_kubeconfig
 from listwatch.client.config.kubeconfig_writer import write_kubeconfig, write_tokens
 from listwatch.errors import ConfigError, EmptyConfigError, NotInClusterError
 
@@ -59,7 +59,7 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that a pod finds its service account in."""
+    """The service account folder of a pod."""
     folder = tmp_path / "serviceaccount"
     folder.mkdir()
     (folder / "token").write_text("pod-token\n")
@@ -106,11 +106,11 @@ def test_the_given_path_comes_first(write: Write, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_given_path_must_exist(tmp_path: Path):
-    with pytest.raises(ConfigError, match=f"{tmp_path}/nowhere: there is no such file"):
+    with pytest.raises(ConfigError, match=f"{tmp_path}/nowhere: the file does not exist"):
         load_config(tmp_path / "nowhere")
 
 
-def test_files_of_the_list_may_be_missing(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_files_of_the_list_are_ignored(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     there = write(kubeconfig())
     listed = [str(tmp_path / "nowhere"), "", str(there), str(there)]
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join(listed))
@@ -118,28 +118,28 @@ def test_files_of_the_list_may_be_missing(write: Write, tmp_path: Path, monkeypa
     assert load_config().host == "https://10.0.0.1:6443"
 
 
-def test_a_list_of_which_nothing_exists_is_warned_of(
+def test_a_warning_is_logged_if_no_file_of_the_list_exists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setenv("KUBECONFIG", f"{tmp_path}/one{os.pathsep}{tmp_path}/two")
     with pytest.raises(EmptyConfigError, match="no file of KUBECONFIG="):
         load_config()
-    assert f"none of the files in KUBECONFIG exists: {tmp_path}/one, {tmp_path}/two" in caplog.text
+    assert f"None of the files in KUBECONFIG exists: {tmp_path}/one, {tmp_path}/two" in caplog.text
 
 
-def test_without_any_file_the_error_says_where_was_looked():
-    with pytest.raises(EmptyConfigError, match=r"no KUBECONFIG is set, no ~/.kube/config exists, and this is no pod"):
+def test_without_any_file_the_error_names_the_searched_places():
+    with pytest.raises(EmptyConfigError, match=r"KUBECONFIG is not set, ~/.kube/config does not exist, and"):
         load_config()
 
 
-def test_all_broken_files_are_reported_together(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_all_invalid_files_are_reported_in_one_error(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "folder").mkdir()
     paths = [write("[", "one"), write(kubeconfig(), "two"), tmp_path / "folder"]
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, paths)))
     with pytest.raises(ConfigError) as caught:
         load_config()
     assert str(caught.value) == (
-        f"2 mistakes: {paths[0]}: is not valid YAML in line 2, column 1: did not find expected node content; "
+        f"2 errors: {paths[0]}: is not valid YAML in line 2, column 1: did not find expected node content; "
         f"{paths[2]}: cannot be read: Is a directory"
     )
 
@@ -147,7 +147,7 @@ def test_all_broken_files_are_reported_together(write: Write, tmp_path: Path, mo
 # Merging
 
 
-def test_the_first_file_that_says_something_wins(write: Write, monkeypatch: pytest.MonkeyPatch):
+def test_the_first_file_with_an_entry_wins(write: Write, monkeypatch: pytest.MonkeyPatch):
     first = {
         "clusters": [{"name": "both", "cluster": {"server": "https://first"}}],
         "contexts": [{"name": "c", "context": {"cluster": "both", "user": "second"}}],
@@ -160,7 +160,7 @@ def test_the_first_file_that_says_something_wins(write: Write, monkeypatch: pyte
     }
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join([str(write(first, "1")), str(write(second, "2"))]))
     config = load_config()
-    # Whole entries are taken: nothing of the second cluster or context shows through.
+    # Entries are not merged: nothing of the second cluster or context is used.
     assert (config.host, config.tls_server_name, config.namespace) == ("https://first", "", "default")
     assert config.token == "t"
 
@@ -183,9 +183,9 @@ names = st.sampled_from("abcd")
 
 
 @given(st.lists(st.tuples(names | st.just(""), st.sets(names), st.sets(names), st.sets(names)), max_size=4))
-def test_each_entry_of_a_merged_config_is_that_of_the_first_file_that_has_it(files: list[Any]):
+def test_each_merged_entry_comes_from_the_first_file_that_has_it(files: list[Any]):
     read = [
-        read_bytes(
+        parse_kubeconfig(
             yaml.safe_dump(
                 {
                     "current-context": current,
@@ -200,14 +200,14 @@ def test_each_entry_of_a_merged_config_is_that_of_the_first_file_that_has_it(fil
     ]
     merged = read_kubeconfig()
     for each in read:
-        merged = merged.merged(each)
+        merged = merged.merge(each)
     assert merged.current_context == next((current for current, *_ in files if current), "")
     for position, found in ((1, merged.clusters), (2, merged.users), (3, merged.contexts)):
         wanted = {name: f"/{number}" for number, file in reversed(list(enumerate(files))) for name in file[position]}
         assert {name: named.file for name, named in found.items()} == wanted
 
 
-def test_relative_paths_start_at_the_file_that_they_are_in(
+def test_relative_paths_are_resolved_against_the_folder_of_their_file(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     for folder in ("one", "two"):
@@ -236,7 +236,7 @@ def test_relative_paths_start_at_the_file_that_they_are_in(
         ("/bin/plugin", "/bin/plugin"),
     ],
 )
-def test_a_command_with_a_slash_is_a_path_and_one_without_is_looked_for(
+def test_a_command_with_a_slash_is_a_path_and_one_without_is_kept(
     write: Write, tmp_path: Path, command: str, resolved: str
 ):
     config = load_config(write(kubeconfig(user=exec_entry(command=command))))
@@ -249,7 +249,7 @@ def test_a_command_with_a_slash_is_a_path_and_one_without_is_looked_for(
 
 @pytest.mark.parametrize("content", ["", "---\n", "# nothing\n", "{}", "null", "clusters: null\nusers:\n"])
 def test_an_empty_file_is_an_empty_config(write: Write, content: str):
-    with pytest.raises(EmptyConfigError, match="config: nothing in there names an API server"):
+    with pytest.raises(EmptyConfigError, match="config: no API server is configured"):
         load_config(write(content))
 
 
@@ -258,13 +258,13 @@ def test_json_is_read_as_well_even_with_tabs(write: Write):
     assert (config.host, config.token) == ("https://10.0.0.1:6443", "t")
 
 
-def test_json_may_spell_its_characters_in_halves(write: Write):
+def test_json_may_contain_surrogate_pairs(write: Write):
     text = json.dumps(kubeconfig(user={"username": "🐳"}))
     assert r"\ud83d\udc33" in text, "which is no YAML"
     assert load_config(write(text)).username == "🐳"
 
 
-def test_yaml_in_braces_is_no_json(write: Write):
+def test_flow_style_yaml_is_not_mistaken_for_json(write: Write):
     assert (
         load_config(
             write(
@@ -276,13 +276,13 @@ def test_yaml_in_braces_is_no_json(write: Write):
     )
 
 
-def test_what_is_unknown_or_null_is_ignored(write: Write):
+def test_unknown_fields_and_nulls_are_ignored(write: Write):
     content = kubeconfig({"colour": "blue", "proxy-url": None}, {"token": None, "exec": None, "auth-provider": None})
     others: dict[Any, Any] = {"preferences": {"colors": True}, "extensions": None, 5: 6}
     assert load_config(write(content | others)) == ClientConfig(host="https://10.0.0.1:6443")
 
 
-def test_null_is_as_good_as_nothing_inside_a_plugin_too(write: Write):
+def test_null_means_absent_inside_a_plugin_too(write: Write):
     user = exec_entry(args=None, env=[{"name": "A", "value": None}], installHint=None)
     plugin = load_config(write(kubeconfig(user=user))).exec
     assert plugin is not None
@@ -294,7 +294,7 @@ def test_names_may_look_like_dates(write: Write):
     assert load_config(write(text), "2024-01-01").host == "https://10.0.0.1:6443"
 
 
-def test_extensions_are_for_others(write: Write):
+def test_extensions_are_kept_as_they_are(write: Write):
     content = kubeconfig({"extensions": [{"name": "minikube.sigs.k8s.io", "extension": {"a": [None, 1]}}]})
     [extension] = read_kubeconfig(write(content)).clusters["k"].body.extensions
     assert (extension.name, extension.extension) == ("minikube.sigs.k8s.io", {"a": [None, 1]})
@@ -303,49 +303,52 @@ def test_extensions_are_for_others(write: Write):
 WRONG_FILES = [
     ("3", "must be a mapping, is a number"),
     ("[]", "must be a mapping, is a list"),
-    ("kind: Pod", "this is no kubeconfig, which has the kind Config and the apiVersion v1"),
-    ("apiVersion: v2", "this is no kubeconfig, which has the kind Config and the apiVersion v1"),
-    ("current-context: 5", "current-context: must be text, is a number; put it in quotes"),
+    ("kind: Pod", "is not a kubeconfig; expected kind Config and apiVersion v1"),
+    ("apiVersion: v2", "is not a kubeconfig; expected kind Config and apiVersion v1"),
+    ("current-context: 5", "current-context: must be a string, is a number; put it in quotes"),
     ("clusters: {}", "clusters: must be a list, is a mapping"),
     ("clusters: [3]", "clusters[0]: must be a mapping, is a number"),
     ("clusters: [null]", "clusters[0]: must be a mapping, is empty"),
     ("clusters: [{cluster: {}}]", "clusters[0]: name: is missing"),
-    ("clusters: [{name: [a]}]", "clusters[0]: name: must be text, is a list"),
+    ("clusters: [{name: [a]}]", "clusters[0]: name: must be a string, is a list"),
     ("clusters: [{name: k, cluster: []}]", 'cluster "k": must be a mapping, is a list'),
     (
         "clusters: [{name: k, cluster: {server: 1.5}}]",
-        'cluster "k": server: must be text, is a number; put it in quotes',
+        'cluster "k": server: must be a string, is a number; put it in quotes',
     ),
     (
         "clusters: [{name: k, cluster: {insecure-skip-tls-verify: 'yes'}}]",
-        'cluster "k": insecure-skip-tls-verify: must be true or false, is text',
+        'cluster "k": insecure-skip-tls-verify: must be true or false, is a string',
     ),
-    ("users: [{name: u, user: {token: 12345}}]", 'user "u": token: must be text, is a number; put it in quotes'),
-    ("users: [{name: u, user: {token: yes}}]", 'user "u": token: must be text, is true or false; put it in quotes'),
-    ("users: [{name: u, user: {password: !!binary aGk=}}]", 'user "u": password: must be text, is binary data'),
-    ("users: [{name: u, user: {as-groups: ops}}]", 'user "u": as-groups: must be a list, is text'),
-    ("users: [{name: u, user: {as-user-extra: {a: b}}}]", 'user "u": as-user-extra[...]: must be a list, is text'),
-    ("users: [{name: u, user: {exec: aws}}]", 'user "u": exec: must be a mapping, is text'),
+    ("users: [{name: u, user: {token: 12345}}]", 'user "u": token: must be a string, is a number; put it in quotes'),
+    ("users: [{name: u, user: {token: yes}}]", 'user "u": token: must be a string, is true or false; put it in quotes'),
+    ("users: [{name: u, user: {password: !!binary aGk=}}]", 'user "u": password: must be a string, is binary data'),
+    ("users: [{name: u, user: {as-groups: ops}}]", 'user "u": as-groups: must be a list, is a string'),
+    ("users: [{name: u, user: {as-user-extra: {a: b}}}]", 'user "u": as-user-extra[...]: must be a list, is a string'),
+    ("users: [{name: u, user: {exec: aws}}]", 'user "u": exec: must be a mapping, is a string'),
     (
         "users: [{name: u, user: {exec: {args: [1]}}}]",
-        'user "u": exec.args[0]: must be text, is a number; put it in quotes',
+        'user "u": exec.args[0]: must be a string, is a number; put it in quotes',
     ),
-    ("users: [{name: u, user: {exec: {env: [{name: []}]}}}]", 'user "u": exec.env[0].name: must be text, is a list'),
+    (
+        "users: [{name: u, user: {exec: {env: [{name: []}]}}}]",
+        'user "u": exec.env[0].name: must be a string, is a list',
+    ),
     (
         "users: [{name: u, user: {auth-provider: {config: [1]}}}]",
         'user "u": auth-provider.config: must be a mapping, is a list',
     ),
     (
         "contexts: [{name: c, context: {namespace: 1}}]",
-        'context "c": namespace: must be text, is a number; put it in quotes',
+        'context "c": namespace: must be a string, is a number; put it in quotes',
     ),
-    ("contexts: [{name: c}, {name: c}]", 'context "c": this name is given twice in one file'),
-    ("clusters: [{name: k}, {name: k}]", 'cluster "k": this name is given twice in one file'),
-    ("users: [{name: u}, {name: u}]", 'user "u": this name is given twice in one file'),
-    ("extensions: [{name: a}, {name: a}]", 'extensions: the extension "a" is given twice'),
+    ("contexts: [{name: c}, {name: c}]", 'context "c": this name appears twice in the file'),
+    ("clusters: [{name: k}, {name: k}]", 'cluster "k": this name appears twice in the file'),
+    ("users: [{name: u}, {name: u}]", 'user "u": this name appears twice in the file'),
+    ("extensions: [{name: a}, {name: a}]", 'extensions: the extension "a" appears twice'),
     (
         "clusters: [{name: k, cluster: {extensions: [{name: a}, {name: a}]}}]",
-        'cluster "k": extensions: the extension "a" is given twice',
+        'cluster "k": extensions: the extension "a" appears twice',
     ),
     ("a: b\n c: d", "is not valid YAML in line 2, column 3: mapping values are not allowed in this context"),
     ("a: &a [*a, *b]", "is not valid YAML in line 1, column 12: found undefined alias"),
@@ -355,25 +358,25 @@ WRONG_FILES = [
 ]
 
 
-@pytest.mark.parametrize(("content", "complaint"), WRONG_FILES, ids=[complaint for _, complaint in WRONG_FILES])
-def test_what_is_wrong_with_a_file_is_said_with_entry_and_field(write: Write, content: str, complaint: str):
+@pytest.mark.parametrize(("content", "message"), WRONG_FILES, ids=[message for _, message in WRONG_FILES])
+def test_an_error_in_a_file_names_the_entry_and_the_field(write: Write, content: str, message: str):
     path = write(content)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
-    assert str(caught.value) == f"{path}: {complaint}"
+    assert str(caught.value) == f"{path}: {message}"
 
 
-def test_all_wrong_entries_of_a_file_are_reported_together(write: Write):
+def test_all_invalid_entries_of_a_file_are_reported_in_one_error(write: Write):
     path = write("users: [{name: u, user: 3}, {name: v}, {name: v}]\nclusters: [{}]")
     with pytest.raises(ConfigError) as caught:
         load_config(path)
     assert str(caught.value) == (
-        f'{path}: 3 mistakes: clusters[0]: name: is missing; user "u": must be a mapping, is a number; '
-        'user "v": this name is given twice in one file'
+        f'{path}: 3 errors: clusters[0]: name: is missing; user "u": must be a mapping, is a number; '
+        'user "v": this name appears twice in the file'
     )
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path):
+def test_a_binary_file_is_rejected(tmp_path: Path):
     (tmp_path / "config").write_bytes(b"\xff\xfe\x00\xd8clusters")
     with pytest.raises(ConfigError, match="is not valid YAML"):
         load_config(tmp_path / "config")
@@ -441,7 +444,7 @@ documents = trees | st.fixed_dictionaries(
 
 
 @given(documents)
-def test_whatever_a_file_says_there_is_a_config_or_a_config_error(tmp_path_factory: pytest.TempPathFactory, tree: Any):
+def test_any_file_gives_a_config_or_a_config_error(tmp_path_factory: pytest.TempPathFactory, tree: Any):
     path = tmp_path_factory.getbasetemp() / "random"
     path.write_text(yaml.safe_dump(tree, allow_unicode=True))
     with contextlib.suppress(ConfigError):
@@ -460,21 +463,21 @@ def several() -> dict[str, Any]:
             {"name": "one", "context": {"cluster": "a", "user": "jane", "namespace": "n1"}},
             {"name": "two", "context": {"cluster": "b", "user": "joe", "namespace": "n2"}},
             {"name": "lost", "context": {"cluster": "x", "user": "y"}},
-            {"name": "stranger", "context": {"cluster": "a", "user": "y"}},
+            {"name": "unknown-user", "context": {"cluster": "a", "user": "y"}},
             {"name": "anonymous", "context": {"cluster": "a"}},
             {"name": "nowhere", "context": {"user": "jane"}},
         ],
     }
 
 
-def test_a_context_brings_its_cluster_user_and_namespace(write: Write):
+def test_a_context_selects_its_cluster_user_and_namespace(write: Write):
     path = write(several())
     assert load_config(path) == ClientConfig(host="https://a", token="jane", namespace="n1")
     assert load_config(path, "two") == ClientConfig(host="https://b", token="joe", namespace="n2")
     assert load_config(path, context="anonymous") == ClientConfig(host="https://a")
 
 
-def test_cluster_user_and_namespace_can_be_chosen_one_by_one(write: Write):
+def test_cluster_user_and_namespace_can_be_selected_separately(write: Write):
     path = write(several())
     assert load_config(path, cluster="b") == ClientConfig(host="https://b", token="jane", namespace="n1")
     assert load_config(path, user="joe") == ClientConfig(host="https://a", token="joe", namespace="n1")
@@ -484,40 +487,38 @@ def test_cluster_user_and_namespace_can_be_chosen_one_by_one(write: Write):
 
 
 @pytest.mark.parametrize(
-    ("choice", "complaint"),
+    ("selection", "message"),
     [
-        ({"context": "x"}, 'context "x": was not found; there are: anonymous, lost, nowhere, one, stranger, two'),
-        ({"cluster": "x"}, 'cluster "x": was not found; there are: a, b'),
-        ({"user": "x"}, 'user "x": was not found; there are: jane, joe'),
-        ({"context": "lost"}, 'context "lost": cluster: there is no cluster "x"; there are: a, b'),
-        ({"context": "stranger"}, 'context "stranger": user: there is no user "y"; there are: jane, joe'),
+        ({"context": "x"}, 'context "x": does not exist; known: anonymous, lost, nowhere, one, two, unknown-user'),
+        ({"cluster": "x"}, 'cluster "x": does not exist; known: a, b'),
+        ({"user": "x"}, 'user "x": does not exist; known: jane, joe'),
+        ({"context": "lost"}, 'context "lost": cluster: there is no cluster "x"; known: a, b'),
+        ({"context": "unknown-user"}, 'context "unknown-user": user: there is no user "y"; known: jane, joe'),
         ({"context": "nowhere"}, 'context "nowhere": cluster: is missing'),
-        ({"namespace": "No"}, "namespace: 'No' is no namespace"),
+        ({"namespace": "No"}, "namespace: 'No' is not a valid namespace"),
     ],
 )
-def test_what_is_chosen_must_be_there(write: Write, choice: dict[str, Any], complaint: str):
+def test_selected_entries_must_exist(write: Write, selection: dict[str, Any], message: str):
     with pytest.raises(ConfigError) as caught:
-        load_config(write(several()), **choice)
-    assert complaint in str(caught.value)
+        load_config(write(several()), **selection)
+    assert message in str(caught.value)
     assert not isinstance(caught.value, EmptyConfigError)
 
 
-def test_a_current_context_that_is_gone_is_an_error_even_in_a_pod(write: Write, pod: Path):
-    with pytest.raises(ConfigError, match='context "gone": was not found'):
+def test_a_missing_current_context_is_an_error_even_in_a_pod(write: Write, pod: Path):
+    with pytest.raises(ConfigError, match='context "gone": does not exist'):
         load_config(write(several() | {"current-context": "gone"}), service_account_folder=pod)
 
 
-def test_without_a_current_context_the_known_ones_are_named(write: Write):
-    with pytest.raises(
-        EmptyConfigError, match="no current context is set, and none was asked for; there are: anonymous"
-    ):
+def test_without_a_current_context_the_error_lists_the_known_ones(write: Write):
+    with pytest.raises(EmptyConfigError, match="no current context is set; pass `context`; known: anonymous"):
         load_config(write(several() | {"current-context": ""}))
 
 
 # Overrides
 
 
-def test_overriding_the_certificate_authority_replaces_whatever_there_was(write: Write, tmp_path: Path):
+def test_overriding_the_certificate_authority_replaces_every_trust_setting(write: Write, tmp_path: Path):
     (tmp_path / "ca.crt").write_bytes(CA_PEM)
     ca_file = str(tmp_path / "ca.crt")
     with_data = write(kubeconfig({"certificate-authority-data": CA_DATA}), "1")
@@ -563,25 +564,25 @@ def test_overriding_certificate_and_key_replaces_data_and_files(write: Write, tm
     ],
     ids=lambda user: next(iter(user)),
 )
-def test_a_token_replaces_every_other_way_to_log_in(write: Write, user: dict[str, Any]):
+def test_a_token_replaces_every_other_login_method(write: Write, user: dict[str, Any]):
     config = load_config(write(kubeconfig(user=user)), token="new")
     assert config == ClientConfig(host="https://10.0.0.1:6443", token="new")
 
 
-def test_what_is_none_or_empty_overrides_nothing(write: Write):
+def test_none_and_empty_values_override_nothing(write: Write):
     path = write(kubeconfig({"proxy-url": "http://proxy:3128"}, {"token": "t"}, {"namespace": "n"}))
     expected = load_config(path)
     assert load_config(path, token="", host=None, proxy_url="", ca_data=b"", namespace="", timeout=None) == expected
 
 
-def test_what_a_kubeconfig_cannot_say_can_be_given(write: Write):
+def test_options_that_a_kubeconfig_does_not_have_can_be_passed(write: Write):
     config = load_config(write(kubeconfig()), timeout=5.0, qps=50.0, burst=100, user_agent="me")
     assert (config.timeout, config.qps, config.burst, config.user_agent) == (5.0, 50.0, 100, "me")
 
 
 def test_an_option_that_does_not_exist_is_a_type_error(write: Write):
     with pytest.raises(TypeError, match="colour"):
-        load_config(write(kubeconfig()), colour="blue")  # type: ignore[call-arg]  # the mistake that is tested
+        load_config(write(kubeconfig()), colour="blue")  # type: ignore[call-arg]  # the error under test
 
 
 # Users
@@ -594,7 +595,7 @@ def test_credentials_are_read_from_data_and_files(write: Write, tmp_path: Path):
     assert (config.client_cert_data, config.client_key_data, config.ca_data) == (CERT_PEM, KEY_PEM, CA_PEM)
 
 
-def test_a_token_may_stand_beside_a_token_file(write: Write, tmp_path: Path):
+def test_a_token_and_a_token_file_may_be_combined(write: Write, tmp_path: Path):
     config = load_config(write(kubeconfig(user={"token": "t", "tokenFile": "nowhere"})))
     assert (config.token, config.token_file) == ("t", str(tmp_path / "nowhere"))
 
@@ -628,11 +629,11 @@ def test_an_exec_plugin_is_read_with_its_cluster_extension(write: Write, tmp_pat
         provide_cluster_info=True,
         cluster_config={"audience": "a", "b": None},
         install_hint="[31minstall[0m it\nwith care",
-        origin=Origin(str(path), "u"),
+        kubeconfig_user=KubeconfigUser(str(path), "u"),
     )
 
 
-def test_the_older_exec_version_asks_for_a_terminal_only_if_there_is_one(write: Write):
+def test_exec_v1beta1_defaults_to_a_terminal_if_available(write: Write):
     version = "client.authentication.k8s.io/v1beta1"
     config = load_config(write(kubeconfig(user={"exec": {"command": "aws", "apiVersion": version}})))
     assert config.exec is not None
@@ -652,13 +653,13 @@ def test_exec_plugins_can_be_forbidden_or_allowed_by_name(
         for allowed in (True, ["login"], [str(plugin)], {"other", "login"}, "login", str(plugin)):
             assert load_config(path, allow_exec=allowed).exec
         for refused in (False, [], ["other"], ["/elsewhere/login"], "", "a-login", f"{plugin}2"):
-            with pytest.raises(ConfigError, match=r'user "u": exec\.command: this program does not allow that plugin'):
+            with pytest.raises(ConfigError, match=r'user "u": exec\.command: allow_exec does not permit this plugin'):
                 load_config(path, allow_exec=refused)
     assert load_config(by_name, token="t", allow_exec=False).token == "t"
 
 
 def test_an_identity_provider_is_read(write: Write, tmp_path: Path):
-    said = {
+    provider = {
         "idp-issuer-url": "https://idp",
         "client-id": "me",
         "client-secret": "s",
@@ -667,7 +668,7 @@ def test_an_identity_provider_is_read(write: Write, tmp_path: Path):
         "idp-certificate-authority": "idp.crt",
         "idp-certificate-authority-data": CA_DATA,
     }
-    path = write(kubeconfig(user={"auth-provider": {"name": "oidc", "config": said}}))
+    path = write(kubeconfig(user={"auth-provider": {"name": "oidc", "config": provider}}))
     assert load_config(path).auth_provider == OIDCConfig(
         issuer_url="https://idp",
         client_id="me",
@@ -676,22 +677,20 @@ def test_an_identity_provider_is_read(write: Write, tmp_path: Path):
         refresh_token="r",
         ca_file=str(tmp_path / "idp.crt"),
         ca_data=CA_PEM,
-        origin=Origin(str(path), "u"),
+        kubeconfig_user=KubeconfigUser(str(path), "u"),
     )
 
 
-def test_credentials_of_a_file_are_not_sent_in_the_open(write: Write, caplog: pytest.LogCaptureFixture):
+def test_credentials_of_a_file_are_not_sent_unencrypted(write: Write, caplog: pytest.LogCaptureFixture):
     user = {"token": CANARY, "client-certificate": "nowhere", "client-key": "nowhere", "as": "jane"}
     path = write(kubeconfig({"server": "http://10.0.0.1:8080"}, user))
     assert load_config(path) == ClientConfig(host="http://10.0.0.1:8080", impersonate=Impersonation(user="jane"))
-    assert (
-        "the credentials of the kubeconfig are not sent, because http://10.0.0.1:8080 is not encrypted" in caplog.text
-    )
-    # What a program says itself, it means.
+    assert "are not sent, because the connection to http://10.0.0.1:8080 is not encrypted" in caplog.text
+    # An explicit override is sent.
     assert load_config(path, token="t").token == "t"
 
 
-def test_a_server_without_a_scheme_is_reached_by_tls_if_an_authority_is_named(write: Write):
+def test_a_server_without_a_scheme_uses_tls_if_an_authority_is_configured(write: Write):
     path = write(kubeconfig({"server": "10.0.0.1:6443", "certificate-authority-data": CA_DATA}, {"token": "t"}))
     config = load_config(path)
     assert (config.base_url, config.token) == ("https://10.0.0.1:6443", "t")
@@ -705,7 +704,7 @@ WRONG_ENTRIES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"certificate-authority-data": "aGk="},
         {},
-        'cluster "k": certificate-authority-data: holds no certificate in PEM form',
+        'cluster "k": certificate-authority-data: contains no certificate in PEM format',
     ),
     (
         {"certificate-authority": "nowhere"},
@@ -715,7 +714,7 @@ WRONG_ENTRIES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"certificate-authority": "empty"},
         {},
-        'cluster "k": certificate-authority: {home}/empty: holds no certificate in PEM form',
+        'cluster "k": certificate-authority: {home}/empty: contains no certificate in PEM format',
     ),
     (
         {"certificate-authority": "a", "certificate-authority-data": CA_DATA},
@@ -741,7 +740,7 @@ WRONG_ENTRIES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {},
         {"client-certificate-data": CA_DATA, "client-key-data": CA_DATA},
-        'user "u": client-key-data: the client certificate or its key is not in PEM form',
+        'user "u": client-key-data: the client certificate or its key is not in PEM format',
     ),
     (
         {},
@@ -759,8 +758,8 @@ WRONG_ENTRIES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"tokenFile": "nowhere"},
         'user "u": tokenFile: {home}/nowhere: the token cannot be read: No such file or directory',
     ),
-    ({}, {"tokenFile": "empty"}, 'user "u": tokenFile: {home}/empty: there is no token in it'),
-    ({}, {"as-groups": ["g"]}, 'user "u": as: is empty; uid, groups and extra can only be impersonated together'),
+    ({}, {"tokenFile": "empty"}, 'user "u": tokenFile: {home}/empty: the file is empty'),
+    ({}, {"as-groups": ["g"]}, 'user "u": as: is empty; uid, groups and extra require a user'),
     ({}, exec_entry(command=""), 'user "u": exec.command: is missing'),
     ({}, exec_entry(apiVersion=""), 'user "u": exec.apiVersion: is missing'),
     (
@@ -771,9 +770,9 @@ WRONG_ENTRIES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, exec_entry(interactiveMode=""), 'user "u": exec.interactiveMode: is missing; it must be one of Never'),
     ({}, exec_entry(interactiveMode="Maybe"), "user \"u\": exec.interactiveMode: is 'Maybe'; it must be one of Never"),
     ({}, exec_entry(env=[{"value": "b"}]), 'user "u": exec.env: has a variable without a name'),
-    ({}, exec_entry(args=["\0"]), 'user "u": exec.args: must be texts that can be arguments'),
+    ({}, exec_entry(args=["\0"]), 'user "u": exec.args: must contain valid program arguments'),
     ({}, {"as": "a\nb"}, 'user "u": as: must be text without line breaks'),
-    ({}, {"as": "a", "as-user-extra": {"": ["b"]}}, 'user "u": as-user-extra: has a key that is empty'),
+    ({}, {"as": "a", "as-user-extra": {"": ["b"]}}, 'user "u": as-user-extra: has an empty key'),
     (
         {},
         exec_entry()
@@ -788,13 +787,13 @@ WRONG_ENTRIES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {},
         {"auth-provider": {"name": "gcp"}},
-        "user \"u\": auth-provider.name: there is no auth provider 'gcp', or no longer;",
+        "user \"u\": auth-provider.name: the auth provider 'gcp' is not supported;",
     ),
     ({}, {"auth-provider": {"name": "azure"}}, "install kubelogin and run `kubelogin convert-kubeconfig`"),
     (
         {},
         {"auth-provider": {"name": "openstack"}},
-        "there is no auth provider 'openstack', or no longer; use an exec plugin",
+        "the auth provider 'openstack' is not supported; use an exec plugin",
     ),
     (
         {},
@@ -809,29 +808,27 @@ WRONG_ENTRIES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("cluster", "user", "complaint"), WRONG_ENTRIES, ids=[complaint for *_, complaint in WRONG_ENTRIES]
-)
-def test_what_is_wrong_with_an_entry_is_said_with_its_field(
-    write: Write, tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any], complaint: str
+@pytest.mark.parametrize(("cluster", "user", "message"), WRONG_ENTRIES, ids=[message for *_, message in WRONG_ENTRIES])
+def test_an_invalid_entry_is_reported_with_its_field(
+    write: Write, tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any], message: str
 ):
     write("", "empty")
     path = write(kubeconfig(cluster, user))
     with pytest.raises(ConfigError) as caught:
         load_config(path)
-    assert complaint.format(home=tmp_path) in str(caught.value)
+    assert message.format(home=tmp_path) in str(caught.value)
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_mistakes_of_cluster_user_and_context_are_reported_together(write: Write):
+def test_errors_of_cluster_user_and_context_are_reported_together(write: Write):
     with pytest.raises(ConfigError) as caught:
         load_config(write(kubeconfig({"proxy-url": "x"}, exec_entry(command=""), {"namespace": "No"})))
-    said = str(caught.value)
-    assert ": 3 mistakes: " in said
-    assert all(part in said for part in ("proxy-url: ", "exec.command: ", "namespace: "))
+    message = str(caught.value)
+    assert ": 3 errors: " in message
+    assert all(part in message for part in ("proxy-url: ", "exec.command: ", "namespace: "))
 
 
-def test_mistakes_in_entries_that_are_not_used_do_not_matter(write: Write):
+def test_invalid_entries_that_are_not_selected_are_ignored(write: Write):
     content = kubeconfig()
     content["clusters"].append({"name": "other", "cluster": {"certificate-authority-data": "!", "proxy-url": "?"}})
     content["users"].append({"name": "other", "user": {"auth-provider": {"name": "gcp"}}})
@@ -859,7 +856,7 @@ def secrets_everywhere() -> dict[str, Any]:
 
 
 def shown(error: BaseException | None) -> str:
-    """All that an error and those behind it say."""
+    """The texts of an error, its cause and its context."""
     return f"{error!r} {error} {shown(error.__cause__)} {shown(error.__context__)}" if error else ""
 
 
@@ -880,7 +877,7 @@ def shown(error: BaseException | None) -> str:
         lambda text: text.replace("kind: Config", f"kind: {CANARY}"),
     ],
 )
-def test_no_secret_of_a_file_shows_in_an_error_or_a_log(
+def test_no_secret_of_a_file_appears_in_an_error_or_a_log(
     write: Write, caplog: pytest.LogCaptureFixture, breaking: Callable[[str], str]
 ):
     caplog.set_level(logging.DEBUG)
@@ -890,7 +887,7 @@ def test_no_secret_of_a_file_shows_in_an_error_or_a_log(
     assert CANARY not in shown(caught.value) + caplog.text
 
 
-def test_no_secret_shows_in_what_was_read(write: Write):
+def test_no_secret_appears_in_the_repr_of_a_kubeconfig(write: Write):
     path = write(kubeconfig(user=secrets_everywhere()))
     assert CANARY not in repr(read_kubeconfig(path))
     assert "token" in repr(read_kubeconfig(path).users["u"])
@@ -899,7 +896,7 @@ def test_no_secret_shows_in_what_was_read(write: Write):
 # In a pod
 
 
-def test_a_pod_finds_its_cluster_by_itself(pod: Path):
+def test_in_a_pod_the_service_account_is_used(pod: Path):
     expected = ClientConfig(
         host="https://10.96.0.1:443",
         token_file=str(pod / "token"),
@@ -910,7 +907,7 @@ def test_a_pod_finds_its_cluster_by_itself(pod: Path):
     assert load_config(service_account_folder=pod) == expected
 
 
-def test_the_address_of_the_cluster_may_be_of_version_6(pod: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_address_of_the_cluster_may_be_ipv6(pod: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
     assert load_incluster_config(service_account_folder=pod).host == "https://[fd00::1]:443"
 
@@ -924,9 +921,9 @@ def test_the_namespace_of_a_pod_may_come_from_its_environment(pod: Path, monkeyp
 
 
 @pytest.mark.parametrize("missing", ["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"])
-def test_without_host_or_port_this_is_no_pod(pod: Path, monkeypatch: pytest.MonkeyPatch, missing: str):
+def test_without_host_or_port_this_is_not_a_pod(pod: Path, monkeypatch: pytest.MonkeyPatch, missing: str):
     monkeypatch.delenv(missing)
-    with pytest.raises(NotInClusterError, match="this is no pod"):
+    with pytest.raises(NotInClusterError, match="this is not a pod"):
         load_incluster_config(service_account_folder=pod)
     with pytest.raises(EmptyConfigError):
         load_config(service_account_folder=pod)
@@ -934,7 +931,7 @@ def test_without_host_or_port_this_is_no_pod(pod: Path, monkeypatch: pytest.Monk
 
 def test_a_pod_needs_a_readable_token(pod: Path):
     (pod / "token").write_text(" \n")
-    with pytest.raises(ConfigError, match=r"serviceaccount/token: .*: there is no token in it"):
+    with pytest.raises(ConfigError, match=r"serviceaccount/token: .*: the file is empty"):
         load_incluster_config(service_account_folder=pod)
     (pod / "token").unlink()
     with pytest.raises(ConfigError, match=r"serviceaccount/token: .*: the token cannot be read: No such file"):
@@ -943,13 +940,13 @@ def test_a_pod_needs_a_readable_token(pod: Path):
         load_config(service_account_folder=pod)
 
 
-def test_a_pod_without_an_authority_trusts_the_systems(pod: Path, caplog: pytest.LogCaptureFixture):
+def test_a_pod_without_a_valid_authority_uses_the_systems(pod: Path, caplog: pytest.LogCaptureFixture):
     (pod / "ca.crt").write_text("nonsense")
     assert load_incluster_config(service_account_folder=pod).ca_file == ""
-    assert "ca.crt: ca_file: holds no certificate in PEM form" in caplog.text
+    assert "ca.crt: ca_file: contains no certificate in PEM format" in caplog.text
 
 
-def test_a_kubeconfig_comes_before_the_pod(write: Write, pod: Path):
+def test_a_kubeconfig_wins_over_the_service_account(write: Write, pod: Path):
     path = write(kubeconfig(user={"token": "t"}))
     assert load_config(path, service_account_folder=pod).host == "https://10.0.0.1:6443"
     empty = write("", "empty")
@@ -958,7 +955,7 @@ def test_a_kubeconfig_comes_before_the_pod(write: Write, pod: Path):
         load_kube_config(empty)
 
 
-def test_a_context_without_a_namespace_takes_the_pods(write: Write, pod: Path):
+def test_a_context_without_a_namespace_uses_that_of_the_pod(write: Write, pod: Path):
     without, named = write(kubeconfig(), "1"), write(kubeconfig(context={"namespace": "n"}), "2")
     assert load_config(without, service_account_folder=pod).namespace == "pod-namespace"
     assert load_config(named, service_account_folder=pod).namespace == "n"
@@ -966,7 +963,7 @@ def test_a_context_without_a_namespace_takes_the_pods(write: Write, pod: Path):
     assert load_kube_config(without).namespace == "default"
 
 
-def test_overrides_count_in_a_pod_too(write: Write, pod: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_overrides_apply_in_a_pod_too(write: Write, pod: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     config = load_config(service_account_folder=pod, host="https://other", token="t", namespace="n")
     assert config == ClientConfig(host="https://other", token="t", namespace="n")
     monkeypatch.setenv("KUBECONFIG", str(write({"users": [{"name": "jane", "user": {"token": "j"}}]})))
@@ -976,7 +973,9 @@ def test_overrides_count_in_a_pod_too(write: Write, pod: Path, tmp_path: Path, m
     assert (config.host, config.token, config.token_file) == ("https://10.96.0.1:443", "t", "")
 
 
-def test_a_default_server_in_the_environment_comes_last(write: Write, pod: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_server_in_kubernetes_master_has_the_lowest_precedence(
+    write: Write, pod: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("KUBERNETES_MASTER", "http://127.0.0.1:8001")
     assert load_config() == ClientConfig(host="http://127.0.0.1:8001")
     assert load_config(service_account_folder=pod).host == "https://10.96.0.1:443"
@@ -1009,24 +1008,29 @@ FULL = ClientConfig(
         ClientConfig(host="https://x", username="u", password="päss: 'word'", insecure_skip_tls_verify=True),
     ],
 )
-def test_what_is_written_reads_back_the_same(tmp_path: Path, config: ClientConfig):
+def test_a_written_config_is_read_back_unchanged(tmp_path: Path, config: ClientConfig):
     write_kubeconfig(tmp_path / "new" / "config", config)
     assert load_config(tmp_path / "new" / "config") == config
 
 
-def test_plugins_and_providers_read_back_the_same(tmp_path: Path):
-    path, origin = tmp_path / "config", Origin(str(tmp_path / "config"), "mine")
+def test_plugins_and_providers_are_read_back_unchanged(tmp_path: Path):
+    path, entry = tmp_path / "config", KubeconfigUser(str(tmp_path / "config"), "mine")
     plugin = ExecConfig(
-        command="aws", args=["a"], env={"A": "b"}, provide_cluster_info=True, cluster_config={"x": 1}, origin=origin
+        command="aws",
+        args=["a"],
+        env={"A": "b"},
+        provide_cluster_info=True,
+        cluster_config={"x": 1},
+        kubeconfig_user=entry,
     )
     write_kubeconfig(path, ClientConfig(host="https://x", exec=plugin), name="mine")
     assert load_config(path).exec == plugin
-    provider = OIDCConfig(issuer_url="https://i", client_id="c", id_token="t", ca_data=CA_PEM, origin=origin)
+    provider = OIDCConfig(issuer_url="https://i", client_id="c", id_token="t", ca_data=CA_PEM, kubeconfig_user=entry)
     write_kubeconfig(path, ClientConfig(host="https://x", auth_provider=provider), name="mine")
     assert load_config(path, "mine").auth_provider == provider
 
 
-def test_a_written_file_is_for_its_owner_alone_and_replaces_the_old_one(write: Write, tmp_path: Path):
+def test_a_written_file_is_readable_by_its_owner_only_and_replaces_the_old_one(write: Write, tmp_path: Path):
     path = write("old")
     path.chmod(0o644)
     write_kubeconfig(path, FULL)
@@ -1056,28 +1060,28 @@ def test_new_tokens_change_nothing_else_in_a_file(write: Write, tmp_path: Path):
     content["users"].append({"name": "other", "user": PROVIDER})
     path = write(content)
     (tmp_path / "link").symlink_to(path)
-    write_tokens(Origin(str(tmp_path / "link"), "u"), {"id-token": "new", "refresh-token": "r"})
+    write_tokens(KubeconfigUser(str(tmp_path / "link"), "u"), {"id-token": "new", "refresh-token": "r"})
     content["users"][0]["user"]["auth-provider"]["config"] |= {"id-token": "new", "refresh-token": "r"}
     assert yaml.safe_load(path.read_text()) == content
     assert (tmp_path / "link").is_symlink()
 
 
-def test_a_locked_file_is_left_alone(write: Write):
+def test_a_locked_file_is_not_changed(write: Write):
     path = write(kubeconfig(user=PROVIDER))
     before = path.read_bytes()
     lock = path.with_name("config.lock")
     lock.touch()
-    with pytest.raises(ConfigError, match=r"somebody else is changing it; if not, remove .*config\.lock"):
-        write_tokens(Origin(str(path), "u"), {"id-token": "new"})
+    with pytest.raises(ConfigError, match=r"is locked by another process; .* remove .*config\.lock"):
+        write_tokens(KubeconfigUser(str(path), "u"), {"id-token": "new"})
     assert path.read_bytes() == before
     lock.unlink()
-    write_tokens(Origin(str(path), "u"), {"id-token": "new"})
+    write_tokens(KubeconfigUser(str(path), "u"), {"id-token": "new"})
     assert not lock.exists()
 
 
 @pytest.mark.parametrize("content", ["", "[", "users: [{name: u, user: {}}]", "users: 3", "users: [3]"])
 def test_tokens_are_not_written_into_a_file_that_has_changed(write: Write, content: str):
     path = write(content)
-    with pytest.raises(ConfigError, match='user "u": is no longer what it was'):
-        write_tokens(Origin(str(path), "u"), {"id-token": CANARY})
+    with pytest.raises(ConfigError, match='user "u": the tokens cannot be written: the entry was removed or changed'):
+        write_tokens(KubeconfigUser(str(path), "u"), {"id-token": CANARY})
     assert path.read_text() == content

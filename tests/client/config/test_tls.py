@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from listwatch.client.config.client_config import ClientConfig
-from listwatch.client.config.tls import ClientCertificate, TLSContexts, certificate_mistakes, trusting
+from listwatch.client.config.tls import ClientCertificate, TLSContexts, ca_context, find_certificate_errors
 from listwatch.errors import ConfigError
 from listwatch.testing.clocks import VirtualClock
 
@@ -44,7 +44,7 @@ def server_context(server: trustme.LeafCert = SERVER) -> ssl.SSLContext:
 def handshake(
     client: ssl.SSLContext | None, server: ssl.SSLContext | None = None, name: str = "server.example.com"
 ) -> str:
-    """Let both sides meet, and return whom the server then takes the client for."""
+    """Perform a handshake, and return the client name that the server sees."""
     assert client is not None
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     ours = client.wrap_bio(to_client, to_server, server_hostname=name)
@@ -89,7 +89,7 @@ def test_without_an_authority_those_of_the_system_are_trusted(tmp_path: Path, mo
     (tmp_path / "ca.crt").write_bytes(CA_PEM)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.crt"))
     assert handshake(TLSContexts(config(ca_data=b"")).current()) == "nobody"
-    assert handshake(trusting()) == "nobody"
+    assert handshake(ca_context()) == "nobody"
 
 
 def test_a_server_of_another_name_is_not_trusted():
@@ -99,7 +99,7 @@ def test_a_server_of_another_name_is_not_trusted():
         handshake(context, name="other.example.com")
 
 
-def test_skipping_verification_trusts_everybody():
+def test_skipping_verification_trusts_every_server():
     insecure = TLSContexts(config(ca_data=b"", insecure_skip_tls_verify=True)).current()
     assert handshake(insecure, name="whatever") == "nobody"
 
@@ -125,17 +125,17 @@ def test_the_servers_own_certificate_may_be_the_anchor():
     assert handshake(TLSContexts(config(ca_data=pinned)).current()) == "nobody"
 
 
-def test_old_versions_of_tls_are_refused():
+def test_old_versions_of_tls_are_rejected():
     context = TLSContexts(config()).current()
     assert context is not None
     assert context.minimum_version == ssl.TLSVersion.TLSv1_2
 
 
-def test_trust_in_another_server_can_be_built(tmp_path: Path):
+def test_a_context_for_another_server_can_be_built(tmp_path: Path):
     (tmp_path / "ca.crt").write_bytes(CA_PEM)
-    assert handshake(trusting(ca_file=str(tmp_path / "ca.crt"))) == "nobody"
+    assert handshake(ca_context(ca_file=str(tmp_path / "ca.crt"))) == "nobody"
     with pytest.raises(ssl.SSLCertVerificationError):
-        handshake(trusting())
+        handshake(ca_context())
 
 
 # Who we are
@@ -207,9 +207,7 @@ def test_a_client_certificate_that_changes_is_picked_up_after_five_minutes(tmp_p
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", None], ids=["empty", "nonsense", "missing"])
-def test_a_change_that_cannot_be_used_changes_nothing(
-    tmp_path: Path, content: bytes | None, caplog: pytest.LogCaptureFixture
-):
+def test_an_invalid_change_is_ignored(tmp_path: Path, content: bytes | None, caplog: pytest.LogCaptureFixture):
     ca, clock = tmp_path / "ca.crt", VirtualClock()
     ca.write_bytes(CA_PEM)
     contexts = TLSContexts(config(ca_data=b"", ca_file=str(ca)), clock=clock)
@@ -217,7 +215,7 @@ def test_a_change_that_cannot_be_used_changes_nothing(
     ca.unlink() if content is None else ca.write_bytes(content)
     clock.jump(300)
     assert contexts.current() is first
-    assert f"the old ones stay in force: {ca}: ca_file: " in caplog.text
+    assert f"the previous ones stay in use: {ca}: ca_file: " in caplog.text
     ca.write_bytes(CA_PEM + OTHER_CA_PEM)
     clock.jump(300)
     assert contexts.current() is not first
@@ -248,19 +246,19 @@ def encrypted(key: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"ca_data": CANARY}, "ca_data: holds no certificate in PEM form"),
+        ({"ca_data": CANARY}, "ca_data: contains no certificate in PEM format"),
         (
             {"ca_data": b"", "ca_file": "/nowhere/ca.crt"},
             "/nowhere/ca.crt: ca_file: cannot be read: No such file or directory",
         ),
-        ({"ca_data": b"", "ca_file": "/nowhere\0"}, "ca_file: cannot be read: that is no path"),
+        ({"ca_data": b"", "ca_file": "/nowhere\0"}, "ca_file: cannot be read: the path is invalid"),
         (
             {"client_cert_data": JANE.certificate, "client_key_data": JOE.key},
             "client_key_data: the client key does not belong to the client certificate",
         ),
         (
             {"client_cert_data": CANARY, "client_key_data": CANARY},
-            "client_key_data: the client certificate or its key is not in PEM form",
+            "client_key_data: the client certificate or its key is not in PEM format",
         ),
         (
             {"client_cert_data": JANE.certificate, "client_key_data": encrypted(JANE.key)},
@@ -285,16 +283,16 @@ def test_certificates_that_cannot_be_used_are_named(
         with pytest.raises(ConfigError) as caught:
             contexts.current()
         assert complaint in str(caught.value)
-    [mistake] = certificate_mistakes(config(**fields))
+    [mistake] = find_certificate_errors(config(**fields))
     assert str(mistake) == str(caught.value)
     assert CANARY.decode() not in f"{caught.value!r} {caught.value.__context__!r} {caplog.text}"
 
 
-def test_a_new_certificate_that_cannot_be_used_is_refused_each_time():
+def test_a_new_certificate_that_cannot_be_used_is_rejected_each_time():
     contexts = TLSContexts(config())
     contexts.current(JANE)
     for _ in range(2):
-        with pytest.raises(ConfigError, match="not in PEM form"):
+        with pytest.raises(ConfigError, match="not in PEM format"):
             contexts.current(ClientCertificate(CANARY, CANARY))
     assert handshake(contexts.current(JANE)) == "jane@example.com"
 
@@ -302,4 +300,4 @@ def test_a_new_certificate_that_cannot_be_used_is_refused_each_time():
 def test_certificates_and_contexts_show_no_key():
     contexts = TLSContexts(config(client_cert_data=CANARY, client_key_data=CANARY))
     assert CANARY.decode() not in f"{ClientCertificate(CANARY, CANARY)!r} {contexts!r}"
-    assert repr(contexts) == f"<TLSContexts of {HOST}, not used yet>"
+    assert repr(contexts) == f"<TLSContexts of {HOST}, not loaded>"

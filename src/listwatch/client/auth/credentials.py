@@ -19,7 +19,7 @@ from listwatch.client.auth.credential import Credential, Issued
 from listwatch.client.auth.exec_plugin import ExecPlugin
 from listwatch.client.auth.oidc import Fetch, OIDCProvider
 from listwatch.client.config.client_config import ClientConfig
-from listwatch.client.config.token_file import read_token
+from listwatch.client.config.token_file import read_token_file
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError, CredentialError
 
@@ -129,7 +129,7 @@ class TokenFileCredentials:
 
     def _read(self) -> Credential:
         try:
-            credential = Credential(_bearer(read_token(self._path)))
+            credential = Credential(_bearer(read_token_file(self._path)))
         except CredentialError as error:
             return self._last_one(error)
         self._next_read = self._clock.monotonic() + _REREAD_INTERVAL

@@ -20,9 +20,9 @@ from typing import Annotated, Any
 import msgspec
 
 from listwatch.client.auth.credential import Credential, Issued
-from listwatch.client.config.client_config import ClientConfig, ExecConfig, fits_header
-from listwatch.client.config.kubeconfig_reader import parsed
-from listwatch.client.config.tls import ClientCertificate, authority_of, check_certificate
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, is_header_value
+from listwatch.client.config.kubeconfig_reader import load_document
+from listwatch.client.config.tls import ClientCertificate, check_certificate, read_ca_bundle
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError
 from listwatch.objects.reading import read
@@ -128,7 +128,7 @@ class ExecPlugin:
             "server": config.host,
             "tls-server-name": config.tls_server_name,
             "insecure-skip-tls-verify": config.insecure_skip_tls_verify,
-            "certificate-authority-data": base64.b64encode(authority_of(config)).decode("ascii"),
+            "certificate-authority-data": base64.b64encode(read_ca_bundle(config)).decode("ascii"),
             "proxy-url": config.proxy_url,
             "disable-compression": config.disable_compression,
         }
@@ -145,14 +145,14 @@ class ExecPlugin:
         token, certificate = printed.status.token or "", self._certificate(printed.status)
         if not (token or certificate):
             raise self._failure("printed neither a token nor a certificate with its key")
-        if not fits_header(token):
+        if not is_header_value(token):
             raise self._failure("printed a token of several lines")
         authorization = f"Bearer {token}" if token else ""
         return Issued(Credential(authorization, certificate), printed.status.expiration_timestamp)
 
     def _decoded(self, output: bytes) -> _ExecCredential:
         try:
-            credential: _ExecCredential = read(parsed(output), _ExecCredential)
+            credential: _ExecCredential = read(load_document(output), _ExecCredential)
         except msgspec.ValidationError as error:
             problem = f"printed no proper ExecCredential: {error}"
         except ValueError:
@@ -175,7 +175,8 @@ class ExecPlugin:
         return pair
 
     def _failure(self, problem: str) -> CredentialError:
-        file, entry = (self._plugin.origin.file, self._plugin.origin.entry) if self._plugin.origin else ("", "")
+        user = self._plugin.kubeconfig_user
+        file, entry = (user.file, user.entry) if user else ("", "")
         return CredentialError(f"{self} {problem}", file=file, entry=entry)
 
 

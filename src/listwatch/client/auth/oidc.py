@@ -17,9 +17,9 @@ from urllib.parse import quote_plus, urlencode
 import msgspec
 
 from listwatch.client.auth.credential import Credential, Issued
-from listwatch.client.config.client_config import OIDCConfig, fits_header, url_mistakes, without_password
+from listwatch.client.config.client_config import OIDCConfig, is_header_value, redact_url, url_problems
 from listwatch.client.config.kubeconfig_writer import write_tokens
-from listwatch.client.config.tls import trusting
+from listwatch.client.config.tls import ca_context
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError, TransportError
 from listwatch.objects.reading import decoder_for
@@ -70,7 +70,7 @@ class OIDCProvider:
         self._config = config
         self._fetch = fetch
         self._clock = clock
-        self._shown = without_password(config.issuer_url)
+        self._shown = redact_url(config.issuer_url)
         self._id_token = config.id_token.strip()
         self._refresh_token = config.refresh_token
 
@@ -91,7 +91,7 @@ class OIDCProvider:
         if not self._refresh_token:
             raise self._failure("the ID token is no longer good, and there is no refresh token; log in again")
         tokens = await self._new_tokens(await self._token_endpoint())
-        if not tokens.id_token or not fits_header(tokens.id_token):
+        if not tokens.id_token or not is_header_value(tokens.id_token):
             raise self._failure("its answer holds no ID token; log in again with the scope openid")
         self._id_token = tokens.id_token
         self._refresh_token = tokens.refresh_token or self._refresh_token
@@ -101,8 +101,8 @@ class OIDCProvider:
         url = f"{self._config.issuer_url.rstrip('/')}/.well-known/openid-configuration"
         status, body = await self._ask("GET", url)
         endpoint = self._decoded(body, _Discovery).token_endpoint if status == 200 else ""
-        if any(url_mistakes("token_endpoint", endpoint)):
-            raise self._failure(f"{without_password(url)} names no token endpoint (status {status})")
+        if any(url_problems("token_endpoint", endpoint)):
+            raise self._failure(f"{redact_url(url)} names no token endpoint (status {status})")
         return endpoint
 
     async def _new_tokens(self, endpoint: str) -> _Tokens:
@@ -139,7 +139,7 @@ class OIDCProvider:
 
     def _trust(self) -> ssl.SSLContext:
         try:
-            return trusting(ca_file=self._config.ca_file, ca_data=self._config.ca_data)
+            return ca_context(ca_file=self._config.ca_file, ca_data=self._config.ca_data)
         except ConfigError as error:
             raise self._failure(f"its certificate authority cannot be used: {error}") from None
 
@@ -154,15 +154,15 @@ class OIDCProvider:
 
     def _write_back(self) -> None:
         tokens = {"id-token": self._id_token, "refresh-token": self._refresh_token}
-        if self._config.origin is None:
+        if self._config.kubeconfig_user is None:
             return
         try:
-            write_tokens(self._config.origin, tokens)
+            write_tokens(self._config.kubeconfig_user, tokens)
         except ConfigError as error:
             _log.warning("the new tokens of %s could not be saved: %s", self._shown, error)
 
     def _failure(self, problem: str) -> CredentialError:
-        origin = self._config.origin
+        origin = self._config.kubeconfig_user
         file, entry = (origin.file, origin.entry) if origin else ("", "")
         return CredentialError(f"{self}: {problem}", file=file, entry=entry)
 

@@ -1,10 +1,10 @@
-"""Finds the configuration of a program as kubectl does, and makes a ClientConfig of it.
+"""Loads the configuration of a program as kubectl does.
 
     path given ─┐
     KUBECONFIG ─┼─▶ files ─▶ merged, the first wins ─▶ context ─▶ cluster, user, namespace ─▶ overrides ─▶ ClientConfig
-    ~/.kube/config                                        └─ nothing there: the pod's service account (`in_cluster`)
+    ~/.kube/config                                        └─ if there is none: the pod's service account (`in_cluster`)
 
-`kubeconfig_reader` reads the files, and `kubeconfig_draft` says what the chosen entries mean together.
+`kubeconfig_reader` reads the files, `config_builder` combines the selected entries and the overrides.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
+from typing import NamedTuple, TypedDict, TypeVar, Unpack
 
 from listwatch.client.config.client_config import ClientConfig, ExecConfig, Impersonation, OIDCConfig, ServerWarning
+from listwatch.client.config.config_builder import ConfigBuilder
 from listwatch.client.config.in_cluster import SERVICE_ACCOUNT_FOLDER, ServiceAccount
-from listwatch.client.config.kubeconfig_draft import Draft
-from listwatch.client.config.kubeconfig_entries import Cluster, Context, Kubeconfig, Named, User
-from listwatch.client.config.kubeconfig_reader import read_file, together
+from listwatch.client.config.kubeconfig_entries import Cluster, Context, Kubeconfig, NamedEntry, Section, User
+from listwatch.client.config.kubeconfig_reader import combine_errors, read_file
 from listwatch.errors import ConfigError, EmptyConfigError, UsageError
 
 __all__ = ["Overrides", "load_config", "load_kube_config", "read_kubeconfig"]
 
 _log = logging.getLogger(__name__)
 
-NamedT = TypeVar("NamedT", bound=Named[Any])
+EntryT = TypeVar("EntryT", bound=NamedEntry[Section])
 
 
 class Overrides(TypedDict, total=False):
-    """What a program may say instead of its kubeconfig, by the names that ClientConfig has for it."""
+    """The fields of a ClientConfig that the caller may override."""
 
     host: str | None
     tls_server_name: str | None
@@ -57,12 +57,12 @@ class Overrides(TypedDict, total=False):
     warning_handler: Callable[[ServerWarning], None] | None
 
 
-class _Choice(NamedTuple):
-    """The entries that are meant."""
+class _Selection(NamedTuple):
+    """The selected entries."""
 
-    context: Named[Context] | None
-    cluster: Named[Cluster] | None
-    user: Named[User] | None
+    context: NamedEntry[Context] | None
+    cluster: NamedEntry[Cluster] | None
+    user: NamedEntry[User] | None
 
 
 def load_config(
@@ -76,14 +76,14 @@ def load_config(
     service_account_folder: str | os.PathLike[str] = SERVICE_ACCOUNT_FOLDER,
     **overrides: Unpack[Overrides],
 ) -> ClientConfig:
-    """The configuration that kubectl would use here; without any, the one of the pod that this runs in.
+    """Load the configuration that kubectl would use, or else that of the pod this program runs in.
 
-    `context`, `cluster` and `user` name other entries than the current ones. `allow_exec` says whether exec plugins may
-    be run, or which. The rest is set over what the entries say; None and empty texts count as not given.
+    `context`, `cluster` and `user` select other entries than the current ones. `allow_exec` permits exec plugins: all,
+    none, or those named. The other arguments override fields of the ClientConfig, unless they are None or empty.
     """
     found = read_kubeconfig(kubeconfig)
-    draft = Draft({**overrides, "namespace": namespace}, allow_exec=allow_exec)
-    return _finished(draft, found, _choice(found, context, cluster, user), ServiceAccount(service_account_folder))
+    builder = ConfigBuilder({**overrides, "namespace": namespace}, allow_exec=allow_exec)
+    return _build(builder, found, _select(found, context, cluster, user), ServiceAccount(service_account_folder))
 
 
 def load_kube_config(
@@ -96,113 +96,119 @@ def load_kube_config(
     allow_exec: bool | Collection[str] = True,
     **overrides: Unpack[Overrides],
 ) -> ClientConfig:
-    """The same as load_config, from kubeconfig files alone: it does not matter whether this runs in a pod."""
+    """Load the configuration as `load_config` does, but from kubeconfig files only."""
     found = read_kubeconfig(kubeconfig)
-    draft = Draft({**overrides, "namespace": namespace}, allow_exec=allow_exec)
-    return _finished(draft, found, _choice(found, context, cluster, user), None)
+    builder = ConfigBuilder({**overrides, "namespace": namespace}, allow_exec=allow_exec)
+    return _build(builder, found, _select(found, context, cluster, user), None)
 
 
 def read_kubeconfig(path: str | os.PathLike[str] | None = None) -> Kubeconfig:
-    """What the file says, or without a path the files of KUBECONFIG together, or ~/.kube/config."""
+    """Read one file, or without a path the merged files of KUBECONFIG, or ~/.kube/config."""
     if path:
         if not isinstance(path, str | os.PathLike):
-            raise UsageError(f"a kubeconfig is the path of a file, as text or a Path, not a {type(path).__name__}")
+            raise UsageError(
+                f"`kubeconfig` must be the path of a file, as a str or a Path, not a {type(path).__name__}"
+            )
         try:
             return read_file(os.path.expanduser(path))
         except FileNotFoundError:
-            raise ConfigError("there is no such file", file=os.fspath(path)) from None
+            raise ConfigError("the file does not exist", file=os.fspath(path)) from None
     listed = [path for path in dict.fromkeys(os.environ.get("KUBECONFIG", "").split(os.pathsep)) if path]
-    found = _read_those_that_exist(listed or [os.path.join("~", ".kube", "config")])
+    found = _read_existing(listed or [os.path.join("~", ".kube", "config")])
     if listed and not found:
-        _log.warning("none of the files in KUBECONFIG exists: %s", ", ".join(listed))
-    return reduce(Kubeconfig.merged, found, Kubeconfig())
+        _log.warning("None of the files in KUBECONFIG exists: %s", ", ".join(listed), extra={"files": listed})
+    return reduce(Kubeconfig.merge, found, Kubeconfig())
 
 
-def _read_those_that_exist(paths: Iterable[str]) -> list[Kubeconfig]:
-    found, mistakes = [], []
+def _read_existing(paths: Iterable[str]) -> list[Kubeconfig]:
+    found, errors = [], []
     for path in paths:
         try:
             found.append(read_file(os.path.expanduser(path)))
         except FileNotFoundError:
-            _log.debug("%s does not exist", path)
+            _log.debug("The kubeconfig file %s does not exist", path, extra={"file": path})
         except ConfigError as error:
-            mistakes.append(error)
-    if mistakes:
-        raise together(mistakes)
+            errors.append(error)
+    if errors:
+        raise combine_errors(errors)
     return found
 
 
-def _choice(found: Kubeconfig, context: str | None, cluster: str | None, user: str | None) -> _Choice:
+def _select(found: Kubeconfig, context: str | None, cluster: str | None, user: str | None) -> _Selection:
     files = os.pathsep.join(found.files)
-    chosen = _named("context", context or found.current_context, found.contexts, files)
-    return _Choice(
-        chosen,
-        _named("cluster", cluster, found.clusters, files) or _named_by(chosen, "cluster", found.clusters),
-        _named("user", user, found.users, files) or _named_by(chosen, "user", found.users),
+    selected = _named("context", context or found.current_context, found.contexts, files)
+    return _Selection(
+        selected,
+        _named("cluster", cluster, found.clusters, files) or _referenced(selected, "cluster", found.clusters),
+        _named("user", user, found.users, files) or _referenced(selected, "user", found.users),
     )
 
 
-def _named(kind: str, name: str | None, entries: Mapping[str, NamedT], files: str) -> NamedT | None:
+def _named(kind: str, name: str | None, entries: Mapping[str, EntryT], files: str) -> EntryT | None:
     if not name:
         return None
     if name not in entries:
-        raise ConfigError(f"was not found; {_known(entries)}", file=files, entry=f'{kind} "{name}"')
+        raise ConfigError(f"does not exist; {_known(entries)}", file=files, entry=f'{kind} "{name}"')
     return entries[name]
 
 
-def _named_by(context: Named[Context] | None, kind: str, entries: Mapping[str, NamedT]) -> NamedT | None:
+def _referenced(context: NamedEntry[Context] | None, kind: str, entries: Mapping[str, EntryT]) -> EntryT | None:
     name = getattr(context.body, kind) if context else ""
     if context and name and name not in entries:
         message = f'there is no {kind} "{name}"; {_known(entries)}'
-        raise ConfigError(message, file=context.file, entry=context.entry, field=kind)
+        raise ConfigError(message, file=context.file, entry=context.label, field=kind)
     return entries.get(name)
 
 
 def _known(entries: Collection[str]) -> str:
-    return f"there are: {', '.join(sorted(entries))}" if entries else "there are none"
+    return f"known: {', '.join(sorted(entries))}" if entries else "none is defined"
 
 
-def _finished(draft: Draft, found: Kubeconfig, choice: _Choice, account: ServiceAccount | None) -> ClientConfig:
-    in_pod = account if account and account.is_there() else None
-    draft.take("namespace", in_pod.namespace() if in_pod else "")
-    if choice.cluster is None and "host" not in draft:
-        _take_surroundings(draft, found, choice, in_pod)
+def _build(
+    builder: ConfigBuilder, found: Kubeconfig, selected: _Selection, account: ServiceAccount | None
+) -> ClientConfig:
+    pod = account if account and account.is_present() else None
+    builder.set("namespace", pod.namespace() if pod else "")
+    if selected.cluster is None and "host" not in builder:
+        _set_default_server(builder, found, selected, pod)
     else:
-        draft.take("host", os.environ.get("KUBERNETES_MASTER"))
-    if choice.context:
-        draft.take_context(choice.context)
-    if choice.cluster:
-        draft.take_cluster(choice.cluster)
-    if choice.user:
-        draft.take_user(choice.user, choice.cluster)
-    return draft.finished()
+        builder.set("host", os.environ.get("KUBERNETES_MASTER"))
+    if selected.context:
+        builder.set_context(selected.context)
+    if selected.cluster:
+        builder.set_cluster(selected.cluster)
+    if selected.user:
+        builder.set_user(selected.user, selected.cluster)
+    return builder.build()
 
 
-def _take_surroundings(draft: Draft, found: Kubeconfig, choice: _Choice, in_pod: ServiceAccount | None) -> None:
-    """What there is where no kubeconfig names a server."""
-    if choice.context:
-        raise ConfigError("is missing", file=choice.context.file, entry=choice.context.entry, field="cluster")
-    if in_pod:
-        connection = in_pod.connection()
-        if choice.user:
-            del connection["token_file"]  # somebody else is asked for by name
+def _set_default_server(
+    builder: ConfigBuilder, found: Kubeconfig, selected: _Selection, pod: ServiceAccount | None
+) -> None:
+    """Set the server if no kubeconfig names one: that of the pod, or KUBERNETES_MASTER."""
+    if selected.context:
+        raise ConfigError("is missing", file=selected.context.file, entry=selected.context.label, field="cluster")
+    if pod:
+        connection = pod.connection()
+        if selected.user:
+            del connection["token_file"]  # the selected user's credentials are used instead
         for name, value in connection.items():
-            draft.take(name, value)
+            builder.set(name, value)
     elif master := os.environ.get("KUBERNETES_MASTER"):
-        draft.take("host", master)
+        builder.set("host", master)
     else:
-        raise _nothing_found(found)
+        raise _no_server(found)
 
 
-def _nothing_found(found: Kubeconfig) -> EmptyConfigError:
+def _no_server(found: Kubeconfig) -> EmptyConfigError:
     if found.contexts:
-        message = f"no current context is set, and none was asked for; {_known(found.contexts)}"
+        message = f"no current context is set; pass `context`; {_known(found.contexts)}"
     elif found.files:
-        message = "nothing in there names an API server"
+        message = "no API server is configured"
     elif listed := os.environ.get("KUBECONFIG"):
-        message = f"there is no API server to talk to: no file of KUBECONFIG={listed} exists, and this is no pod"
+        message = f"no API server is configured: no file of KUBECONFIG={listed} exists, and this is not a pod"
     else:
         message = (
-            "there is no API server to talk to: no KUBECONFIG is set, no ~/.kube/config exists, and this is no pod"
+            "no API server is configured: KUBECONFIG is not set, ~/.kube/config does not exist, and this is not a pod"
         )
     return EmptyConfigError(message, file=os.pathsep.join(found.files))

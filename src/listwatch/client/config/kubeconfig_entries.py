@@ -1,4 +1,4 @@
-"""The entries of a kubeconfig, as values: `kubeconfig_reader` makes them, `kubeconfig_draft` says what they mean."""
+"""The contents of a kubeconfig as values: read by `kubeconfig_reader`, combined by `config_builder`."""
 
 from __future__ import annotations
 
@@ -8,26 +8,37 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-__all__ = ["AuthProvider", "Body", "Cluster", "Context", "Exec", "Extension", "Kubeconfig", "Named", "User", "Variable"]
+__all__ = [
+    "AuthProvider",
+    "Cluster",
+    "Context",
+    "Exec",
+    "Extension",
+    "Kubeconfig",
+    "NamedEntry",
+    "Section",
+    "User",
+    "Variable",
+]
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
-    """A part of a kubeconfig; shows which fields are set, and never to what."""
+class Section(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
+    """A mapping in a kubeconfig. Its repr names the fields that are set, without their values."""
 
     def __repr__(self) -> str:
         names = (name for name in self.__struct_fields__ if getattr(self, name))
         return f"{type(self).__name__}({', '.join(names)})"
 
 
-class Extension(Body, frozen=True):
-    """Something that another program keeps in a kubeconfig."""
+class Extension(Section, frozen=True):
+    """Data of another program."""
 
     name: str = ""
-    extension: Any = None
+    extension: Any = None  # msgspec cannot decode the recursive type JSON
 
 
-class Cluster(Body, frozen=True):
-    """An API server and how to trust it."""
+class Cluster(Section, frozen=True):
+    """An API server and how to verify it."""
 
     server: str = ""
     tls_server_name: str = ""
@@ -39,8 +50,8 @@ class Cluster(Body, frozen=True):
     extensions: tuple[Extension, ...] = ()
 
 
-class Context(Body, frozen=True):
-    """A cluster, a user and a namespace, under one name."""
+class Context(Section, frozen=True):
+    """A combination of cluster, user and namespace."""
 
     cluster: str = ""
     user: str = ""
@@ -48,15 +59,15 @@ class Context(Body, frozen=True):
     extensions: tuple[Extension, ...] = ()
 
 
-class Variable(Body, frozen=True):
-    """An environment variable for a plugin."""
+class Variable(Section, frozen=True):
+    """An environment variable of a plugin."""
 
     name: str = ""
     value: str = ""
 
 
-class Exec(Body, frozen=True, rename="camel"):
-    """A program that prints credentials."""
+class Exec(Section, frozen=True, rename="camel"):
+    """A credential plugin."""
 
     command: str = ""
     args: tuple[str, ...] = ()
@@ -67,15 +78,15 @@ class Exec(Body, frozen=True, rename="camel"):
     interactive_mode: str = ""
 
 
-class AuthProvider(Body, frozen=True):
-    """One of the ways to log in that were once part of kubectl itself."""
+class AuthProvider(Section, frozen=True):
+    """A login method that was once built into kubectl; only `oidc` is still supported."""
 
     name: str = ""
     config: dict[str, str] = {}
 
 
-class User(Body, frozen=True):
-    """How to prove who is asking."""
+class User(Section, frozen=True):
+    """Credentials."""
 
     client_certificate: str = ""
     client_certificate_data: str = ""
@@ -94,35 +105,35 @@ class User(Body, frozen=True):
     extensions: tuple[Extension, ...] = ()
 
 
-BodyT = TypeVar("BodyT", bound=Body)
-BodyT_co = TypeVar("BodyT_co", bound=Body, covariant=True)
+SectionT_co = TypeVar("SectionT_co", bound=Section, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Named(Generic[BodyT_co]):
-    """An entry of a kubeconfig, and the file that it is in."""
+class NamedEntry(Generic[SectionT_co]):
+    """A named cluster, context or user, and the file that defines it."""
 
     name: str
     file: str
-    body: BodyT_co
+    body: SectionT_co
 
     @property
-    def entry(self) -> str:
+    def label(self) -> str:
+        """Kind and name of the entry, for messages."""
         return f'{type(self.body).__name__.lower()} "{self.name}"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubeconfig:
-    """What one kubeconfig file says, or several together."""
+    """The entries of one kubeconfig file, or of several merged files."""
 
     files: tuple[str, ...] = ()
     current_context: str = ""
-    clusters: Mapping[str, Named[Cluster]] = field(default_factory=dict)
-    contexts: Mapping[str, Named[Context]] = field(default_factory=dict)
-    users: Mapping[str, Named[User]] = field(default_factory=dict)
+    clusters: Mapping[str, NamedEntry[Cluster]] = field(default_factory=dict)
+    contexts: Mapping[str, NamedEntry[Context]] = field(default_factory=dict)
+    users: Mapping[str, NamedEntry[User]] = field(default_factory=dict)
 
-    def merged(self, other: Kubeconfig) -> Kubeconfig:
-        """Both together; where both say something, this one is right."""
+    def merge(self, other: Kubeconfig) -> Kubeconfig:
+        """Return both merged; entries of this one win."""
         return Kubeconfig(
             files=self.files + other.files,
             current_context=self.current_context or other.current_context,

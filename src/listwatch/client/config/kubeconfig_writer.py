@@ -1,6 +1,6 @@
-"""Writes kubeconfig files that kubectl accepts: a new one, or new tokens into one that `kubeconfig_reader` reads.
+"""Writes kubeconfig files: a new file, or new tokens into an existing one.
 
-A file is replaced as a whole or not at all, and only its owner may read it.
+Files are replaced atomically and are readable by their owner only.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from listwatch.client.config.client_config import ClientConfig, ExecConfig, OIDCConfig, Origin
-from listwatch.client.config.kubeconfig_draft import (
+from listwatch.client.config.client_config import ClientConfig, ExecConfig, KubeconfigUser, OIDCConfig
+from listwatch.client.config.config_builder import (
     CLUSTER_FIELDS,
     EXEC_EXTENSION,
     IMPERSONATION_FIELDS,
@@ -25,16 +25,17 @@ from listwatch.client.config.kubeconfig_draft import (
     USER_FIELDS,
 )
 from listwatch.client.config.kubeconfig_entries import AuthProvider, Cluster, Context, Exec, Extension, User, Variable
-from listwatch.client.config.kubeconfig_reader import parsed
+from listwatch.client.config.kubeconfig_reader import load_document
 from listwatch.errors import ConfigError
+from listwatch.json_value import JSON
 
 __all__ = ["write_kubeconfig", "write_tokens"]
 
 
 def write_kubeconfig(path: str | os.PathLike[str], config: ClientConfig, *, name: str = "listwatch") -> None:
-    """Write a file with one context, of that name, that stands for the config; a file that is there is replaced."""
+    """Write a kubeconfig with one context, which has this name and selects the config; an existing file is replaced."""
     context = Context(cluster=name, user=name, namespace=config.namespace)
-    tree = {
+    document: JSON = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": name, "cluster": msgspec.to_builtins(_cluster(config))}],
@@ -42,30 +43,33 @@ def write_kubeconfig(path: str | os.PathLike[str], config: ClientConfig, *, name
         "contexts": [{"name": name, "context": msgspec.to_builtins(context)}],
         "current-context": name,
     }
-    _replace(Path(path), tree)
+    _replace(Path(path), document)
 
 
-def write_tokens(origin: Origin, tokens: Mapping[str, str]) -> None:
-    """Put new tokens into the auth provider of a user entry, and leave all else in the file as it is."""
-    file = Path(origin.file).resolve()  # a link stays a link
+def write_tokens(target: KubeconfigUser, tokens: Mapping[str, str]) -> None:
+    """Write new tokens to the auth provider of a user entry. The rest of the file keeps its values."""
+    file = Path(target.file).resolve()  # a symbolic link is kept
     with _locked(file):
         try:
-            tree = parsed(file.read_bytes())
-            [user] = [entry["user"] for entry in tree["users"] if entry["name"] == origin.user]
+            document: Any = load_document(file.read_bytes())  # whatever it is, other shapes raise below
+            [user] = [entry["user"] for entry in document["users"] if entry["name"] == target.user]
             user["auth-provider"]["config"].update(tokens)
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
-            raise ConfigError("is no longer what it was", file=origin.file, entry=origin.entry) from None
-        _replace(file, tree)
+            message = "the tokens cannot be written: the entry was removed or changed"
+            raise ConfigError(message, file=target.file, entry=target.entry) from None
+        _replace(file, document)
 
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Keep kubectl, and others who know its custom, from changing the file meanwhile."""
+    """Hold the lock file that kubectl uses as well."""
     lock = file.with_name(f"{file.name}.lock")
     try:
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        raise ConfigError(f"somebody else is changing it; if not, remove {lock}", file=str(file)) from None
+        raise ConfigError(
+            f"is locked by another process; if that process is gone, remove {lock}", file=str(file)
+        ) from None
     except OSError as error:
         raise ConfigError(f"cannot be locked: {error.strerror}", file=str(file)) from None
     try:
@@ -74,11 +78,11 @@ def _locked(file: Path) -> Iterator[None]:
         lock.unlink(missing_ok=True)
 
 
-def _replace(file: Path, tree: Any) -> None:
-    text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
+def _replace(file: Path, document: JSON) -> None:
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # for its owner alone
+        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # readable by its owner only
         try:
             with open(descriptor, "w", encoding="utf-8") as opened:
                 opened.write(text)
@@ -96,16 +100,16 @@ def _replace(file: Path, tree: Any) -> None:
 def _cluster(config: ClientConfig) -> Cluster:
     extension = config.exec.cluster_config if config.exec else None
     extensions = (Extension(name=EXEC_EXTENSION, extension=extension),) if extension is not None else ()
-    said = {attribute: _said(config, name) for name, attribute in CLUSTER_FIELDS.items()}
-    return Cluster(**said | {"server": config.base_url, "extensions": extensions})
+    fields = {attribute: _kubeconfig_value(config, name) for name, attribute in CLUSTER_FIELDS.items()}
+    return Cluster(**fields | {"server": config.base_url, "extensions": extensions})
 
 
 def _user(config: ClientConfig) -> User:
-    said = {attribute: _said(config, name) for name, attribute in USER_FIELDS.items()}
+    fields = {attribute: _kubeconfig_value(config, name) for name, attribute in USER_FIELDS.items()}
     if config.impersonate:
-        said |= {attribute: getattr(config.impersonate, name) for name, attribute in IMPERSONATION_FIELDS.items()}
+        fields |= {attribute: getattr(config.impersonate, name) for name, attribute in IMPERSONATION_FIELDS.items()}
     plugin, provider = config.exec, config.auth_provider
-    return User(**said, exec=_exec(plugin) if plugin else None, auth_provider=_oidc(provider) if provider else None)
+    return User(**fields, exec=_exec(plugin) if plugin else None, auth_provider=_oidc(provider) if provider else None)
 
 
 def _exec(plugin: ExecConfig) -> Exec:
@@ -121,13 +125,13 @@ def _exec(plugin: ExecConfig) -> Exec:
 
 
 def _oidc(provider: OIDCConfig) -> AuthProvider:
-    said = {key: _said(provider, name) for name, key in OIDC_FIELDS.items()}
-    return AuthProvider(name="oidc", config={key: value for key, value in said.items() if value})
+    fields = {key: _kubeconfig_value(provider, name) for name, key in OIDC_FIELDS.items()}
+    return AuthProvider(name="oidc", config={key: value for key, value in fields.items() if value})
 
 
-def _said(values: ClientConfig | OIDCConfig, name: str) -> Any:
-    """A field, as a kubeconfig has it."""
-    value = getattr(values, name)
+def _kubeconfig_value(config: ClientConfig | OIDCConfig, name: str) -> Any:  # each field has a type of its own
+    """Return a field as a kubeconfig has it: data in base64, paths absolute."""
+    value = getattr(config, name)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     return os.path.abspath(value) if value and name.endswith("_file") else value

@@ -1,119 +1,125 @@
-"""Frozen values that check themselves and keep their secrets: the way `config` writes its dataclasses."""
+"""The base of the configuration dataclasses: fields are validated on creation, and secrets are hidden in `repr`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from listwatch.errors import ConfigError
 
-# A field with this metadata shows only that it was set.
+# A field with this metadata shows only that it is set.
 HIDDEN = {"show": lambda _: "<hidden>"}
 
-
-class _Annotation(NamedTuple):
-    """How the values of fields with one annotation are checked, named in a complaint, and kept."""
-
-    accepted: type | tuple[type, ...]
-    words: str
-    keep: Callable[[Any], Any] = lambda value: value
-
-
-# By the annotation as it is written; others are not checked here.
-_ANNOTATIONS: dict[object, _Annotation] = {
-    "str": _Annotation(str, "a str"),
-    "bytes": _Annotation(bytes, "bytes"),
-    "bool": _Annotation(bool, "True or False"),
-    "Sequence[str]": _Annotation((list, tuple), "a list of texts", tuple),
-    "Mapping[str, str]": _Annotation(Mapping, "a mapping of texts", dict),
-    "Mapping[str, Sequence[str]]": _Annotation(
-        Mapping, "a mapping of lists of texts", lambda value: {key: tuple(several) for key, several in value.items()}
-    ),
+# The accepted types and their description, by the annotation as it is written. Other annotations are not checked here.
+_TYPES: dict[object, tuple[type | tuple[type, ...], str]] = {
+    "str": (str, "a str"),
+    "bytes": (bytes, "bytes"),
+    "bool": (bool, "True or False"),
+    "Sequence[str]": ((list, tuple), "a list of strings"),
+    "Mapping[str, str]": (Mapping, "a mapping of strings"),
+    "Mapping[str, Sequence[str]]": (Mapping, "a mapping of lists of strings"),
 }
-_UNCHECKED = _Annotation(object, "anything")
 
 
-class Mistake(NamedTuple):
-    """One thing that is wrong with a value, and the field it is about."""
+ConfigT = TypeVar("ConfigT", bound="ValidatedConfig")
+
+
+class ConfigProblem(NamedTuple):
+    """What is wrong with one field of a configuration."""
 
     field: str
     message: str
 
 
-class Checked(ABC):
-    """A dataclass that cannot be made with a mistake in it, and that shows what was set but no secret."""
+class ValidatedConfig(ABC):
+    """A frozen dataclass that raises one ConfigError for all of its invalid fields, and shows no secret."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        values = {each.name: getattr(self, each.name) for each in _fields(type(self))}
-        complain(type(self).__name__, self.mistakes_in(values))
+        raise_problems(type(self).__name__, _problems_of(self))
         for each in _fields(type(self)):
-            # A frozen value does not change with the list that it was made of.
-            object.__setattr__(self, each.name, _annotation(each).keep(values[each.name]))
+            if each.type in _TYPES:
+                object.__setattr__(self, each.name, _immutable(getattr(self, each.name)))
 
     def __repr__(self) -> str:
         values = ((each, getattr(self, each.name)) for each in _fields(type(self)))
         shown = (f"{each.name}={_shown(each, value)}" for each, value in values if value != _default(each))
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    @classmethod
-    def mistakes_in(cls, values: Mapping[str, Any]) -> list[Mistake]:
-        """What would be wrong with a value of these fields and defaults for the others."""
-        complete = {each.name: _default(each) for each in _fields(cls)} | dict(values)
-        return list(_wrong_types(cls, complete)) or list(cls._rules(complete))
-
-    @classmethod
     @abstractmethod
-    def _rules(cls, values: Mapping[str, Any]) -> Iterator[Mistake]:
-        """What is wrong with these fields, whose types are right."""
+    def _problems(self) -> Iterator[ConfigProblem]:
+        """Yield what is wrong with the values of the fields. Their types have been checked."""
 
 
-def complain(entry: str, mistakes: Sequence[Mistake]) -> None:
-    """Raise one ConfigError for all of them; none is fine."""
-    match mistakes:
+def find_problems(kind: type[ValidatedConfig], values: Mapping[str, object]) -> list[ConfigProblem]:
+    """Return what would be wrong with an instance of these values, with defaults for the other fields."""
+    candidate = object.__new__(kind)
+    for each in _fields(kind):
+        object.__setattr__(candidate, each.name, values[each.name] if each.name in values else _default(each))
+    return _problems_of(candidate)
+
+
+def build_config(kind: type[ConfigT], values: Mapping[str, Any]) -> ConfigT:
+    """Return an instance of these values, each of which may be of any type until it has been validated."""
+    return kind(**values)
+
+
+def raise_problems(entry: str, problems: Sequence[ConfigProblem]) -> None:
+    """Raise one ConfigError that names all problems; do nothing if there are none."""
+    match problems:
         case []:
             return
         case [only]:
             raise ConfigError(only.message, entry=entry, field=only.field)
         case _:
-            raise ConfigError("; ".join(": ".join(mistake) for mistake in mistakes), entry=entry)
+            raise ConfigError("; ".join(": ".join(problem) for problem in problems), entry=entry)
 
 
-def _fields(cls: type) -> tuple[Field[Any], ...]:
-    return fields(cls)
-
-
-def _default(each: Field[Any]) -> Any:
-    if each.default_factory is not MISSING:
-        return each.default_factory()
-    return None if each.default is MISSING else each.default
-
-
-def _shown(each: Field[Any], value: Any) -> str:
-    show = each.metadata.get("show", repr)
-    return str(show(value))
-
-
-def _annotation(each: Field[Any]) -> _Annotation:
-    return _ANNOTATIONS.get(each.type, _UNCHECKED)
-
-
-def _wrong_types(cls: type, values: Mapping[str, Any]) -> Iterator[Mistake]:
-    for each in _fields(cls):
-        value, annotation = values[each.name], _annotation(each)
-        if not isinstance(value, annotation.accepted):
-            yield Mistake(each.name, f"must be {annotation.words}, is a {type(value).__name__}")
-        elif isinstance(value, str) and not is_unicode(value):
-            yield Mistake(each.name, "holds half a character, which cannot be sent")
-
-
-def is_unicode(text: str) -> bool:
-    """Whether it can be encoded; a str can hold one half of a UTF-16 pair, which JSON and YAML may smuggle in."""
+def is_encodable(text: str) -> bool:
+    """Whether the text has a UTF-8 form; half of a surrogate pair, which JSON and YAML allow, has none."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _problems_of(config: ValidatedConfig) -> list[ConfigProblem]:
+    return list(_type_problems(config)) or list(config._problems())
+
+
+def _type_problems(config: ValidatedConfig) -> Iterator[ConfigProblem]:
+    for each in _fields(type(config)):
+        value = getattr(config, each.name)
+        accepted, description = _TYPES.get(each.type, (object, ""))
+        if not isinstance(value, accepted):
+            yield ConfigProblem(each.name, f"must be {description}, is a {type(value).__name__}")
+        elif isinstance(value, str) and not is_encodable(value):
+            yield ConfigProblem(each.name, "contains half of a surrogate pair, which cannot be encoded")
+
+
+def _immutable(value: object) -> object:
+    """Copy lists and mappings, so that the config does not change with its arguments."""
+    match value:
+        case list() | tuple():
+            return tuple(value)
+        case Mapping():
+            return {key: _immutable(each) for key, each in value.items()}
+    return value
+
+
+def _fields(kind: type) -> tuple[Field[object], ...]:
+    return fields(kind)
+
+
+def _default(each: Field[object]) -> object:
+    if each.default_factory is not MISSING:
+        return each.default_factory()
+    return None if each.default is MISSING else each.default
+
+
+def _shown(each: Field[object], value: object) -> str:
+    return str(each.metadata.get("show", repr)(value))

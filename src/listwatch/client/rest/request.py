@@ -24,7 +24,7 @@ from listwatch.api.requests import (
     split_uri,
 )
 from listwatch.api.responses import is_json, media_type
-from listwatch.client.config.client_config import fits_header
+from listwatch.client.config.client_config import is_header_value
 from listwatch.client.rest.byte_stream import ByteStream
 from listwatch.client.rest.result import Result
 from listwatch.client.rest.retry import DEFAULT_RETRIES
@@ -135,7 +135,7 @@ class Request:
 
     def header(self, name: str, value: str) -> Self:
         """A header, in place of one of the same name."""
-        if _TOKEN.fullmatch(name) and fits_header(value):
+        if _TOKEN.fullmatch(name) and is_header_value(value):
             self._headers["-".join(part.capitalize() for part in name.split("-"))] = value
         else:
             self._wrong(RequestError(f"the header {name!r} cannot be sent: it must be text without line breaks"))

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
-from listwatch.client.config.client_config import PROXY_SCHEMES, url_mistakes
-from listwatch.client.config.validated_config import complain
+from listwatch.client.config.client_config import PROXY_SCHEMES, url_problems
+from listwatch.client.config.validated_config import raise_problems
 
 __all__ = ["proxy_for"]
 
@@ -28,7 +28,7 @@ def proxy_for(url: str, *, configured: str, environment: Mapping[str, str]) -> s
     if not proxy or is_forged or _is_excepted(server, _variable(environment, "no_proxy")[1]):
         return ""
     proxy = proxy if "://" in proxy else f"http://{proxy}"
-    complain("the environment", [*url_mistakes(name, proxy, (*PROXY_SCHEMES, "socks5h"))])
+    raise_problems("the environment", [*url_problems(name, proxy, (*PROXY_SCHEMES, "socks5h"))])
     return proxy
 
 
