@@ -144,9 +144,9 @@ def test_lost_leadership_is_raised_where_the_manager_runs(api_server: APIServerT
     manager.add(blocking.Controller(reconcile, for_=ConfigMap)).enqueue("default/a")
     manager.start()
     assert started.wait(PATIENCE)
-    lease = client.coordination_v1.leases("default").get("op")
-    lease.spec.holder_identity, lease.spec.lease_duration_seconds = "another", 3600
-    client.coordination_v1.leases("default").update(lease)
+    # A patch has no resourceVersion, so that it does not conflict with a renewal at the same time.
+    taken = {"spec": {"holderIdentity": "another", "leaseDurationSeconds": 3600}}
+    client.coordination_v1.leases("default").patch("op", taken)
     with pytest.raises(LeadershipLostError):
         manager.wait_stopped()
     with pytest.raises(LeadershipLostError):

@@ -286,7 +286,7 @@ def test_durations_are_written_as_go_writes_them(seconds: float, text: str):
 UNITS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}
 
 
-@given(st.integers(0, 10**13))
+@given(st.integers(0, 10**12))  # a float of more seconds has no exact nanoseconds
 def test_a_written_duration_can_be_read_back(microseconds: int):
     parts = re.findall(r"([0-9.]+)(h|ms|µs|ns|m|s)", go_duration(microseconds / 1e6))
     assert sum(Decimal(number) * UNITS[unit] for number, unit in parts) == microseconds * 1000
