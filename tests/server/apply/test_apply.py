@@ -7,19 +7,27 @@ import pytest
 from hypothesis import given
 
 from listwatch.errors import ConflictError
-from listwatch.server.apply.apply_walks import compare, fields_of, fields_of_new, merged, removed
-from listwatch.server.apply.field_sets import difference, intersection, paths, union
+from listwatch.server.apply.field_sets import (
+    applied_fields,
+    compare,
+    created_fields,
+    difference,
+    intersection,
+    paths,
+    union,
+)
 from listwatch.server.apply.managed_fields import (
-    Applied,
-    Managed,
+    ApplyConfiguration,
+    ManagedFields,
     Manager,
     after_apply,
     after_update,
+    decode_managed,
+    encode_managed,
     manager_name,
-    read_managed,
-    write_managed,
 )
-from listwatch.server.crd.merge_shapes import builtin_shape, custom_shape, empty_object
+from listwatch.server.apply.merge_shapes import builtin_shapes, custom_shape, empty_object
+from listwatch.server.apply.merging import merge, remove_fields
 from listwatch.server.json_tree import copied
 from listwatch.server.schema.schema import builtin_schema
 
@@ -67,8 +75,10 @@ specs = st.fixed_dictionaries(
 objects = specs.map(lambda spec: {"metadata": {"name": "x"}, "spec": spec} if spec else {"metadata": {"name": "x"}})
 
 
-def apply(live: Tree, tree: Tree, managed: Managed, name: str = "me", *, force: bool = False) -> tuple[Tree, Managed]:
-    applied = Applied(tree, Manager(name, "Apply"), "v1", is_forced=force)
+def apply(
+    live: Tree, tree: Tree, managed: ManagedFields, name: str = "me", *, force: bool = False
+) -> tuple[Tree, ManagedFields]:
+    applied = ApplyConfiguration(tree, Manager(name, "Apply"), "v1", is_forced=force)
     return after_apply(live, applied, managed, SHAPE, now=NOW)
 
 
@@ -87,7 +97,7 @@ def without_nulls(tree: Tree) -> Tree:
 
 @given(objects, objects)
 def test_sets_of_fields_are_sets(one: Tree, other: Tree):
-    left, right = fields_of(one, SHAPE), fields_of(other, SHAPE)
+    left, right = applied_fields(one, SHAPE), applied_fields(other, SHAPE)
     assert set(paths(union(left, right))) == {*paths(left), *paths(right)}
     assert set(paths(difference(left, right))) == {*paths(left)} - {*paths(right)}
     assert set(paths(intersection(left, right))) == {*paths(left)} & {*paths(right)}
@@ -106,19 +116,19 @@ def test_what_differs_is_what_is_only_in_one_of_two_objects_or_otherwise_in_it(o
 @given(objects)
 def test_what_is_created_is_compared_with_nothing(new: Tree):
     empty: Tree = {"metadata": {}}
-    assert fields_of_new(new, empty, SHAPE) == compare(empty, new, SHAPE)[0]
+    assert created_fields(new, empty, SHAPE) == compare(empty, new, SHAPE)[0]
 
 
 @pytest.mark.parametrize("kind", ["core.v1.Pod", "apps.v1.Deployment", "core.v1.Service", "batch.v1.CronJob"])
 def test_a_new_built_in_object_is_compared_with_what_is_always_there(kind: str):
     schema = builtin_schema()
-    shape, empty = builtin_shape(kind, schema), empty_object(kind, schema)
+    shape, empty = builtin_shapes(schema)(kind), empty_object(kind, schema)
     container = {"name": "a", "image": "b", "ports": [{"containerPort": 1}], "resources": {}}
     pod = {"containers": [container], "nodeSelector": {"a": "b"}}
     template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}
     spec = pod if kind.endswith("Pod") else {"template": template, "selector": {"matchLabels": {}}}
     new = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
-    assert fields_of_new(new, empty, shape) == compare(empty, new, shape)[0]
+    assert created_fields(new, empty, shape) == compare(empty, new, shape)[0]
 
 
 # --- applying ---------------------------------------------------------------------------------------------------------
@@ -133,17 +143,17 @@ def test_to_apply_twice_is_to_apply_once(live: Tree, tree: Tree):
 @given(objects, objects)
 def test_what_is_applied_is_there_and_all_else_stays(live: Tree, tree: Tree):
     new, _ = apply(live, tree, {})
-    assert not set(paths(fields_of(tree, SHAPE))) - set(paths(fields_of(new, SHAPE)))
+    assert not set(paths(applied_fields(tree, SHAPE))) - set(paths(applied_fields(new, SHAPE)))
     gone = compare(live, new, SHAPE)[1]
     assert gone == {}
 
 
 @given(objects, objects)
 def test_appliers_of_different_fields_never_meet(one: Tree, other: Tree):
-    mine, yours = fields_of(one, SHAPE), fields_of(other, SHAPE)
+    mine, yours = applied_fields(one, SHAPE), applied_fields(other, SHAPE)
     shared = intersection(mine, yours)
     # What each of them wants alone.
-    theirs = {**without_nulls(removed(other, shared, SHAPE) or {}), **nothing()}
+    theirs = {**without_nulls(remove_fields(other, shared, SHAPE) or {}), **nothing()}
     live, managed = apply(nothing(), one, {}, "me")
     new, managed = apply(live, theirs, managed, "you")
     assert compare(live, new, SHAPE)[1] == {}
@@ -163,12 +173,12 @@ def test_who_wants_something_otherwise_meets_who_has_it_or_takes_it(one: Tree, o
         new, after = apply(live, other, managed, "you")
     except ConflictError as error:
         fields = {cause.field for cause in error.causes}
-        assert fields <= set(paths(fields_of(one, SHAPE)))
+        assert fields <= set(paths(applied_fields(one, SHAPE)))
         new, after = apply(live, other, managed, "you", force=True)
         left = after.get(Manager("me", "Apply"))
         assert not fields & set(paths(left.fields if left else {}))
     assert set(paths(after[Manager("you", "Apply")].fields) if Manager("you", "Apply") in after else ()) <= set(
-        paths(fields_of(new, SHAPE))
+        paths(applied_fields(new, SHAPE))
     )
 
 
@@ -179,7 +189,7 @@ def test_every_field_that_was_applied_is_managed_by_somebody_as_long_as_it_is_th
     live, managed = apply(live, c, managed, "me", force=True)
     present = set(paths(compare({"metadata": {}}, live, SHAPE)[0]))
     for holding in managed.values():
-        assert set(paths(holding.fields)) <= present | set(paths(fields_of(live, SHAPE)))
+        assert set(paths(holding.fields)) <= present | set(paths(applied_fields(live, SHAPE)))
 
 
 @given(objects, objects)
@@ -211,7 +221,7 @@ def test_neither_the_live_object_nor_what_is_applied_changes():
     ],
 )
 def test_elements_are_in_the_order_of_what_was_applied(live: list[str], applied: list[str], found: list[str]):
-    assert merged({"spec": {"names": live}}, {"spec": {"names": applied}}, SHAPE) == {"spec": {"names": found}}
+    assert merge({"spec": {"names": live}}, {"spec": {"names": applied}}, SHAPE) == {"spec": {"names": found}}
 
 
 # --- as it is written -------------------------------------------------------------------------------------------------
@@ -221,12 +231,12 @@ def test_elements_are_in_the_order_of_what_was_applied(live: list[str], applied:
 def test_what_is_written_of_managers_is_read_again(one: Tree, other: Tree):
     live, managed = apply(nothing(), one, {}, "me")
     managed = after_update(live, other, managed, Manager("you", "Update", "v1", "status"), SHAPE, now=LATER)
-    assert read_managed(write_managed(managed)) == managed
+    assert decode_managed(encode_managed(managed)) == managed
 
 
 @pytest.mark.parametrize("entries", [[{}], [{"operation": "Guess"}], [{"operation": "Update", "fieldsV1": []}], [1]])
 def test_what_cannot_be_read_is_no_manager(entries: list[Tree]):
-    assert read_managed(entries) is None
+    assert decode_managed(entries) is None
 
 
 def test_many_updaters_are_put_together():
@@ -237,7 +247,7 @@ def test_many_updaters_are_put_together():
             live, new, managed, Manager(f"m{number:02}", "Update", "v1"), SHAPE, now=f"2024-01-01T00:00:{number:02}Z"
         )
         live = new
-    entries = write_managed(managed)
+    entries = encode_managed(managed)
     assert len(entries) == 10
     assert "ancient-changes" in {entry["manager"] for entry in entries}
     everything: Tree = {}

@@ -1,39 +1,60 @@
-"""Who manages which fields of an object: `metadata.managedFields`, and how it changes with each write.
+"""Field management: `metadata.managedFields`, and how it changes with each write.
 
-    update, patch, create    whoever changes a field manages it, and nobody else does
-    apply                    whoever applies a field manages it, with all others who want it so; to want it otherwise
-                             than another is a conflict
-
-`applying` and `verbs` write by it; `apply_walks` finds the fields.
+create, update, patch    the writer becomes the only manager of every field that it changes
+apply                    the writer becomes a manager of every field that it applies, beside others that applied the
+                         same value; another value is a conflict
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeGuard
 
 from listwatch.errors import ConflictError, StatusCause, StatusDetails
-from listwatch.server.apply.apply_walks import compare, fields_of, fields_of_new, merged, removed, with_parents
-from listwatch.server.apply.field_sets import Fields, difference, intersection, paths, union
-from listwatch.server.crd.merge_shapes import MergeShape
-from listwatch.server.json_tree import Tree, same
+from listwatch.json_value import JSON, JSONObject
+from listwatch.meta import Resource
+from listwatch.server.apply.field_sets import (
+    ElementKeyError,
+    FieldSet,
+    MergeShape,
+    applied_fields,
+    compare,
+    created_fields,
+    difference,
+    intersection,
+    paths,
+    union,
+    with_named_parents,
+)
+from listwatch.server.apply.merge_shapes import builtin_shapes, custom_shape, empty_object
+from listwatch.server.apply.merging import merge, remove_fields
+from listwatch.server.crd.definitions import CustomVersion, Definitions
+from listwatch.server.crd.structural_schema import PRESERVES_UNKNOWN
+from listwatch.server.json_tree import object_at, objects_at, same, text_at, value_at
+from listwatch.server.lifecycle.semantics import timestamp
+from listwatch.server.protocol.write_options import WriteOptions
+from listwatch.server.requests import APIRequest
+from listwatch.server.schema.schema import Schema
 
 __all__ = [
     "APPLY",
     "BEFORE_FIRST_APPLY",
     "UPDATE",
-    "Applied",
-    "Managed",
+    "ApplyConfiguration",
+    "FieldManagers",
+    "ManagedFields",
     "Manager",
     "after_apply",
     "after_update",
-    "differ_only_in_times",
+    "decode_managed",
+    "differs_only_in_timestamps",
+    "encode_managed",
     "is_reset",
-    "managed_at_birth",
+    "managed_by_creator",
     "manager_name",
-    "read_managed",
-    "write_managed",
 ]
 
 APPLY, UPDATE = "Apply", "Update"
@@ -41,8 +62,8 @@ BEFORE_FIRST_APPLY = "before-first-apply"
 _MAX_NAME = 128
 _MAX_UPDATERS = 10
 _ANCIENT = "ancient-changes"
-# What no manager can have: it is the server's, or the object's identity.
-_NOBODYS = frozenset(
+# Metadata without a manager: set by the server, or part of the object's identity.
+_UNMANAGED_METADATA = frozenset(
     {
         *("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation"),
         *("managedFields", "resourceVersion"),
@@ -51,7 +72,7 @@ _NOBODYS = frozenset(
 
 
 class Manager(NamedTuple):
-    """One who writes, in one way, through one door; who applies is the same in all versions."""
+    """A writer, with its operation and subresource; the version counts only for updates."""
 
     name: str
     operation: str
@@ -59,190 +80,204 @@ class Manager(NamedTuple):
     subresource: str = ""
 
     @property
-    def shown(self) -> str:
-        """In the words of a conflict."""
-        door = f' with subresource "{self.subresource}"' if self.subresource else ""
+    def description(self) -> str:
+        """The manager as conflict messages print it."""
+        subresource = f' with subresource "{self.subresource}"' if self.subresource else ""
         version = f" using {self.api_version}" if self.operation == UPDATE else ""
-        return f'"{self.name}"{door}{version}'
+        return f'"{self.name}"{subresource}{version}'
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
-    """What one manages, in the words of a version, and since when."""
+class ManagedSet:
+    """The fields of one manager, the version that names them, and the time of the last change."""
 
-    fields: Fields
+    fields: FieldSet
     api_version: str
     time: str = ""
 
 
-Managed = dict[Manager, Holding]
+ManagedFields = dict[Manager, ManagedSet]
 
 
 def manager_name(field_manager: str, user_agent: str) -> str:
-    """What who writes is called: as they say, or else as their program does."""
+    """Return the name of a writer: the requested field manager, or the program's name in its User-Agent."""
     name = field_manager or user_agent.partition("/")[0] or "unknown"
     return name.encode()[:_MAX_NAME].decode("utf-8", "ignore")
 
 
-# --- As it is written -------------------------------------------------------------------------------------------------
+# --- Encoding ---------------------------------------------------------------------------------------------------------
 
 
-def read_managed(entries: Any) -> Managed | None:
-    """None if it cannot be read: nothing is known then."""
+def decode_managed(entries: JSON) -> ManagedFields | None:
+    """Decode `metadata.managedFields`; None if an entry is invalid."""
+    if not isinstance(entries, list | None):
+        return None
     try:
-        return dict(_read(entry) for entry in entries or ())
-    except (KeyError, TypeError, ValueError, AttributeError):
+        return dict(_decode_entry(entry) for entry in entries or ())
+    except ValueError:
         return None
 
 
-def _read(entry: Mapping[str, Any]) -> tuple[Manager, Holding]:
-    operation, version = entry["operation"], entry.get("apiVersion", "")
-    if operation not in (APPLY, UPDATE) or entry.get("fieldsType") != "FieldsV1":
-        raise ValueError(f"no such entry: {operation}")
-    name = entry.get("manager", "")
-    manager = Manager(name, operation, version if operation == UPDATE else "", entry.get("subresource", ""))
-    fields = entry.get("fieldsV1") or {}
-    if not _is_set(fields):
-        raise ValueError("no set of fields")
-    return manager, Holding(fields, version, entry.get("time") or "")
+def _decode_entry(entry: JSON) -> tuple[Manager, ManagedSet]:
+    operation, version = text_at(entry, "operation"), text_at(entry, "apiVersion")
+    if operation not in (APPLY, UPDATE) or text_at(entry, "fieldsType") != "FieldsV1":
+        raise ValueError(f"unknown operation or type of fields: {operation}")
+    manager = Manager(
+        text_at(entry, "manager"), operation, version if operation == UPDATE else "", text_at(entry, "subresource")
+    )
+    fields = value_at(entry, "fieldsV1") or {}
+    if not _is_field_set(fields):
+        raise ValueError("not a field set")
+    return manager, ManagedSet(fields, version, text_at(entry, "time"))
 
 
-def _is_set(fields: Tree) -> bool:
+def _is_field_set(fields: JSON) -> TypeGuard[FieldSet]:
     return isinstance(fields, dict) and all(
-        (step == "." or step[:2] in ("f:", "k:", "v:", "i:")) and _is_set(inner) for step, inner in fields.items()
+        (step == "." or step[:2] in ("f:", "k:", "v:", "i:")) and _is_field_set(inner) for step, inner in fields.items()
     )
 
 
-def write_managed(managed: Managed) -> list[Tree]:
-    def order(each: tuple[Manager, Holding]) -> tuple[str, ...]:
-        manager, holding = each
-        return manager.operation, holding.time, manager.name, holding.api_version, manager.subresource
+def encode_managed(managed: ManagedFields) -> list[JSON]:
+    """Encode `metadata.managedFields`, sorted as the real server sorts it."""
 
-    return [_written(*each) for each in sorted(_capped(managed).items(), key=order)]
+    def order(each: tuple[Manager, ManagedSet]) -> tuple[str, ...]:
+        manager, owned = each
+        return manager.operation, owned.time, manager.name, owned.api_version, manager.subresource
+
+    return [_encode_entry(*each) for each in sorted(_with_merged_oldest(managed).items(), key=order)]
 
 
-def _written(manager: Manager, holding: Holding) -> Tree:
-    entry: dict[str, Tree] = {
+def _encode_entry(manager: Manager, owned: ManagedSet) -> JSONObject:
+    entry: dict[str, Any] = {
         "manager": manager.name,
         "operation": manager.operation,
-        "apiVersion": holding.api_version,
-        "time": holding.time,
+        "apiVersion": owned.api_version,
+        "time": owned.time,
         "fieldsType": "FieldsV1",
-        "fieldsV1": holding.fields,
+        "fieldsV1": owned.fields,
         "subresource": manager.subresource,
     }
     return {name: value for name, value in entry.items() if value or name == "fieldsV1"}
 
 
-def _capped(managed: Managed) -> Managed:
-    """Of many who have updated, the oldest are put together."""
+def _with_merged_oldest(managed: ManagedFields) -> ManagedFields:
+    """Limit the number of updaters: the oldest are merged into one entry per version."""
     updaters = [each for each in managed.items() if each[0].operation == UPDATE]
-    too_many = len(updaters) - _MAX_UPDATERS
-    if too_many <= 0:
+    excess = len(updaters) - _MAX_UPDATERS
+    if excess <= 0:
         return managed
     updaters.sort(key=lambda each: (each[1].time, each[0].name))
     kept = dict(managed)
-    for manager, holding in updaters[: too_many + 1]:
+    for manager, owned in updaters[: excess + 1]:
         del kept[manager]
-        ancient = Manager(_ANCIENT, UPDATE, holding.api_version)
-        before = kept.get(ancient, Holding({}, holding.api_version))
-        time = max(before.time, holding.time)
-        kept[ancient] = Holding(union(before.fields, holding.fields), holding.api_version, time)
+        ancient = Manager(_ANCIENT, UPDATE, owned.api_version)
+        before = kept.get(ancient, ManagedSet({}, owned.api_version))
+        time = max(before.time, owned.time)
+        kept[ancient] = ManagedSet(union(before.fields, owned.fields), owned.api_version, time)
     return kept
-
-
-def managed_at_birth(new: Tree, empty: Tree, manager: Manager, shape: MergeShape, *, now: str) -> list[Tree]:
-    """What is written of a new object: who has made it manages all of it."""
-    fields = fields_of_new(_manageable(new), empty, shape)
-    return [_written(manager, Holding(fields, manager.api_version, now))] if fields else []
 
 
 # --- Writes -----------------------------------------------------------------------------------------------------------
 
 
-def after_update(old: Tree, new: Tree, managed: Managed, manager: Manager, shape: MergeShape, *, now: str) -> Managed:
-    """Who manages what when the old tree has become the new one."""
-    changed, gone = compare(_manageable(old), _manageable(new), shape)
-    if not changed and not gone:
+def managed_by_creator(
+    new: JSONObject, empty: JSONObject, manager: Manager, shape: MergeShape, *, now: str
+) -> list[JSON]:
+    """Return the managedFields of a new object: its creator manages all of it."""
+    fields = created_fields(_manageable(new), empty, shape)
+    return [_encode_entry(manager, ManagedSet(fields, manager.api_version, now))] if fields else []
+
+
+def after_update(
+    old: JSONObject, new: JSONObject, managed: ManagedFields, manager: Manager, shape: MergeShape, *, now: str
+) -> ManagedFields:
+    """Return the managed fields after an update from the old object to the new one."""
+    changed, removed = compare(_manageable(old), _manageable(new), shape)
+    if not changed and not removed:
         return managed
-    kept = _without(_without(managed, changed), gone)
+    kept = _without(_without(managed, changed), removed)
     if changed:
         before = kept.get(manager)
         fields = union(before.fields, changed) if before else changed
-        kept[manager] = Holding(fields, manager.api_version, now)
+        kept[manager] = ManagedSet(fields, manager.api_version, now)
     return kept
 
 
-def _manageable(tree: Tree) -> Tree:
-    """What of an object can have a manager."""
-    metadata = {name: value for name, value in tree.get("metadata", {}).items() if name not in _NOBODYS}
-    return {**{name: tree[name] for name in tree if name not in ("apiVersion", "kind")}, "metadata": metadata}
+def _manageable(tree: JSONObject) -> JSONObject:
+    """Return an object without the fields that have no manager."""
+    found = {name: value for name, value in tree.items() if name not in ("apiVersion", "kind")}
+    metadata = object_at(tree, "metadata")
+    found["metadata"] = {name: value for name, value in metadata.items() if name not in _UNMANAGED_METADATA}
+    return found
 
 
-def _without(managed: Managed, fields: Fields) -> Managed:
+def _without(managed: ManagedFields, fields: FieldSet) -> ManagedFields:
     if not fields:
         return dict(managed)
-    left = {
-        manager: replace(holding, fields=difference(holding.fields, fields)) for manager, holding in managed.items()
-    }
-    return {manager: holding for manager, holding in left.items() if holding.fields}
+    rest = {manager: replace(owned, fields=difference(owned.fields, fields)) for manager, owned in managed.items()}
+    return {manager: owned for manager, owned in rest.items() if owned.fields}
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """What was applied, by whom, and whether they insist."""
+class ApplyConfiguration:
+    """An object to apply, and its manager."""
 
-    tree: Tree
+    tree: JSONObject
     manager: Manager
     api_version: str
     is_forced: bool = False
     ignored: tuple[str, ...] = ()
-    """Members that cannot be changed this way, and are not managed therefore."""
+    """Top-level members that this request cannot change, and therefore does not manage."""
 
-    def considered(self, fields: Fields) -> Fields:
+    def managed_part(self, fields: FieldSet) -> FieldSet:
         return {step: inner for step, inner in fields.items() if step[2:] not in self.ignored}
 
 
-def after_apply(live: Tree, applied: Applied, managed: Managed, shape: MergeShape, *, now: str) -> tuple[Tree, Managed]:
-    """The object as it shall be, and who manages what then; raises ConflictError if another wants it otherwise."""
-    before = managed.get(applied.manager)
-    wanted = applied.considered(fields_of(_manageable(applied.tree), shape))
-    wanted = wanted if wanted.get("f:metadata") else {step: wanted[step] for step in wanted if step != "f:metadata"}
-    # An entry with nothing in it counts while it is found out who wants what.
-    others = {each: holding for each, holding in managed.items() if each != applied.manager}
-    new = merged(live, applied.tree, shape)
+def after_apply(
+    live: JSONObject, config: ApplyConfiguration, managed: ManagedFields, shape: MergeShape, *, now: str
+) -> tuple[JSONObject, ManagedFields]:
+    """Return the merged object and its managed fields; raises ConflictError if another manager has another value."""
+    before = managed.get(config.manager)
+    applied = config.managed_part(applied_fields(_manageable(config.tree), shape))
+    if not applied.get("f:metadata"):
+        applied.pop("f:metadata", None)
+    # Entries without fields are kept until the conflicts are found.
+    others = {each: owned for each, owned in managed.items() if each != config.manager}
+    new = merge(live, config.tree, shape)
     if before:
-        new = _without_abandoned(new, before.fields, [wanted, *(each.fields for each in others.values())], shape)
-    changed, gone = map(applied.considered, compare(_manageable(live), _manageable(new), shape))
-    if not applied.is_forced:
+        new = _without_abandoned(new, before.fields, [applied, *(each.fields for each in others.values())], shape)
+    merged = object_at(new)
+    changed, removed = compare(_manageable(live), _manageable(merged), shape)
+    changed, removed = config.managed_part(changed), config.managed_part(removed)
+    if not config.is_forced:
         _check_conflicts(others, changed)
-    kept = _without(_without(others, changed), gone)
-    if wanted:
-        # Who only agrees with what is there has no time, or that of when they last changed something.
-        time = now if changed or gone else before.time if before else ""
-        kept[applied.manager] = Holding(wanted, applied.api_version, time)
-    return new, kept
+    kept = _without(_without(others, changed), removed)
+    if applied:
+        # A configuration that changes nothing keeps the time of the last change, if there was one.
+        time = now if changed or removed else before.time if before else ""
+        kept[config.manager] = ManagedSet(applied, config.api_version, time)
+    return merged, kept
 
 
-def _without_abandoned(tree: Tree, before: Fields, wanted: Iterable[Fields], shape: MergeShape) -> Tree:
-    """The tree without what was wanted before and is wanted by nobody any more."""
-    still: Fields = {"f:metadata": {}}  # an object always has some
-    for fields in wanted:
+def _without_abandoned(tree: JSON, before: FieldSet, applied: Iterable[FieldSet], shape: MergeShape) -> JSON:
+    """Return the tree without fields that were applied before, and that no manager has now."""
+    still: FieldSet = {"f:metadata": {}}  # every object has metadata
+    for fields in applied:
         still = union(still, fields)
-    abandoned = difference(with_parents(before, shape), with_parents(still, shape))
-    return removed(tree, abandoned, shape) or {} if abandoned else tree
+    abandoned = difference(with_named_parents(before, shape), with_named_parents(still, shape))
+    return remove_fields(tree, abandoned, shape) or {} if abandoned else tree
 
 
-def _check_conflicts(others: Managed, changed: Fields) -> None:
+def _check_conflicts(others: ManagedFields, changed: FieldSet) -> None:
     found = [
         (manager, path)
-        for manager, holding in sorted(others.items())
-        for path in paths(intersection(holding.fields, changed))
+        for manager, owned in sorted(others.items())
+        for path in paths(intersection(owned.fields, changed))
     ]
     if not found:
         return
     causes = tuple(
-        StatusCause("FieldManagerConflict", f"conflict with {manager.shown}", path) for manager, path in found
+        StatusCause("FieldManagerConflict", f"conflict with {manager.description}", path) for manager, path in found
     )
     raise ConflictError(_conflict_message(found), details=StatusDetails(causes=causes))
 
@@ -250,27 +285,96 @@ def _check_conflicts(others: Managed, changed: Fields) -> None:
 def _conflict_message(found: list[tuple[Manager, str]]) -> str:
     if len(found) == 1:
         manager, path = found[0]
-        return f"Apply failed with 1 conflict: conflict with {manager.shown}: {path}"
+        return f"Apply failed with 1 conflict: conflict with {manager.description}: {path}"
     lines = []
     for manager in dict.fromkeys(manager for manager, _ in found):
-        lines.append(f"conflicts with {manager.shown}:")
+        lines.append(f"conflicts with {manager.description}:")
         lines += [f"- {path}" for each, path in found if each == manager]
     return f"Apply failed with {len(found)} conflicts: " + "\n".join(lines)
 
 
-def differ_only_in_times(new: Tree, old: Tree) -> bool:
-    """Whether nothing is new of an object but since when who manages what."""
-    mine, yours = (_timeless(tree["metadata"].get("managedFields", ())) for tree in (new, old))
-    if not same(mine, yours):
-        return False
-    new, old = ({**tree, "metadata": {**tree["metadata"], "managedFields": []}} for tree in (new, old))
-    return same(new, old)
+def differs_only_in_timestamps(new: JSONObject, old: JSONObject) -> bool:
+    """Whether two objects differ in nothing but the times of their managedFields."""
+    return same(_without_times(new), _without_times(old))
 
 
-def _timeless(entries: Iterable[Tree]) -> list[Tree]:
-    return [{name: value for name, value in entry.items() if name != "time"} for entry in entries]
+def _without_times(tree: JSONObject) -> JSONObject:
+    metadata = dict(object_at(tree, "metadata"))
+    entries = objects_at(metadata, "managedFields")
+    metadata["managedFields"] = [{name: entry[name] for name in entry if name != "time"} for entry in entries]
+    return {**tree, "metadata": metadata}
 
 
-def is_reset(entries: Tree) -> bool:
-    """Whether somebody wants all to be forgotten."""
+def is_reset(entries: JSON) -> bool:
+    """Whether a client asks to discard all managers."""
     return entries in ([], [{}])
+
+
+# --- Field managers of the served resources ---------------------------------------------------------------------------
+
+
+class FieldManagers:
+    """Computes the managedFields of objects after a create or update, by the merge shapes of their resources."""
+
+    def __init__(self, schema: Schema, definitions: Definitions, now: Callable[[], datetime]) -> None:
+        self._schema = schema
+        self._definitions = definitions
+        self._now = now
+        self._builtin_shape = builtin_shapes(schema)
+        self._custom_shape = lru_cache(maxsize=256)(self._shape_of_version)
+        self._undefined = custom_shape({PRESERVES_UNKNOWN: True}, schema)
+
+    def now(self) -> str:
+        return timestamp(self._now())
+
+    def shape(self, resource: Resource) -> MergeShape:
+        """Return the merge shape of a resource's objects."""
+        if version := self._definitions.version(resource):
+            return self._custom_shape(version)
+        known = self._schema.type_of(resource.api_version, resource.kind)
+        return self._builtin_shape(known.name) if known else self._undefined
+
+    def _shape_of_version(self, version: CustomVersion) -> MergeShape:
+        return custom_shape(version.schema, self._schema)
+
+    def empty(self, resource: Resource) -> JSONObject:
+        """Return an object without any values. It is shared: do not change it."""
+        known = self._schema.type_of(resource.api_version, resource.kind)
+        return empty_object(known.name, self._schema) if known else {"metadata": {}}
+
+    def after_create(self, request: APIRequest, options: WriteOptions, new: JSONObject, stored: Resource) -> list[JSON]:
+        """Return the managedFields of a new object; `stored` is the resource in the version that is stored."""
+        manager = self._manager(request, options)
+        try:
+            now = text_at(new, "metadata", "creationTimestamp")
+            return managed_by_creator(new, self.empty(stored), manager, self.shape(stored), now=now)
+        except ElementKeyError:
+            return []  # a list whose elements have no keys has no managers, but is not rejected
+
+    def after_update(
+        self,
+        request: APIRequest,
+        options: WriteOptions,
+        *,
+        old: JSONObject,
+        new: JSONObject,
+        sent: JSON,
+        stored: Resource,
+    ) -> list[JSON]:
+        """Return the managedFields of an updated object; `sent` are the entries in the client's object, or None."""
+        if sent is not None and is_reset(sent):
+            return []
+        managed = decode_managed(sent) or decode_managed(value_at(old, "metadata", "managedFields"))
+        if not managed:
+            return []  # the object had no managers; only an apply adds the first
+        # The real server writes no time when an object is scaled.
+        now = "" if request.subresource == "scale" else self.now()
+        manager = self._manager(request, options)
+        try:
+            return encode_managed(after_update(old, new, managed, manager, self.shape(stored), now=now))
+        except ElementKeyError:
+            return encode_managed(managed)
+
+    def _manager(self, request: APIRequest, options: WriteOptions) -> Manager:
+        name = manager_name(options.field_manager, request.headers.get("User-Agent", ""))
+        return Manager(name, UPDATE, request.resource.api_version, request.subresource)

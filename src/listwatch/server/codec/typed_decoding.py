@@ -11,6 +11,8 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
+from msgspec import UNSET
+
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.codec import scalars
 from listwatch.server.codec.scalars import InvalidScalarError, WrongTypeError, json_type
@@ -289,7 +291,8 @@ class _Struct:
         if is_null_when_unset(self._name, field):
             self._always[field.name] = (_read_untyped, None)
         elif is_always_written(self._name, field):
-            self._always[field.name] = (reader, field.default or _ZEROS.get(field.type.ref, field.default))
+            default = None if field.default is UNSET else field.default
+            self._always[field.name] = (reader, default or _ZEROS.get(field.type.ref, default))
 
     def read(self, value: JSON, path: FieldPath, errors: StrictErrors) -> JSON:
         if not isinstance(value, dict):

@@ -1,61 +1,63 @@
-"""Makes custom objects of what clients send, by their definition. `decoding` does it for the built-in kinds.
+"""Decodes custom objects by their definition.
 
-Their types are not looked at here: that is left to validation. But unlike built-in ones they have to say what they are.
+Unlike built-in ones, custom objects must declare their kind, and their types are checked by validation, not here.
 """
 
 from __future__ import annotations
 
 from listwatch.errors import BadRequestError, DecodeError, InvalidError
+from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind
 from listwatch.server.codec.decoding import Decoded, kind_of, parse_body, unhandled_error, unrecognized_error
 from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError, decode_unstructured
 from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import invalid
-from listwatch.server.json_tree import Tree, child, object_at
+from listwatch.server.json_tree import object_at, text_at
 from listwatch.server.schema.schema import Schema
 
-__all__ = ["decode_custom", "read_custom"]
+__all__ = ["decode_custom_body", "decode_custom_tree"]
 
 
-def decode_custom(
+def decode_custom_body(
     body: bytes, content_type: str, version: CustomVersion, schema: Schema, *, field_validation: str = "Warn"
 ) -> Decoded:
-    """The object that was sent where a custom resource is served."""
+    """Decode a body as an object of one version of a custom resource."""
     expected = version.resource.gvk
     try:
-        tree, complaints = parse_body(body, content_type, find_duplicates=field_validation != "Ignore")
+        tree, yaml_errors = parse_body(body, content_type, find_duplicates=field_validation != "Ignore")
         found = kind_of(tree, expected)
     except DecodeError as error:
         raise unrecognized_error(expected, error.message, body) from None
     _check_kind(object_at(tree), body, expected)
-    problems = StrictErrors(complaints)
+    errors = StrictErrors(yaml_errors)
     try:
-        decoded = read_custom(object_at(tree), found, version, schema, problems)
+        decoded = decode_custom_tree(object_at(tree), found, version, schema, errors)
     except UnmarshalError as error:
         raise unhandled_error(found, expected, str(error)) from None
-    if problems and field_validation == "Strict":
-        raise unhandled_error(found, expected, problems.message())
-    return Decoded(decoded, () if field_validation == "Ignore" else problems.warnings())
+    if errors and field_validation == "Strict":
+        raise unhandled_error(found, expected, errors.message())
+    return Decoded(decoded, () if field_validation == "Ignore" else errors.warnings())
 
 
-def read_custom(
-    tree: dict[str, Tree], kind: GroupVersionKind, version: CustomVersion, schema: Schema, problems: StrictErrors
-) -> dict[str, Tree]:
-    """The tree as an object of that version, or UnmarshalError; what is dropped on the way is added to the problems."""
-    found = {"kind": kind.kind, "apiVersion": kind.api_version, **decode_unstructured(tree, schema, problems)}
-    version.read(found, problems)
+def decode_custom_tree(
+    tree: JSONObject, kind: GroupVersionKind, version: CustomVersion, schema: Schema, errors: StrictErrors
+) -> JSONObject:
+    """Decode a tree as an object of that version; raises UnmarshalError. Dropped fields are added to `errors`."""
+    found = {"kind": kind.kind, "apiVersion": kind.api_version, **decode_unstructured(tree, schema, errors)}
+    version.normalize(found, errors)
     return found
 
 
-def _check_kind(tree: dict[str, Tree], body: bytes, expected: GroupVersionKind) -> None:
-    if not tree.get("kind"):
+def _check_kind(tree: JSONObject, body: bytes, expected: GroupVersionKind) -> None:
+    api_version, kind = text_at(tree, "apiVersion"), text_at(tree, "kind")
+    if not kind:
         why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
         raise unrecognized_error(expected, why, body)
-    if tree.get("apiVersion", "") != expected.api_version:
+    if api_version != expected.api_version:
         raise BadRequestError(
-            f"the API version in the data ({tree.get('apiVersion', '')}) does not match "
+            f"the API version in the data ({api_version}) does not match "
             f"the expected API version ({expected.api_version})"
         )
-    if tree["kind"] != expected.kind:
-        cause = invalid("kind", tree["kind"], f"must be {expected.kind}")
-        raise InvalidError.of(tree["kind"], child(tree, "metadata", "name") or "", [cause], group=expected.group)
+    if kind != expected.kind:
+        cause = invalid("kind", kind, f"must be {expected.kind}")
+        raise InvalidError.of(kind, text_at(tree, "metadata", "name"), [cause], group=expected.group)

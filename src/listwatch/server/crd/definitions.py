@@ -18,10 +18,8 @@ from listwatch.errors import ForbiddenError
 from listwatch.meta import Resource, Subresource
 from listwatch.server.codec.representations import encode_object
 from listwatch.server.codec.typed_decoding import StrictErrors
-from listwatch.server.crd.merge_shapes import MergeShape, custom_shape
 from listwatch.server.crd.structural_schema import JSONSchema, apply_structural_defaults, drop_nulls, prune
 from listwatch.server.json_tree import Tree, children, same
-from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.storage import Stored
 
 __all__ = ["DEFINITIONS", "ESTABLISHED", "CustomVersion", "Definition", "Definitions", "ScalePaths", "condition_of"]
@@ -48,7 +46,7 @@ class ScalePaths:
         return cls(*(tuple(filter(None, tree.get(name, "").split("."))) for name in names))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CustomVersion:
     """One version of a custom resource."""
 
@@ -60,12 +58,7 @@ class CustomVersion:
     warning: str = ""
     """What who uses it is told each time."""
 
-    @cached_property
-    def shape(self) -> MergeShape:
-        """How its objects merge."""
-        return custom_shape(self.schema, builtin_schema())
-
-    def read(self, tree: dict[str, Tree], problems: StrictErrors | None = None) -> None:
+    def normalize(self, tree: dict[str, Tree], problems: StrictErrors | None = None) -> None:
         """Make of a tree, in place, what is an object of this version."""
         self.drop_unknown(tree, problems)
         apply_structural_defaults(tree, self.schema)
@@ -123,7 +116,7 @@ class Definition:
         """A stored object in one version: all are alike but for their schemas. The tree may be changed."""
         written_in = self.versions.get(tree["apiVersion"].rpartition("/")[2])
         if written_in:
-            written_in.read(tree)
+            written_in.normalize(tree)
         return self.restamped(tree, version)
 
     def restamped(self, tree: dict[str, Tree], version: str) -> dict[str, Tree]:

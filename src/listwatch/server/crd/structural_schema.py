@@ -1,30 +1,28 @@
-"""What the schema of a custom resource makes of an object: unknown fields and nulls go, defaults come.
+"""Normalizes custom objects by their structural schema: prunes unknown fields, fills in defaults, drops nulls.
 
-The schema is a tree, as the definition has it: `rules.structural` has checked it, `structural_validation` says what is
-wrong with an object.
+The schema is the JSON tree of the definition. `rules.structural` validates schemas, and `rules.structural_validation`
+validates objects.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
+from listwatch.json_value import JSON, JSONObject
 from listwatch.server.codec.typed_decoding import FieldPath, StrictErrors
-from listwatch.server.json_tree import Tree, copied
+from listwatch.server.json_tree import copied, object_at
 
 __all__ = ["PRESERVES_UNKNOWN", "JSONSchema", "apply_structural_defaults", "drop_nulls", "member", "prune"]
 
-JSONSchema = dict[str, Any]
+JSONSchema = JSONObject
 
 PRESERVES_UNKNOWN = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED = "x-kubernetes-embedded-resource"
-_OF_EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
-_MISSING = object()
+_OBJECT_MEMBERS = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def member(schema: JSONSchema, name: str) -> tuple[bool, JSONSchema | None]:
-    """Whether an object may have that member, and what it is; None for one of which nothing is known."""
-    found = schema.get("properties", {}).get(name)
-    if found is not None:
+    """Return whether an object may have a member, and the member's schema, if it has one."""
+    found = object_at(schema, "properties").get(name)
+    if isinstance(found, dict):
         return True, found
     others = schema.get("additionalProperties")
     if isinstance(others, dict):
@@ -35,29 +33,29 @@ def member(schema: JSONSchema, name: str) -> tuple[bool, JSONSchema | None]:
 # --- Unknown fields ---------------------------------------------------------------------------------------------------
 
 
-def prune(tree: dict[str, Tree], schema: JSONSchema, problems: StrictErrors | None = None) -> None:
-    """Drop what the schema does not know, in place, and report it; the object's own metadata is not its business."""
+def prune(tree: JSONObject, schema: JSONSchema, errors: StrictErrors | None = None) -> None:
+    """Drop fields that the schema does not declare, in place, and report them; metadata is never pruned."""
     found: list[FieldPath] = []
     _prune(tree, {**schema, _EMBEDDED: True}, None, found)
-    if problems is not None:
-        problems.add_all_unknown(found)
+    if errors is not None:
+        errors.add_all_unknown(found)
 
 
-def _prune(value: Tree, schema: JSONSchema | None, path: FieldPath, found: list[FieldPath]) -> None:
+def _prune(value: JSON, schema: JSONSchema | None, path: FieldPath, found: list[FieldPath]) -> None:
     if isinstance(value, dict):
         _prune_members(value, schema or {}, path, found)
     elif isinstance(value, list):
         keeps = bool(schema and schema.get(PRESERVES_UNKNOWN))
-        items = schema.get("items") if schema else None
+        items = object_at(schema, "items")
         if not keeps or items:
             for index, item in enumerate(value):
                 _prune(item, items, (path, "", index), found)
 
 
-def _prune_members(value: dict[str, Tree], schema: JSONSchema, path: FieldPath, found: list[FieldPath]) -> None:
+def _prune_members(value: JSONObject, schema: JSONSchema, path: FieldPath, found: list[FieldPath]) -> None:
     keeps, embedded = schema.get(PRESERVES_UNKNOWN), schema.get(_EMBEDDED)
     for name in list(value):
-        if embedded and name in _OF_EVERY_OBJECT:
+        if embedded and name in _OBJECT_MEMBERS:
             continue
         is_known, inner = member(schema, name)
         if is_known:
@@ -70,38 +68,31 @@ def _prune_members(value: dict[str, Tree], schema: JSONSchema, path: FieldPath, 
 # --- Defaults and nulls -----------------------------------------------------------------------------------------------
 
 
-def default_of(schema: JSONSchema) -> Tree:
-    """A copy of its default; `...` if it has none."""
-    found = schema.get("default")
-    return ... if found is None else copied(found)
-
-
-def apply_structural_defaults(tree: Tree, schema: JSONSchema | None) -> None:
-    """Fill in what is missing, in place."""
+def apply_structural_defaults(tree: JSON, schema: JSONSchema | None) -> None:
+    """Fill in defaults, in place."""
     if not schema:
         return
     if isinstance(tree, dict):
-        for name, inner in schema.get("properties", {}).items():
-            _fill(tree, name, tree.get(name, _MISSING), inner)
+        for name, inner in object_at(schema, "properties").items():
+            if name not in tree and isinstance(inner, dict) and inner.get("default") is not None:
+                tree[name] = copied(inner["default"])
         for name, value in tree.items():
-            inner = member(schema, name)[1]
-            _fill(tree, name, value, inner)
-            apply_structural_defaults(tree[name], inner)
-    elif isinstance(tree, list) and (items := schema.get("items")):
+            known = member(schema, name)[1]
+            tree[name] = _replace_null(value, known)
+            apply_structural_defaults(tree[name], known)
+    elif isinstance(tree, list) and (items := object_at(schema, "items")):
         for index, value in enumerate(tree):
-            _fill(tree, index, value, items)
+            tree[index] = _replace_null(value, items)
             apply_structural_defaults(tree[index], items)
 
 
-def _fill(container: Any, place: Any, value: Tree, schema: JSONSchema | None) -> None:
-    if schema and (value is _MISSING or _is_forbidden_null(value, schema)):
-        default = default_of(schema)
-        if default is not ...:
-            container[place] = default
+def _replace_null(value: JSON, schema: JSONSchema | None) -> JSON:
+    """Return the default in place of a null that is not allowed."""
+    return copied(schema.get("default")) if schema and _is_forbidden_null(value, schema) else value
 
 
-def drop_nulls(tree: Tree, schema: JSONSchema | None) -> None:
-    """A null that stands where none may be is as good as nothing; elements of lists cannot be left out."""
+def drop_nulls(tree: JSON, schema: JSONSchema | None) -> None:
+    """Drop members that are null but not nullable, in place; list elements are kept."""
     if not schema:
         return
     if isinstance(tree, dict):
@@ -113,8 +104,8 @@ def drop_nulls(tree: Tree, schema: JSONSchema | None) -> None:
                 drop_nulls(tree[name], inner)
     elif isinstance(tree, list):
         for item in tree:
-            drop_nulls(item, schema.get("items"))
+            drop_nulls(item, object_at(schema, "items"))
 
 
-def _is_forbidden_null(value: Tree, schema: JSONSchema) -> bool:
+def _is_forbidden_null(value: JSON, schema: JSONSchema) -> bool:
     return value is None and not schema.get("nullable")

@@ -26,7 +26,7 @@ from listwatch.meta import GroupVersionKind
 from listwatch.server.codec.decoding import Decoded, decode_tree, kind_of, media_type, parse_json
 from listwatch.server.codec.scalars import json_type
 from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
-from listwatch.server.crd.custom_decoding import read_custom
+from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import Tree, copied, go_text
@@ -117,7 +117,7 @@ class _Patching:
 
     def _decoded(self, patched: Tree, kind: GroupVersionKind) -> Tree:
         if self._custom:
-            return read_custom(patched, kind, self._custom, self._schema, self._problems)
+            return decode_custom_tree(patched, kind, self._custom, self._schema, self._problems)
         return decode_tree(patched, kind, self._schema, self._problems)
 
     def _json_patched(self, patch: bytes, tree: Tree) -> Tree:

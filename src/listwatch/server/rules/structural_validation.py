@@ -14,13 +14,15 @@ from functools import lru_cache
 from typing import Any
 
 from listwatch.errors import StatusCause
-from listwatch.server.crd.structural_schema import JSONSchema, member
+from listwatch.server.crd.structural_schema import member
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_long, too_many
 from listwatch.server.json_tree import Tree, same
 from listwatch.server.rules.checks import Causes, inside
 from listwatch.server.rules.formats import dns_subdomain, parsed_cidr, parsed_ip
 
 __all__ = ["INT_OR_STRING", "list_key", "structural_problems"]
+
+JSONSchema = dict[str, Any]
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 _TYPES: Mapping[type, str] = {

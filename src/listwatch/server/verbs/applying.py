@@ -13,23 +13,24 @@ import msgspec
 
 from listwatch.errors import APIError, BadRequestError, DecodeError, InternalServerError, NotFoundError
 from listwatch.meta import GroupVersionKind
-from listwatch.server.apply.apply_walks import Misfit, problems_of_applied
+from listwatch.server.apply.field_sets import ElementKeyError
 from listwatch.server.apply.managed_fields import (
     APPLY,
     BEFORE_FIRST_APPLY,
     UPDATE,
-    Applied,
-    Managed,
+    ApplyConfiguration,
+    ManagedFields,
     Manager,
     after_apply,
     after_update,
-    read_managed,
-    write_managed,
+    decode_managed,
+    encode_managed,
 )
+from listwatch.server.apply.merging import validate_applied
 from listwatch.server.codec.decoding import YAML_MEDIA_TYPE, Decoded, decode_tree, media_type, parse_body
 from listwatch.server.codec.scalars import json_type
 from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
-from listwatch.server.crd.custom_decoding import read_custom
+from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.json_tree import Tree, child
 from listwatch.server.lifecycle.semantics import check_name, check_namespace, metadata_of
 from listwatch.server.patch.patching import APPLY_PATCH
@@ -68,10 +69,10 @@ def _create(verbs: Verbs, request: APIRequest, options: WriteOptions, config: De
 
 
 def _applied(
-    verbs: Verbs, request: APIRequest, options: WriteOptions, config: Decoded, live: Tree, managed: Managed
+    verbs: Verbs, request: APIRequest, options: WriteOptions, config: Decoded, live: Tree, managed: ManagedFields
 ) -> tuple[Decoded, list[Tree]]:
     """What becomes of the live object, and its managedFields; raises ConflictError."""
-    applied = Applied(
+    applied = ApplyConfiguration(
         config.tree,
         Manager(options.field_manager, APPLY, subresource=request.subresource),
         request.resource.api_version,
@@ -81,9 +82,9 @@ def _applied(
     managers = verbs.managers
     try:
         new, managed = after_apply(live, applied, managed, managers.shape(request.resource), now=managers.now())
-    except Misfit as error:
+    except ElementKeyError as error:
         raise _untyped(live, str(error), what="live") from None
-    return _read_merged(verbs, request, new, config), write_managed(managed)
+    return _read_merged(verbs, request, new, config), encode_managed(managed)
 
 
 def _ignored(request: APIRequest) -> tuple[str, ...]:
@@ -92,17 +93,17 @@ def _ignored(request: APIRequest) -> tuple[str, ...]:
     return ("status",) if request.resource.subresource("status") else ()
 
 
-def _managed(verbs: Verbs, request: APIRequest, live: Tree) -> Managed:
+def _managed(verbs: Verbs, request: APIRequest, live: Tree) -> ManagedFields:
     """Who manages what of the live object, from which that is taken; all of it is of before, where nobody knows."""
     entries = live["metadata"].pop("managedFields", None)
-    managed = read_managed(entries) or {}
+    managed = decode_managed(entries) or {}
     if managed:
         return managed
     before = Manager(BEFORE_FIRST_APPLY, UPDATE, request.resource.api_version)
     shape, empty = verbs.managers.shape(request.resource), verbs.managers.empty(request.resource)
     try:
         return after_update(empty, live, {}, before, shape, now=verbs.managers.now())
-    except Misfit as error:
+    except ElementKeyError as error:
         raise _untyped(live, str(error), what="live") from None
 
 
@@ -120,10 +121,10 @@ def _read_config(verbs: Verbs, request: APIRequest, options: WriteOptions) -> De
         raise BadRequestError(f"invalid object type: {group}/{version}, Kind={kind}")
     metadata = tree.setdefault("metadata", {})
     if not isinstance(metadata, dict):
-        raise _untyped(tree, _all(problems_of_applied(tree, verbs.managers.shape(request.resource))))
+        raise _untyped(tree, _all(validate_applied(tree, verbs.managers.shape(request.resource))))
     if metadata.get("managedFields") is not None:
         raise BadRequestError("metadata.managedFields must be nil")
-    if problems := problems_of_applied(tree, verbs.managers.shape(request.resource)):
+    if problems := validate_applied(tree, verbs.managers.shape(request.resource)):
         if request.resource.kind == "Secret":
             # The real server shows it; a secret has no place in an error.
             problems = [each.partition(", got ")[0] for each in problems]
@@ -172,7 +173,7 @@ def _read_merged(verbs: Verbs, request: APIRequest, tree: Tree, config: Decoded)
     version, kind, problems = verbs.definitions.version(request.resource), request.resource.gvk, StrictErrors()
     try:
         if version:
-            return Decoded(read_custom(tree, kind, version, verbs.schema, problems), config.warnings)
+            return Decoded(decode_custom_tree(tree, kind, version, verbs.schema, problems), config.warnings)
         return Decoded(decode_tree(tree, kind, verbs.schema, problems), config.warnings)
     except UnmarshalError as error:
         raise _untyped(config.tree, str(error)) from None

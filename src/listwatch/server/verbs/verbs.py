@@ -26,13 +26,12 @@ from listwatch.errors import (
     StatusDetails,
 )
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
-from listwatch.server.apply.field_managers import FieldManagers
-from listwatch.server.apply.managed_fields import differ_only_in_times
+from listwatch.server.apply.managed_fields import FieldManagers, differs_only_in_timestamps
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.decoding import Decoded, decode_body
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.codec.representations import encode_object, with_resource_version
-from listwatch.server.crd.custom_decoding import decode_custom
+from listwatch.server.crd.custom_decoding import decode_custom_body
 from listwatch.server.crd.definitions import DEFINITIONS, Definitions
 from listwatch.server.json_tree import Tree
 from listwatch.server.lifecycle.creation import complete_changed, complete_new
@@ -236,7 +235,7 @@ class Verbs:
         self.admit(request, tree, None)
         apply_defaults(tree, self.schema)
         if managed is None:
-            managed = self.managers.at_birth(request, options, tree, target.form)
+            managed = self.managers.after_create(request, options, tree, target.form)
         _put_managed(tree, managed)
         stored = self._create_named(request, tree, target, options)
         return Response(self.sent(stored, request.resource), code=201)
@@ -339,14 +338,14 @@ class Verbs:
         if managed is None:
             # Who adds a container to look around manages all that was sent, though nothing else of it is taken.
             seen = sent if request.subresource == "ephemeralcontainers" else new
-            managed = self.managers.after_update(request, options, old=old, new=seen, told=told, form=target.form)
+            managed = self.managers.after_update(request, options, old=old, new=seen, sent=told, stored=target.form)
         _put_managed(new, managed)
         self._complete(new, old, target)
         problems += validate_update(new, old, target.form, subresource=request.subresource)
         problems += self._custom_problems(request.resource, new, old)
         self._check_valid(problems, new, target)
         new = self._in_stored_form(new, target)
-        if not is_unchanged(new, old) and not differ_only_in_times(new, old):
+        if not is_unchanged(new, old) and not differs_only_in_timestamps(new, old):
             existing = self.objects.change(target.storage_id, existing, new, dry_run=options.dry_run)
         return Response(self.sent(existing, request.resource))
 
@@ -358,7 +357,7 @@ class Verbs:
         strictness = options.field_validation or "Warn"
         content = request.body, request.content_type
         if gvk is None and (version := self.definitions.version(request.resource)):
-            found = decode_custom(*content, version, self.schema, field_validation=strictness)
+            found = decode_custom_body(*content, version, self.schema, field_validation=strictness)
         else:
             found = decode_body(*content, expected, self.schema, field_validation=strictness)
         request.warnings += found.warnings
