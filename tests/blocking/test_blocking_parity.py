@@ -23,7 +23,6 @@ FUNCTIONS = [name for name in blocking.__all__ if not isinstance(getattr(blockin
 
 # What is for other parts of listwatch, and not for programs.
 LEFT_OUT = {
-    "ByteStream": {"expect_within"},
     "Request": {"open_stream", "open_watch"},
     "ClientSet": {"source"},
     "ListWatch": {"list", "watch", "of_kind"},

@@ -22,7 +22,7 @@ __all__ = ["ByteStream", "LogStream", "WatchStream"]
 T = TypeVar("T", bound=Object)
 
 
-class ByteStream(Face, twin=byte_stream.ByteStream, without="expect_within"):  # noqa: D101  # it has its twin's
+class ByteStream(Face, twin=byte_stream.ByteStream):  # noqa: D101  # it has its twin's
     def __iter__(self) -> Iterator[bytes]:
         try:
             yield from iter(self.read, b"")

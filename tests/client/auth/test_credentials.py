@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from listwatch.client.auth.credential import Issued
+from listwatch.client.auth.credential import IssuedCredential
 from listwatch.client.auth.credentials import (
     Credential,
     Credentials,
@@ -62,7 +62,7 @@ async def test_what_a_config_says_is_sent_and_a_refusal_is_final(fields: dict[st
     credential = await found.current()
     assert credential == Credential(authorization)
     assert await found.current() is credential
-    assert await found.rejected(credential) is False
+    assert await found.renew(credential) is False
     await found.aclose()
 
 
@@ -96,7 +96,7 @@ async def test_the_last_good_token_serves_while_the_file_cannot_be_read(
         broken()
         clock.jump(50)
         assert await found.current() == Credential("Bearer first")
-    assert caplog.text.count("the token that was read last is used for now") == 1
+    assert caplog.text.count("Using the last token") == 1
     path.write_text("second")
     assert await found.current() == Credential("Bearer second"), "a failed read is repeated at once"
     assert CANARY not in caplog.text
@@ -136,28 +136,28 @@ async def test_a_rejected_token_is_worth_another_try_if_the_file_has_a_new_one(t
     path.write_text("first")
     found = credentials(VirtualClock(), token_file=str(path))
     first = await found.current()
-    assert await found.rejected(first) is False
+    assert await found.renew(first) is False
     path.write_text("second")
-    assert await found.rejected(first) is True
+    assert await found.renew(first) is True
     assert await found.current() == Credential("Bearer second")
-    assert await found.rejected(first) is True, "another request that was sent with the old one"
+    assert await found.renew(first) is True, "another request that was sent with the old one"
     path.unlink()
-    assert await found.rejected(await found.current()) is False
+    assert await found.renew(await found.current()) is False
 
 
-# Issued credentials
+# IssuedCredential credentials
 
 
 class ScriptedIssuer:
     """Gives out what it is told to, when it is told to."""
 
-    def __init__(self, *answers: Issued | CredentialError) -> None:
+    def __init__(self, *answers: IssuedCredential | CredentialError) -> None:
         self.asked: list[bool] = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self._answers = iter(answers)
 
-    async def issue(self, *, renew: bool) -> Issued:
+    async def issue(self, *, renew: bool) -> IssuedCredential:
         self.asked.append(renew)
         answer = next(self._answers)
         await self.may_answer.wait()
@@ -166,8 +166,10 @@ class ScriptedIssuer:
         return answer
 
 
-def issued(token: str, seconds: float | None = None) -> Issued:
-    return Issued(Credential(f"Bearer {token}"), START + timedelta(seconds=seconds) if seconds is not None else None)
+def issued(token: str, seconds: float | None = None) -> IssuedCredential:
+    return IssuedCredential(
+        Credential(f"Bearer {token}"), START + timedelta(seconds=seconds) if seconds is not None else None
+    )
 
 
 async def test_an_issued_credential_serves_until_it_has_expired():
@@ -189,26 +191,29 @@ async def test_a_rejected_credential_is_renewed_once():
     issuer = ScriptedIssuer(issued("a"), issued("b"))
     found = IssuedCredentials(issuer, clock=VirtualClock())
     first = await found.current()
-    assert await asyncio.gather(*(found.rejected(first) for _ in range(5))) == [True] * 5
-    assert await found.rejected(first) is True, "a late answer to an old request"
+    assert await asyncio.gather(*(found.renew(first) for _ in range(5))) == [True] * 5
+    assert await found.renew(first) is True, "a late answer to an old request"
     assert await found.current() == Credential("Bearer b")
     assert issuer.asked == [False, True]
 
 
 async def test_the_same_credential_again_is_not_worth_another_try():
     certificate = ClientCertificate(b"c", b"k")
-    again = [Issued(Credential("Bearer a", certificate)), Issued(Credential("Bearer a", ClientCertificate(b"c", b"k")))]
+    again = [
+        IssuedCredential(Credential("Bearer a", certificate)),
+        IssuedCredential(Credential("Bearer a", ClientCertificate(b"c", b"k"))),
+    ]
     found = IssuedCredentials(ScriptedIssuer(*again), clock=VirtualClock())
     first = await found.current()
-    assert await found.rejected(first) is False
-    assert await found.rejected(first) is False, "nor is the issuer asked a third time"
+    assert await found.renew(first) is False
+    assert await found.renew(first) is False, "nor is the issuer asked a third time"
 
 
 async def test_a_rejection_without_a_new_credential_is_logged(caplog: pytest.LogCaptureFixture):
     found = IssuedCredentials(ScriptedIssuer(issued("a"), CredentialError("the plugin failed")), clock=VirtualClock())
     first = await found.current()
-    assert await found.rejected(first) is False
-    assert "the server rejected the credentials, and there are no new ones: the plugin failed" in caplog.text
+    assert await found.renew(first) is False
+    assert "The server rejected the credentials, and renewing them failed: the plugin failed" in caplog.text
     assert await found.current() is first
 
 
@@ -277,7 +282,7 @@ async def test_closing_ends_what_still_runs():
 
 def test_credentials_show_no_secret():
     credential = Credential(f"Bearer {CANARY}", ClientCertificate(CANARY.encode(), CANARY.encode()))
-    shown = [credential, Issued(credential), FixedCredentials(credential)]
+    shown = [credential, IssuedCredential(credential), FixedCredentials(credential)]
     assert CANARY not in repr(shown)
     assert repr(credential) == "Credential(<hidden: authorization, certificate>)"
     assert repr(Credential()) == "Credential(<hidden: nothing>)"

@@ -207,7 +207,7 @@ async def test_without_a_terminal_a_plugin_is_told_so_and_reads_nothing(script: 
 
 
 async def test_a_plugin_that_needs_a_terminal_is_not_run_without_one(script: Script, tmp_path: Path, no_terminal: None):
-    with pytest.raises(CredentialError, match=r"wants to talk to the user .* standard input is not a terminal"):
+    with pytest.raises(CredentialError, match=r"requires a terminal .* standard input is not a terminal"):
         await plugin(script('(folder / "ran").touch()'), interactive_mode="Always").issue(renew=False)
     assert not (tmp_path / "ran").exists()
 
@@ -221,28 +221,28 @@ PRINTED = f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": %s}}'
 @pytest.mark.parametrize(
     ("code", "complaint"),
     [
-        ("sys.exit(3)", "failed with exit code 3; what it had to say is on standard error"),
+        ("sys.exit(3)", "failed with exit code 3; its messages are on standard error"),
         ("os.kill(os.getpid(), 9)", "failed with exit code -9"),
-        ("", "printed no proper ExecCredential"),
-        (f"print('{CANARY}')", "printed no proper ExecCredential: Expected `object`, got `str`"),
-        (f"print('{{{CANARY}')", "printed something that is not JSON"),
-        (f"print('a: *{CANARY}')", "printed something that is not JSON"),
-        (f"sys.stdout.buffer.write(b'\\xff{CANARY}')", "printed something that is not JSON"),
+        ("", "printed an invalid ExecCredential"),
+        (f"print('{CANARY}')", "printed an invalid ExecCredential: Expected `object`, got `str`"),
+        (f"print('{{{CANARY}')", "did not print JSON"),
+        (f"print('a: *{CANARY}')", "did not print JSON"),
+        (f"sys.stdout.buffer.write(b'\\xff{CANARY}')", "did not print JSON"),
         (
             "print(json.dumps({'kind': 'ExecCredential', 'apiVersion': 'v2'}))",
-            f"must print an ExecCredential of {V1}, and",
+            f"did not print an ExecCredential of {V1}",
         ),
-        ("print(json.dumps({'kind': 'Pod', 'apiVersion': info['apiVersion']}))", "must print an ExecCredential of"),
-        (f"print('{PRINTED % 'null'}')", "printed no status"),
+        ("print(json.dumps({'kind': 'Pod', 'apiVersion': info['apiVersion']}))", "did not print an ExecCredential of"),
+        (f"print('{PRINTED % 'null'}')", "printed an ExecCredential without a status"),
         ("answer()", "printed neither a token nor a certificate with its key"),
         ("answer(token='')", "printed neither a token nor a certificate with its key"),
-        (f"answer(clientCertificateData='{CANARY}')", "printed only one of certificate and key"),
-        (f"answer(token='t', clientKeyData='{CANARY}')", "printed only one of certificate and key"),
+        (f"answer(clientCertificateData='{CANARY}')", "printed a certificate without its key, or a key without"),
+        (f"answer(token='t', clientKeyData='{CANARY}')", "printed a certificate without its key, or a key without"),
         (
             f"answer(clientCertificateData='{CANARY}', clientKeyData='{CANARY}')",
             "printed a certificate that cannot be used: the client certificate or its key is not in PEM form",
         ),
-        (f"answer(token='{CANARY}\\nx')", "printed a token of several lines"),
+        (f"answer(token='{CANARY}\\nx')", "printed a token with line breaks"),
         (f"answer(token=['{CANARY}'])", "Expected `str | null`, got `array` - at `$.status.token`"),
         (f"answer(token='t', expirationTimestamp='{CANARY}')", "Invalid RFC3339 encoded datetime - at `$.status.exp"),
         ("answer(token='t', expirationTimestamp='2020-01-01T01:00:00')", "at `$.status.expirationTimestamp`"),
@@ -310,7 +310,7 @@ async def test_an_extension_that_json_cannot_hold_is_an_error(script: Script):
     circular: list[Any] = []
     circular.append(circular)
     for wrong in (circular, {1.5j}, {"a": object()}):
-        with pytest.raises(CredentialError, match="whose exec extension cannot be written as JSON"):
+        with pytest.raises(CredentialError, match="the exec extension of the cluster cannot be encoded as JSON"):
             await plugin(script(REPORT), provide_cluster_info=True, cluster_config=wrong).issue(renew=False)
 
 
@@ -335,7 +335,7 @@ async def test_a_plugin_is_run_again_when_its_credentials_have_expired_or_are_re
     first = await found.current()
     assert first == Credential("Bearer 1")
     assert await found.current() is first
-    assert await found.rejected(first) is True
+    assert await found.renew(first) is True
     assert await found.current() == Credential("Bearer 2")
     clock.jump(3600)
     assert await found.current() == Credential("Bearer 2")

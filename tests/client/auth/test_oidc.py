@@ -124,7 +124,7 @@ async def test_a_new_refresh_token_replaces_the_old_one():
 async def test_a_refused_id_token_is_renewed_even_if_it_has_not_expired():
     old, new = id_token(3600), id_token(7200)
     found = credentials(ScriptedProvider({"id_token": new}), VirtualClock(), id_token=old)
-    assert await found.rejected(await found.current()) is True
+    assert await found.renew(await found.current()) is True
     assert await found.current() == Credential(f"Bearer {new}")
 
 
@@ -193,9 +193,8 @@ async def test_tokens_that_cannot_be_written_back_still_serve(tmp_path: Path, ca
     provider = ScriptedProvider({"id_token": CANARY, "refresh_token": CANARY})
     issued = await OIDCProvider(config, fetch=provider, clock=VirtualClock()).issue(renew=False)
     assert issued.credential == Credential(f"Bearer {CANARY}")
-    assert (
-        f"the new tokens of {ISSUER} could not be saved: {tmp_path}/config: is locked by another process" in caplog.text
-    )
+    message = f"The new tokens of the identity provider {ISSUER} could not be saved: {tmp_path}/config: is locked by"
+    assert message in caplog.text
     assert CANARY not in caplog.text
 
 
@@ -208,9 +207,9 @@ SECRETIVE: dict[str, Any] = {"client_secret": CANARY, "refresh_token": CANARY, "
 @pytest.mark.parametrize(
     ("provider", "complaint"),
     [
-        (ScriptedProvider(discovery=CANARY.encode()), "its answer is not what OpenID Connect asks for"),
-        (ScriptedProvider(discovery={"token_endpoint": 3}), "its answer is not what OpenID Connect asks for"),
-        (ScriptedProvider(discovery=b"\xff"), "its answer is not what OpenID Connect asks for"),
+        (ScriptedProvider(discovery=CANARY.encode()), "its response is not valid for OpenID Connect"),
+        (ScriptedProvider(discovery={"token_endpoint": 3}), "its response is not valid for OpenID Connect"),
+        (ScriptedProvider(discovery=b"\xff"), "its response is not valid for OpenID Connect"),
         (ScriptedProvider(statuses=(404,)), f"{DISCOVERY} names no token endpoint (status 404)"),
         (ScriptedProvider(discovery={"issuer": CANARY}), f"{DISCOVERY} names no token endpoint (status 200)"),
         (ScriptedProvider(discovery={"token_endpoint": f"ftp://{CANARY}"}), "names no token endpoint"),
@@ -218,23 +217,23 @@ SECRETIVE: dict[str, Any] = {"client_secret": CANARY, "refresh_token": CANARY, "
             ScriptedProvider(
                 {"error": "x"}, {"error": "invalid_grant", "error_description": CANARY}, statuses=(200, 400, 400)
             ),
-            "it refuses the refresh token (status 400, invalid_grant); log in again",
+            "it rejected the refresh token (status 400, invalid_grant); log in again",
         ),
         (
             ScriptedProvider({"error": CANARY}, {"error": CANARY}, statuses=(200, 400, 400)),
-            "it refuses the refresh token (status 400); log in again",
+            "it rejected the refresh token (status 400); log in again",
         ),
         (
             ScriptedProvider(CANARY.encode(), CANARY.encode(), statuses=(200, 500, 500)),
-            "it could not renew the token (status 500)",
+            "it cannot renew the token (status 500)",
         ),
         (
             ScriptedProvider({"access_token": CANARY}),
-            "its answer holds no ID token; log in again with the scope openid",
+            "its response has no ID token; log in again with the scope openid",
         ),
-        (ScriptedProvider({"id_token": f"{CANARY}\n"}), "its answer holds no ID token"),
-        (ScriptedProvider({"id_token": [CANARY]}), "its answer is not what OpenID Connect asks for"),
-        (ScriptedProvider(CANARY.encode()), "its answer is not what OpenID Connect asks for"),
+        (ScriptedProvider({"id_token": f"{CANARY}\n"}), "its response has no ID token"),
+        (ScriptedProvider({"id_token": [CANARY]}), "its response is not valid for OpenID Connect"),
+        (ScriptedProvider(CANARY.encode()), "its response is not valid for OpenID Connect"),
     ],
 )
 async def test_what_a_provider_does_wrong_is_said_without_its_words(
@@ -274,7 +273,7 @@ async def test_a_token_endpoint_that_is_no_url_is_none(endpoint: str):
 async def test_without_a_refresh_token_one_must_log_in_again():
     found = credentials(ScriptedProvider(), VirtualClock(), id_token=id_token(-60), refresh_token="")
     with pytest.raises(
-        CredentialError, match="the ID token is no longer good, and there is no refresh token; log in again"
+        CredentialError, match="the ID token has expired or was rejected, and there is no refresh token; log in again"
     ):
         await found.current()
 

@@ -280,7 +280,7 @@ async def test_the_last_error_tells_of_the_one_before():
             await rest.get().do()
     [note] = caught.value.__notes__
     assert "an earlier try failed as well: " in note
-    assert "closed the connection without an answer" in note
+    assert "closed the connection without a response" in note
 
 
 async def test_the_same_error_again_is_told_once():
@@ -322,7 +322,7 @@ async def test_each_try_has_the_time_of_the_config():
         await clock.advance(19)
         assert not doing.done()
         await clock.advance(1)
-        with pytest.raises(TransportTimeoutError, match="no answer within 20 s"):
+        with pytest.raises(TransportTimeoutError, match="no response within 20 s"):
             await doing
 
 
@@ -339,7 +339,7 @@ async def test_a_timeout_is_for_all_tries_together():
         await clock.advance(3.9)
         assert not doing.done()
         await clock.advance(0.1)
-        with pytest.raises(TransportTimeoutError, match="no answer within 4 s"):
+        with pytest.raises(TransportTimeoutError, match="no response within 4 s"):
             await doing
     assert server.requests[0].target == "/api/v1?timeout=10s"
 
@@ -535,7 +535,7 @@ async def test_silence_on_a_stream_is_an_error_only_if_that_is_asked_for():
         async with patient, impatient:
             waiting, silent = asyncio.create_task(patient.read()), asyncio.create_task(impatient.read())
             await clock.advance(30)
-            with pytest.raises(StreamIdleError, match="nothing came for 30 s"):
+            with pytest.raises(StreamIdleError, match="no data for 30 s"):
                 await silent
             await clock.advance(10_000)
             assert not waiting.done()

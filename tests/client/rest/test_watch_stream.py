@@ -128,22 +128,22 @@ class Pieces:
     async def read(self) -> bytes:
         return next(self._pieces, b"")
 
-    def expect_within(self, patience: float) -> None:
+    def set_idle_timeout(self, patience: float) -> None:
         self.expected.append(patience)
 
     def close(self) -> None:
         self.is_closed = True
 
 
-class GatheringPieces(Pieces):
-    """One that can gather."""
+class CoalescingPieces(Pieces):
+    """A stream that can coalesce reads."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         super().__init__(pieces)
-        self.bulks: list[bool] = []
+        self.coalesced: list[bool] = []
 
-    def gather(self, *, in_bulk: bool) -> None:
-        self.bulks.append(in_bulk)
+    def coalesce_reads(self, *, enabled: bool) -> None:
+        self.coalesced.append(enabled)
 
 
 class QueuedPieces(Pieces):
@@ -179,12 +179,12 @@ async def test_events_are_the_same_wherever_they_are_cut(names: list[str], data:
 
 @pytest.mark.parametrize("patience", [60, 330])
 async def test_the_initial_events_come_in_bulk_and_those_after_the_bookmark_do_not(patience: float):
-    stream = GatheringPieces([event("ADDED", "x"), event("ADDED", "y"), BOOKMARK, event("ADDED", "z"), BOOKMARK])
+    stream = CoalescingPieces([event("ADDED", "x"), event("ADDED", "y"), BOOKMARK, event("ADDED", "z"), BOOKMARK])
     batches = watching_stream(stream, patience=patience, initial=True).batches()
     assert len(await anext(batches)) == len(await anext(batches)) == 1
-    assert (stream.expected, stream.bulks) == ([patience], [True])
+    assert (stream.expected, stream.coalesced) == ([patience], [True])
     assert len([batch async for batch in batches]) == 3
-    assert (stream.expected, stream.bulks) == ([patience, min(patience, 180)], [True, False])
+    assert (stream.expected, stream.coalesced) == ([patience, min(patience, 180)], [True, False])
 
 
 async def test_a_stream_that_cannot_gather_gives_initial_events_as_well():
@@ -208,12 +208,12 @@ class Given:
 
 @pytest.mark.parametrize(("asked", "in_bulk"), [({}, False), ({"sendInitialEvents": True}, True)])
 async def test_a_watch_is_in_bulk_if_initial_events_are_asked_for(asked: dict[str, Any], in_bulk: bool):
-    stream = GatheringPieces([])
+    stream = CoalescingPieces([])
     stream.headers = {"Content-Type": "application/json"}
     async with RESTClient(ClientConfig(host="http://unused"), transport=Given(stream)) as rest:
         assert await all_of(watch(rest, timeoutSeconds=30, **asked)) == []
     assert stream.expected == [60]
-    assert stream.bulks == [in_bulk]
+    assert stream.coalesced == [in_bulk]
 
 
 async def test_much_that_comes_at_first_and_what_comes_after_it_is_read_whole():
@@ -352,9 +352,9 @@ async def test_a_watch_that_is_cut_within_a_gzip_member_is_lost(ending: list[Any
 @pytest.mark.parametrize(
     ("ending", "message"),
     [
-        ([chunk(event("ADDED", "y")[:30]), CLOSE], "in the middle of the answer"),
-        ([chunk(event("ADDED", "y")), CLOSE], "in the middle of the answer"),
-        ([CLOSE], "in the middle of the answer"),
+        ([chunk(event("ADDED", "y")[:30]), CLOSE], "in the middle of the response"),
+        ([chunk(event("ADDED", "y")), CLOSE], "in the middle of the response"),
+        ([CLOSE], "in the middle of the response"),
         ([chunk(event("ADDED", "y"))[:-9], RESET], ""),
         ([chunk(event("ADDED", "y")[:30]), LAST_CHUNK], "in the middle of an event"),
     ],
@@ -369,7 +369,7 @@ async def test_a_watch_that_is_cut_says_so_and_what_was_being_done(ending: list[
         stream = watch(rest)
         assert (await anext(stream)).object.name == "x"
         gate.set()
-        with pytest.raises(ConnectionLostError, match=message or "answer|reset") as caught:
+        with pytest.raises(ConnectionLostError, match=message or "in the middle of the response|reset") as caught:
             await all_of(stream)
         assert caught.value.doing == "GET /api/v1/namespaces/a/configmaps"
         assert stream.is_closed
@@ -581,7 +581,7 @@ async def test_a_watch_that_is_silent_for_longer_than_it_can_last_is_dead(option
         await clock.advance(patience - 1)
         assert not looping.done()
         await clock.advance(1)
-        with pytest.raises(StreamIdleError, match=f"nothing came for {patience} s") as caught:
+        with pytest.raises(StreamIdleError, match=f"no data for {patience} s") as caught:
             await looping
         assert isinstance(caught.value, TransportTimeoutError)
         await server.wait_all_closed()
@@ -599,7 +599,7 @@ async def test_a_server_that_sends_bookmarks_is_dead_when_they_stop():
         await clock.advance(179)
         assert not waiting.done()
         await clock.advance(1)
-        with pytest.raises(StreamIdleError, match="nothing came for 180 s"):
+        with pytest.raises(StreamIdleError, match="no data for 180 s"):
             await waiting
 
 
@@ -613,7 +613,7 @@ async def test_a_short_watch_is_not_given_more_time_because_of_bookmarks():
         assert isinstance(await anext(stream), BookmarkEvent)
         waiting = asyncio.create_task(anext(stream))
         await clock.advance(40)
-        with pytest.raises(StreamIdleError, match="nothing came for 40 s"):
+        with pytest.raises(StreamIdleError, match="no data for 40 s"):
             await waiting
 
 
@@ -627,7 +627,7 @@ async def test_how_long_silence_is_borne_can_be_said():
         waiting = asyncio.create_task(anext(stream))
         await server.wait_requests(1)
         await clock.advance(5)
-        with pytest.raises(StreamIdleError, match="nothing came for 5 s"):
+        with pytest.raises(StreamIdleError, match="no data for 5 s"):
             await waiting
     assert patience_for(5) == 35
 

@@ -11,8 +11,8 @@ from aiohttp.client_proto import ResponseHandler
 from listwatch.api.requests import HTTPRequest
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
-from listwatch.client.transport.connections import _Connection, _Connector, _StreamConnection
-from listwatch.client.transport.exchange import AiohttpStream
+from listwatch.client.transport.connection import AiohttpStream, Connection, StreamConnection
+from listwatch.client.transport.connection_pool import _Connector
 from listwatch.testing.scripted_server import HANG, ScriptedServer, stream_head
 
 _ATTRIBUTE = re.compile(r"\b(?:self|super\(\))\.(_[a-z]\w*)")
@@ -35,8 +35,8 @@ async def test_two_private_names_of_the_connector_are_used_and_exist():
 
 async def test_no_private_name_of_the_protocol_is_used():
     theirs = ResponseHandler(asyncio.get_running_loop())
-    assert private_names(_Connection, theirs) == set()
-    assert private_names(_StreamConnection, theirs) == set()
+    assert private_names(Connection, theirs) == set()
+    assert private_names(StreamConnection, theirs) == set()
 
 
 async def test_the_connector_makes_its_connections_with_our_protocol():
@@ -46,5 +46,5 @@ async def test_the_connector_makes_its_connections_with_our_protocol():
         assert isinstance(stream, AiohttpStream)
         connection = stream._exchange.response.connection
         assert connection is not None
-        assert isinstance(connection.protocol, _StreamConnection)
+        assert isinstance(connection.protocol, StreamConnection)
         await transport.aclose()

@@ -13,7 +13,7 @@ from tests.client.scripted import scripted
 
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent
 from listwatch.client.rest.watch_stream import WatchStream
-from listwatch.client.transport.receive_coalescer import Gathering
+from listwatch.client.transport.connection import ReceiveCoalescer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing.scripted_server import HANG, ScriptedServer, chunk, stream_head
 
@@ -37,7 +37,7 @@ class Peers:
     def __init__(self, here: tuple[asyncio.StreamReader, asyncio.StreamWriter], there: asyncio.StreamWriter) -> None:
         self.reader, self._writer = here
         self.there = there
-        self.gathering = Gathering(self._writer.transport)
+        self.coalescer = ReceiveCoalescer(self._writer.transport)
 
     @property
     def woken_for(self) -> int:
@@ -63,45 +63,45 @@ async def connected() -> AsyncIterator[Peers]:
 async def test_little_is_read_at_once():
     async with connected() as peers:
         for _ in range(4):
-            peers.gathering.saw(2**16)
+            peers.coalescer.received(2**16)
         assert peers.woken_for == 1
 
 
 async def test_once_much_has_come_more_may_gather():
     async with connected() as peers:
-        peers.gathering.saw(MUCH)
+        peers.coalescer.received(MUCH)
         assert peers.woken_for > 2**16
-        peers.gathering.stop()
+        peers.coalescer.stop()
 
 
 async def test_a_few_bytes_do_not_wait_for_more():
     async with connected() as peers:
         for word in (b"one", b"two"):
-            peers.gathering.saw(MUCH)
+            peers.coalescer.received(MUCH)
             peers.there.write(word)
             async with asyncio.timeout(SOON):
                 assert await peers.reader.readexactly(3) == word
-        peers.gathering.stop()
+        peers.coalescer.stop()
 
 
 async def test_after_it_was_stopped_everything_is_read_at_once():
     async with connected() as peers:
-        peers.gathering.saw(MUCH)
-        peers.gathering.stop()
+        peers.coalescer.received(MUCH)
+        peers.coalescer.stop()
         assert peers.woken_for == 1
 
 
 async def test_a_connection_that_is_gone_is_no_error():
     async with connected() as peers:
-        peers.gathering.saw(MUCH)
-    peers.gathering.saw(MUCH)
-    peers.gathering.stop()
+        peers.coalescer.received(MUCH)
+    peers.coalescer.received(MUCH)
+    peers.coalescer.stop()
 
 
 async def test_where_there_is_no_socket_nothing_is_done():
-    gathering = Gathering(asyncio.Transport())
-    gathering.saw(MUCH)
-    gathering.stop()
+    coalescer = ReceiveCoalescer(asyncio.Transport())
+    coalescer.received(MUCH)
+    coalescer.stop()
 
 
 # --- Through a client ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What proves who is asking, once. `auth` says where it comes from."""
+"""Credentials as values."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from datetime import datetime
 
 from listwatch.client.config.tls import ClientCertificate
 
-__all__ = ["Credential", "Issued"]
+__all__ = ["Credential", "IssuedCredential"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Credential:
-    """The value of an Authorization header, or a certificate, or both, or nothing for somebody unknown."""
+    """An Authorization header, a client certificate, or both. Without either, requests are anonymous."""
 
     authorization: str = ""
     certificate: ClientCertificate | None = None
 
     def __repr__(self) -> str:
-        held = (name for name in self.__slots__ if getattr(self, name))
-        return f"Credential(<hidden: {', '.join(held) or 'nothing'}>)"
+        present = (name for name in self.__slots__ if getattr(self, name))
+        return f"Credential(<hidden: {', '.join(present) or 'nothing'}>)"
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
-    """A credential that somebody gave, and when it ends, if it does."""
+class IssuedCredential:
+    """A credential from an issuer, and its expiry if it has one."""
 
     credential: Credential
     expires: datetime | None = None

@@ -1,10 +1,10 @@
-"""Who is asking: credentials for each request, renewed when they must be. `transport` asks before it sends.
+"""The credentials of requests, and their renewal.
 
     token, password ──────────────▶ FixedCredentials
-    token file ───────────────────▶ TokenFileCredentials     the file is read again and again
-    exec plugin, OIDC provider ───▶ IssuedCredentials        an issuer is asked when the last answer has expired
+    token file ───────────────────▶ TokenFileCredentials     reads the file again periodically
+    exec plugin, OIDC provider ───▶ IssuedCredentials        asks an issuer when the credential has expired
 
-A client certificate in the ClientConfig itself is no concern of this module, but of `tls`.
+The client certificate of a ClientConfig is handled by `client/config/tls.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import logging
 import math
 from typing import Protocol
 
-from listwatch.client.auth.credential import Credential, Issued
+from listwatch.client.auth.credential import Credential, IssuedCredential
 from listwatch.client.auth.exec_plugin import ExecPlugin
 from listwatch.client.auth.oidc import Fetch, OIDCProvider
 from listwatch.client.config.client_config import ClientConfig
@@ -35,35 +35,35 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
-_REREAD_INTERVAL = 50.0  # a token in a file is taken to be good for a minute, less ten seconds on the way
+_REREAD_INTERVAL = 50.0  # a token in a file is assumed to be valid for a minute, less ten seconds for the request
 
 
 class Credentials(Protocol):
-    """Prove who is asking, for as long as a client lives."""
+    """The source of a client's credentials."""
 
     async def current(self) -> Credential:
-        """What to send with the next request."""
+        """Return the credential for the next request."""
 
-    async def rejected(self, used: Credential) -> bool:
-        """Hear that the server answered 401 to this, and tell whether another try is worth it."""
+    async def renew(self, rejected: Credential) -> bool:
+        """Renew a credential that the server rejected with 401. Return whether another attempt makes sense."""
 
     @property
-    def awaited(self) -> str:
-        """Who is being asked for new ones just now, for messages; "" if nobody is."""
+    def pending_issuer(self) -> str:
+        """The issuer of which a credential is awaited, for error messages; "" if there is none."""
 
     async def aclose(self) -> None:
-        """Stop whatever still runs."""
+        """Cancel a pending renewal."""
 
 
 class Issuer(Protocol):
-    """Gives out credentials on request, and takes its time."""
+    """Issues credentials on request."""
 
-    async def issue(self, *, renew: bool) -> Issued:
-        """A credential; with `renew` not the one that it may still have."""
+    async def issue(self, *, renew: bool) -> IssuedCredential:
+        """Issue a credential. With `renew`, a cached one is not returned."""
 
 
 def credentials_for(config: ClientConfig, *, fetch: Fetch, clock: Clock | None = None) -> Credentials:
-    """Whatever the config has; what it says outright comes before a plugin or provider, as does a certificate."""
+    """Return the credentials of a config. Tokens, passwords and certificates take precedence over issuers."""
     clock = clock or SystemClock()
     if config.token_file:
         return TokenFileCredentials(config.token_file, fallback=config.token, clock=clock)
@@ -87,9 +87,9 @@ def _basic(username: str, password: str) -> str:
 
 
 class FixedCredentials:
-    """Always the same; if the server refuses them there is nothing to be done."""
+    """A credential that never changes."""
 
-    awaited = ""
+    pending_issuer = ""
 
     def __init__(self, credential: Credential) -> None:
         self._credential = credential
@@ -97,7 +97,7 @@ class FixedCredentials:
     async def current(self) -> Credential:
         return self._credential
 
-    async def rejected(self, used: Credential) -> bool:
+    async def renew(self, rejected: Credential) -> bool:
         return False
 
     async def aclose(self) -> None:
@@ -105,9 +105,9 @@ class FixedCredentials:
 
 
 class TokenFileCredentials:
-    """The token that a file held when it could last be read; until then the fallback."""
+    """The token in a file. While the file cannot be read, the last token, or the fallback."""
 
-    awaited = ""
+    pending_issuer = ""
 
     def __init__(self, path: str, *, fallback: str = "", clock: Clock) -> None:
         self._path = path
@@ -121,8 +121,8 @@ class TokenFileCredentials:
             return self._read()
         return self._credential
 
-    async def rejected(self, used: Credential) -> bool:
-        return self._read() != used
+    async def renew(self, rejected: Credential) -> bool:
+        return self._read() != rejected
 
     async def aclose(self) -> None:
         pass
@@ -131,31 +131,33 @@ class TokenFileCredentials:
         try:
             credential = Credential(_bearer(read_token_file(self._path)))
         except CredentialError as error:
-            return self._last_one(error)
+            return self._last_credential(error)
         self._next_read = self._clock.monotonic() + _REREAD_INTERVAL
         self._credential, self._has_failed = credential, False
         return credential
 
-    def _last_one(self, error: CredentialError) -> Credential:
+    def _last_credential(self, error: CredentialError) -> Credential:
         if self._credential is None:
             raise error
         if not self._has_failed:
-            _log.warning("the token that was read last is used for now: %s", error)
+            _log.warning(
+                "Using the last token because the token file cannot be read: %s", error, extra={"path": self._path}
+            )
         self._has_failed = True
         return self._credential
 
 
 class IssuedCredentials:
-    """What an issuer gave last, until it expires; all who wait for a new one wait for the same."""
+    """The last credential of an issuer, until it expires. Concurrent requests share one renewal."""
 
     def __init__(self, issuer: Issuer, *, clock: Clock) -> None:
         self._issuer = issuer
         self._clock = clock
-        self._issued: Issued | None = None
-        self._issuing: asyncio.Task[Issued] | None = None
+        self._issued: IssuedCredential | None = None
+        self._issuing: asyncio.Task[IssuedCredential] | None = None
 
     @property
-    def awaited(self) -> str:
+    def pending_issuer(self) -> str:
         return str(self._issuer) if self._issuing else ""
 
     async def current(self) -> Credential:
@@ -164,29 +166,33 @@ class IssuedCredentials:
             issued = await self._wait_issued(renew=False)
         return issued.credential
 
-    async def rejected(self, used: Credential) -> bool:
-        renewed_meanwhile = self._issued is not None and self._issued.credential is not used
+    async def renew(self, rejected: Credential) -> bool:
+        renewed_meanwhile = self._issued is not None and self._issued.credential is not rejected
         if not renewed_meanwhile:
             try:
                 await self._wait_issued(renew=True)
             except ConfigError as error:
-                _log.warning("the server rejected the credentials, and there are no new ones: %s", error)
+                _log.warning(
+                    "The server rejected the credentials, and renewing them failed: %s",
+                    error,
+                    extra={"issuer": str(self._issuer)},
+                )
                 return False
-        return self._issued is not None and self._issued.credential != used
+        return self._issued is not None and self._issued.credential != rejected
 
     async def aclose(self) -> None:
         if self._issuing:
             self._issuing.cancel()
             await asyncio.wait({self._issuing})
 
-    async def _wait_issued(self, *, renew: bool) -> Issued:
+    async def _wait_issued(self, *, renew: bool) -> IssuedCredential:
         if self._issuing is None:
             self._issuing = asyncio.create_task(self._issue(renew=renew), name="issue credentials")
-            # If everybody who waited has been cancelled, nobody else will look at how it went.
+            # Retrieves the exception when all requests that waited for it were cancelled.
             self._issuing.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return await _unharmed(self._issuing)
+        return await _wait_shared(self._issuing)
 
-    async def _issue(self, *, renew: bool) -> Issued:
+    async def _issue(self, *, renew: bool) -> IssuedCredential:
         try:
             self._issued = await self._issuer.issue(renew=renew)
             return self._issued
@@ -194,8 +200,8 @@ class IssuedCredentials:
             self._issuing = None
 
 
-async def _unharmed(task: asyncio.Task[Issued]) -> Issued:
-    """Wait for it; one request that gives up does not take it away from the others."""
+async def _wait_shared(task: asyncio.Task[IssuedCredential]) -> IssuedCredential:
+    """Wait for a task that other requests wait for too: cancelling one request does not cancel the task."""
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

@@ -1,7 +1,7 @@
-"""Runs the program that a kubeconfig names for its credentials, and reads what it prints.
+"""Runs the exec plugin of a kubeconfig and reads the credential that it prints.
 
-The program learns about the cluster from KUBERNETES_EXEC_INFO and answers with an ExecCredential on standard output;
-its standard error is ours. What it prints appears in no error and no log. `auth` decides when to run it.
+The plugin gets the cluster in KUBERNETES_EXEC_INFO and prints an ExecCredential to standard output. It inherits
+standard error. Its output appears in no error and no log. `credentials` decides when to run it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ import signal
 import sys
 from collections import deque
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
-from listwatch.client.auth.credential import Credential, Issued
+from listwatch.client.auth.credential import Credential, IssuedCredential
 from listwatch.client.config.client_config import ClientConfig, ExecConfig, is_header_value
 from listwatch.client.config.kubeconfig_reader import load_document
 from listwatch.client.config.tls import ClientCertificate, check_certificate, read_ca_bundle
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError
+from listwatch.json_value import JSONObject
 from listwatch.objects.reading import read
 
 __all__ = ["ExecPlugin"]
@@ -47,7 +48,7 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
 
 
 class ExecPlugin:
-    """Issues what its program prints; each call is one run."""
+    """Issues the credential that a plugin prints. Each call runs the plugin once."""
 
     def __init__(self, config: ClientConfig, plugin: ExecConfig, *, clock: Clock) -> None:
         self._config = config
@@ -61,12 +62,12 @@ class ExecPlugin:
     def __str__(self) -> str:
         return f"the exec plugin {self._plugin.command!r}"
 
-    async def issue(self, *, renew: bool) -> Issued:
-        return self._understood(await self._output())
+    async def issue(self, *, renew: bool) -> IssuedCredential:
+        return self._credential_in(await self._output())
 
     async def _output(self) -> bytes:
         program, interactive = self._program(), self._is_interactive()
-        # A group of its own can be ended with all that it has started, but must not read from a terminal.
+        # A process group can be killed as a whole, but a background group must not read from a terminal.
         group = 0 if os.name == "posix" and not interactive else None
         try:
             process = await asyncio.create_subprocess_exec(
@@ -78,21 +79,21 @@ class ExecPlugin:
                 process_group=group,
             )
         except OSError as error:
-            raise self._failure(f"cannot be run: {error.strerror}") from None
+            raise self._error(f"cannot be run: {error.strerror}") from None
         output = await _all_output(process, has_group=group is not None)
         if process.returncode:
-            raise self._failure(f"failed with exit code {process.returncode}; what it had to say is on standard error")
+            raise self._error(f"failed with exit code {process.returncode}; its messages are on standard error")
         return output
 
     def _program(self) -> str:
         if program := shutil.which(self._plugin.command):
             return program
         if os.path.exists(self._plugin.command):
-            raise self._failure("is not executable")
-        raise self._failure(f"was not found; install it, or correct the PATH or the kubeconfig. {self._hint()}".strip())
+            raise self._error("is not executable")
+        raise self._error(f"was not found; install it, or correct PATH or the kubeconfig. {self._hint()}".strip())
 
     def _hint(self) -> str:
-        """The hint of the kubeconfig, unless it was given often enough lately."""
+        """The install hint of the kubeconfig, at most some times per hour."""
         now = self._clock.monotonic()
         if len(self._hints) == _HINTS_PER_HOUR and now - self._hints[0] < _HOUR:
             return ""
@@ -104,13 +105,11 @@ class ExecPlugin:
             return False
         has_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
         if self._plugin.interactive_mode == "Always" and not has_terminal:
-            raise self._failure(
-                "wants to talk to the user (interactiveMode Always), and standard input is not a terminal"
-            )
+            raise self._error("requires a terminal (interactiveMode is Always), but standard input is not a terminal")
         return has_terminal
 
     def _environment(self, *, interactive: bool) -> dict[str, str]:
-        spec: dict[str, Any] = {"interactive": interactive}
+        spec: JSONObject = {"interactive": interactive}
         if self._plugin.provide_cluster_info:
             spec["cluster"] = self._cluster()
         info = {"kind": "ExecCredential", "apiVersion": self._plugin.api_version, "spec": spec}
@@ -119,12 +118,12 @@ class ExecPlugin:
         except (TypeError, ValueError, RecursionError):
             encoded = ""
         if not encoded:
-            raise self._failure("cannot be told about the cluster, whose exec extension cannot be written as JSON")
+            raise self._error("cannot be run: the exec extension of the cluster cannot be encoded as JSON")
         return {**os.environ, **self._plugin.env, "KUBERNETES_EXEC_INFO": encoded}
 
-    def _cluster(self) -> dict[str, Any]:
+    def _cluster(self) -> JSONObject:
         config = self._config
-        said = {
+        fields: JSONObject = {
             "server": config.host,
             "tls-server-name": config.tls_server_name,
             "insecure-skip-tls-verify": config.insecure_skip_tls_verify,
@@ -132,60 +131,58 @@ class ExecPlugin:
             "proxy-url": config.proxy_url,
             "disable-compression": config.disable_compression,
         }
-        return {name: value for name, value in said.items() if value} | {"config": self._plugin.cluster_config}
+        return {name: value for name, value in fields.items() if value} | {"config": self._plugin.cluster_config}
 
-    def _understood(self, output: bytes) -> Issued:
-        printed = self._decoded(output)
+    def _credential_in(self, output: bytes) -> IssuedCredential:
+        printed = self._decode(output)
         if printed.kind != "ExecCredential" or printed.api_version != self._plugin.api_version:
-            raise self._failure(
-                f"must print an ExecCredential of {self._plugin.api_version}, and printed something else"
-            )
+            raise self._error(f"did not print an ExecCredential of {self._plugin.api_version}")
         if printed.status is None:
-            raise self._failure("printed no status")
+            raise self._error("printed an ExecCredential without a status")
         token, certificate = printed.status.token or "", self._certificate(printed.status)
         if not (token or certificate):
-            raise self._failure("printed neither a token nor a certificate with its key")
+            raise self._error("printed neither a token nor a certificate with its key")
         if not is_header_value(token):
-            raise self._failure("printed a token of several lines")
+            raise self._error("printed a token with line breaks")
         authorization = f"Bearer {token}" if token else ""
-        return Issued(Credential(authorization, certificate), printed.status.expiration_timestamp)
+        return IssuedCredential(Credential(authorization, certificate), printed.status.expiration_timestamp)
 
-    def _decoded(self, output: bytes) -> _ExecCredential:
+    def _decode(self, output: bytes) -> _ExecCredential:
         try:
             credential: _ExecCredential = read(load_document(output), _ExecCredential)
         except msgspec.ValidationError as error:
-            problem = f"printed no proper ExecCredential: {error}"
+            problem = f"printed an invalid ExecCredential: {error}"
         except ValueError:
-            problem = "printed something that is not JSON"
+            problem = "did not print JSON"
         else:
             return credential
-        raise self._failure(problem)
+        raise self._error(problem)
 
     def _certificate(self, status: _Status) -> ClientCertificate | None:
         certificate, key = status.client_certificate_data or "", status.client_key_data or ""
         if bool(certificate) != bool(key):
-            raise self._failure("printed only one of certificate and key")
+            raise self._error("printed a certificate without its key, or a key without its certificate")
         if not certificate:
             return None
         pair = ClientCertificate(certificate.encode(), key.encode())
         try:
             check_certificate(pair)
         except ConfigError as error:
-            raise self._failure(f"printed a certificate that cannot be used: {error.message}") from None
+            raise self._error(f"printed a certificate that cannot be used: {error.message}") from None
         return pair
 
-    def _failure(self, problem: str) -> CredentialError:
+    def _error(self, problem: str) -> CredentialError:
         user = self._plugin.kubeconfig_user
         file, entry = (user.file, user.entry) if user else ("", "")
         return CredentialError(f"{self} {problem}", file=file, entry=entry)
 
 
 async def _all_output(process: asyncio.subprocess.Process, *, has_group: bool) -> bytes:
-    """What it prints until it ends; it ends with us if we are cancelled."""
+    """Read the output of a process until it ends. Cancellation kills the process."""
     try:
         output, _ = await process.communicate()
     except BaseException:
-        # The program itself may be gone and one that it has started still hold our end of the pipe.
+        # The plugin may have exited while a child process of it keeps the pipe open.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL) if has_group else process.kill()
         await process.wait()

@@ -1,7 +1,7 @@
-"""Renews ID tokens with a refresh token, as OpenID Connect has it. `auth` decides when to ask.
+"""Renews ID tokens with a refresh token of OpenID Connect. `credentials` decides when.
 
-What the provider answers appears in no error and no log. New tokens are written back to the kubeconfig they came from,
-because many providers accept a refresh token only once.
+Responses of the provider appear in no error and no log. New tokens are written back to their kubeconfig, because many
+providers accept a refresh token only once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote_plus, urlencode
 
 import msgspec
 
-from listwatch.client.auth.credential import Credential, Issued
+from listwatch.client.auth.credential import Credential, IssuedCredential
 from listwatch.client.config.client_config import OIDCConfig, is_header_value, redact_url, url_problems
 from listwatch.client.config.kubeconfig_writer import write_tokens
 from listwatch.client.config.tls import ca_context
@@ -29,7 +29,7 @@ __all__ = ["Fetch", "OIDCProvider"]
 _log = logging.getLogger(__name__)
 
 _EXPIRY_DELTA = timedelta(seconds=10)
-_KNOWN_REFUSALS = {
+_STANDARD_ERRORS = {
     "invalid_request",
     "invalid_client",
     "invalid_grant",
@@ -56,7 +56,7 @@ StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 
 class Fetch(Protocol):
-    """Sends one HTTP request to any server, and returns the answer's status and body."""
+    """Sends an HTTP request to any server, and returns status and body of the response."""
 
     async def __call__(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, tls: ssl.SSLContext | None
@@ -64,65 +64,65 @@ class Fetch(Protocol):
 
 
 class OIDCProvider:
-    """Issues the ID token that it has, and when that has expired or is refused, a new one."""
+    """Issues the current ID token, or a new one when that has expired or was rejected."""
 
     def __init__(self, config: OIDCConfig, *, fetch: Fetch, clock: Clock) -> None:
         self._config = config
         self._fetch = fetch
         self._clock = clock
-        self._shown = redact_url(config.issuer_url)
+        self._displayed_url = redact_url(config.issuer_url)
         self._id_token = config.id_token.strip()
         self._refresh_token = config.refresh_token
 
     def __repr__(self) -> str:
-        return f"OIDCProvider({self._shown!r})"
+        return f"OIDCProvider({self._displayed_url!r})"
 
     def __str__(self) -> str:
-        return f"the identity provider {self._shown}"
+        return f"the identity provider {self._displayed_url}"
 
-    async def issue(self, *, renew: bool) -> Issued:
+    async def issue(self, *, renew: bool) -> IssuedCredential:
         expires = _expiry(self._id_token)
         if renew or expires is None or self._clock.now() > expires:
             await self._refresh()
             expires = _expiry(self._id_token)
-        return Issued(Credential(f"Bearer {self._id_token}"), expires)
+        return IssuedCredential(Credential(f"Bearer {self._id_token}"), expires)
 
     async def _refresh(self) -> None:
         if not self._refresh_token:
-            raise self._failure("the ID token is no longer good, and there is no refresh token; log in again")
+            raise self._error("the ID token has expired or was rejected, and there is no refresh token; log in again")
         tokens = await self._new_tokens(await self._token_endpoint())
         if not tokens.id_token or not is_header_value(tokens.id_token):
-            raise self._failure("its answer holds no ID token; log in again with the scope openid")
+            raise self._error("its response has no ID token; log in again with the scope openid")
         self._id_token = tokens.id_token
         self._refresh_token = tokens.refresh_token or self._refresh_token
         self._write_back()
 
     async def _token_endpoint(self) -> str:
         url = f"{self._config.issuer_url.rstrip('/')}/.well-known/openid-configuration"
-        status, body = await self._ask("GET", url)
-        endpoint = self._decoded(body, _Discovery).token_endpoint if status == 200 else ""
+        status, body = await self._send("GET", url)
+        endpoint = self._decode(body, _Discovery).token_endpoint if status == 200 else ""
         if any(url_problems("token_endpoint", endpoint)):
-            raise self._failure(f"{redact_url(url)} names no token endpoint (status {status})")
+            raise self._error(f"{redact_url(url)} names no token endpoint (status {status})")
         return endpoint
 
     async def _new_tokens(self, endpoint: str) -> _Tokens:
-        """Providers differ in how they want to see a client's secret: first in the header, which is the standard."""
+        """Send the client secret in the header, which is the standard; if that is rejected, in the form."""
         config = self._config
         form = {"grant_type": "refresh_token", "refresh_token": self._refresh_token}
         in_form = form | {"client_id": config.client_id}
         status, body = 0, b""
         if config.client_secret:
-            status, body = await self._ask("POST", endpoint, form=form, authorization=_client_in_header(config))
+            status, body = await self._send("POST", endpoint, form=form, authorization=_client_in_header(config))
             in_form |= {"client_secret": config.client_secret}
         if status != 200:
-            status, body = await self._ask("POST", endpoint, form=in_form)
+            status, body = await self._send("POST", endpoint, form=in_form)
         if status >= 500:
-            raise self._failure(f"it could not renew the token (status {status})")
+            raise self._error(f"it cannot renew the token (status {status})")
         if status != 200:
-            raise self._failure(f"it refuses the refresh token (status {status}{_refusal(body)}); log in again")
-        return self._decoded(body, _Tokens)
+            raise self._error(f"it rejected the refresh token (status {status}{_reason(body)}); log in again")
+        return self._decode(body, _Tokens)
 
-    async def _ask(
+    async def _send(
         self, method: str, url: str, *, form: Mapping[str, str] | None = None, authorization: str = ""
     ) -> tuple[int, bytes]:
         headers = {"Accept": "application/json"}
@@ -131,26 +131,26 @@ class OIDCProvider:
         if form:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         body = urlencode(form).encode() if form else None
-        tls = self._trust() if url.startswith("https:") else None
+        tls = self._ssl_context() if url.startswith("https:") else None
         try:
             return await self._fetch(method, url, headers=headers, body=body, tls=tls)
         except TransportError as error:
-            raise self._failure(f"it cannot be reached: {error}") from error
+            raise self._error(f"it cannot be reached: {error}") from error
 
-    def _trust(self) -> ssl.SSLContext:
+    def _ssl_context(self) -> ssl.SSLContext:
         try:
             return ca_context(ca_file=self._config.ca_file, ca_data=self._config.ca_data)
         except ConfigError as error:
-            raise self._failure(f"its certificate authority cannot be used: {error}") from None
+            raise self._error(f"its certificate authority cannot be used: {error}") from None
 
-    def _decoded(self, body: bytes, kind: type[StructT]) -> StructT:
+    def _decode(self, body: bytes, kind: type[StructT]) -> StructT:
         try:
             found: StructT = decoder_for(kind).decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             pass
         else:
             return found
-        raise self._failure("its answer is not what OpenID Connect asks for")
+        raise self._error("its response is not valid for OpenID Connect")
 
     def _write_back(self) -> None:
         tokens = {"id-token": self._id_token, "refresh-token": self._refresh_token}
@@ -159,16 +159,18 @@ class OIDCProvider:
         try:
             write_tokens(self._config.kubeconfig_user, tokens)
         except ConfigError as error:
-            _log.warning("the new tokens of %s could not be saved: %s", self._shown, error)
+            _log.warning(
+                "The new tokens of %s could not be saved: %s", self, error, extra={"issuer": self._displayed_url}
+            )
 
-    def _failure(self, problem: str) -> CredentialError:
-        origin = self._config.kubeconfig_user
-        file, entry = (origin.file, origin.entry) if origin else ("", "")
+    def _error(self, problem: str) -> CredentialError:
+        user = self._config.kubeconfig_user
+        file, entry = (user.file, user.entry) if user else ("", "")
         return CredentialError(f"{self}: {problem}", file=file, entry=entry)
 
 
 def _expiry(token: str) -> datetime | None:
-    """When to stop using an ID token: a little before the moment that it names; None if it names none."""
+    """When to renew an ID token: some seconds before it expires; None if it has no expiry."""
     try:
         payload = token.split(".")[1]
         claims = decoder_for(_Claims).decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
@@ -182,10 +184,10 @@ def _client_in_header(config: OIDCConfig) -> str:
     return f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
 
 
-def _refusal(body: bytes) -> str:
-    """The reason, if it is one of the standard's; anything else may hold what must not be shown."""
+def _reason(body: bytes) -> str:
+    """The error code of a response if it is a standard one; other texts may hold secrets."""
     try:
         error = decoder_for(_Tokens).decode(body).error
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
-    return f", {error}" if error in _KNOWN_REFUSALS else ""
+    return f", {error}" if error in _STANDARD_ERRORS else ""

@@ -76,12 +76,12 @@ class ByteStream:
         if last := splitter.finish():
             yield last
 
-    def expect_within(self, patience: float, *, in_bulk: bool = False) -> None:
-        """From now on, take the server for dead after so many seconds of silence; what comes in bulk may gather."""
+    def _set_idle_timeout(self, seconds: float, *, coalesce_reads: bool = False) -> None:
+        """From now on, raise StreamIdleError when a read waits for longer than this."""
         if self._stream and not self._is_closed:
-            self._stream.expect_within(patience)
-            if gather := getattr(self._stream, "gather", None):  # not every transport's streams can
-                gather(in_bulk=in_bulk)
+            self._stream.set_idle_timeout(seconds)
+            if coalesce := getattr(self._stream, "coalesce_reads", None):  # optional for transports
+                coalesce(enabled=coalesce_reads)
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""

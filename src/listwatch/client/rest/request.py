@@ -186,7 +186,7 @@ class Request:
         async def opened() -> Stream:
             stream = await self.open_stream()
             if idle_timeout is not None:
-                stream.expect_within(idle_timeout)
+                stream.set_idle_timeout(idle_timeout)
             return stream
 
         return ByteStream(opened)

@@ -33,10 +33,10 @@ _LOG_INTERVAL = 10.0
 
 
 class Stream(Protocol):
-    """The body of an answer as it comes.
+    """The body of a response, read as it arrives.
 
-    One that has `gather(*, in_bulk: bool)` too is told whether what comes is wanted as a whole, and so may gather for
-    some milliseconds before it is read.
+    A stream may also have `coalesce_reads(*, enabled: bool)`, which allows it to delay reads for some milliseconds
+    while large amounts of data arrive.
     """
 
     status: int
@@ -49,8 +49,8 @@ class Stream(Protocol):
     async def read(self) -> bytes:
         """The next bytes, as many as there are; b"" at the end."""
 
-    def expect_within(self, patience: float) -> None:
-        """From now on, take the peer for dead after so many seconds of silence."""
+    def set_idle_timeout(self, seconds: float) -> None:
+        """From now on, raise StreamIdleError when a read waits for longer than this."""
 
     def close(self) -> None:
         """Stop at once; whoever is reading sees the end."""

@@ -79,7 +79,7 @@ class WatchStream(Generic[T]):
         await self._body.open()
         if not self._is_started:
             self._is_started = True
-            self._body.expect_within(self._patience, in_bulk=self._initial)
+            self._body._set_idle_timeout(self._patience, coalesce_reads=self._initial)
 
     async def batches(self) -> AsyncIterator[list[WatchEvent[T] | ErrorEvent]]:
         """The events, as many at a time as came at a time."""
@@ -140,7 +140,7 @@ class WatchStream(Generic[T]):
             self.close()
         if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
             self._awaits_bookmark = False
-            self._body.expect_within(min(self._patience, _SILENCE_BETWEEN_BOOKMARKS))
+            self._body._set_idle_timeout(min(self._patience, _SILENCE_BETWEEN_BOOKMARKS))
         return events
 
     def _last_event(self) -> list[WatchEvent[T] | ErrorEvent]:

@@ -1,9 +1,9 @@
-"""Carries requests to one API server and brings the answers back. What they mean is for those above.
+"""Sends requests to one API server over aiohttp.
 
-    AiohttpTransport ──▶ Pools ──▶ Exchange ──▶ HTTPResponse or AiohttpStream
+    AiohttpTransport ─▶ Pools ─▶ Exchange ─▶ HTTPResponse or AiohttpStream
 
-`auth` says who is asking and `tls` whom to trust. With `connections` and `exchange`, this is all that knows the HTTP
-library; whatever goes wrong leaves here as an error of ours.
+Adds credentials, TLS and proxies; retries are left to the `sender`. Only this package imports aiohttp, and only
+TransportErrors leave it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from listwatch.api.responses import HTTPResponse, is_success
 from listwatch.client.auth.credentials import Credential, credentials_for
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.config.tls import TLSContexts
-from listwatch.client.transport.connections import Pool, Pools, about
-from listwatch.client.transport.exchange import AiohttpStream, Exchange
+from listwatch.client.transport.connection import AiohttpStream, Exchange
+from listwatch.client.transport.connection_pool import Pool, Pools
+from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
 from listwatch.client.transport.proxies import proxy_for
 from listwatch.client.transport.sockets import SocksProxy
 from listwatch.clock import Clock, SystemClock, time_limit
@@ -34,14 +35,14 @@ from listwatch.errors import ProtocolError, TransportTimeoutError, UsageError
 __all__ = ["AiohttpTransport"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_MOST_REDIRECTS = 10
-_LARGE_BODY = 2**20  # the HTTP library wants to write what is larger in parts
+_MAX_REDIRECTS = 10
+_LARGE_BODY = 2**20  # aiohttp warns about larger bytes, and writes a file object in parts
 _FETCH_TIMEOUT = 30.0
-_MOST_FETCHED = 2**20
+_MAX_FETCH_SIZE = 2**20
 
 
 class AiohttpTransport:
-    """Sends requests to the server of a ClientConfig, as the one whom it names, and raises no errors but ours."""
+    """Sends requests to the server of a ClientConfig, with its credentials. Raises TransportErrors."""
 
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
         self._config = config
@@ -51,7 +52,7 @@ class AiohttpTransport:
         self._uses_tls = config.uses_tls
         self._tls = TLSContexts(config, clock=self._clock)
         self._credentials = credentials_for(config, fetch=self._fetch, clock=self._clock)
-        self._socks, self._proxy = _split(self._proxy_for(self._base_url))
+        self._socks, self._proxy = _parse_proxy(self._proxy_for(self._base_url))
         self._impersonation = config.impersonate.headers() if config.impersonate else ()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pools: Pools | None = None
@@ -60,18 +61,39 @@ class AiohttpTransport:
         self._is_closed = False
 
     async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
-        """The whole answer, whatever it says."""
-        return await about(request.describe(), self._host, self._send(request, timeout))
+        """Send a request once, and return the whole response, whatever its status."""
+        try:
+            async with time_limit(self._clock, timeout):
+                exchange = await self._exchange(request, streaming=False)
+                return await exchange.read()
+        except TimeoutError:
+            problem: Exception = self._timeout_error(timeout, request.describe())
+        except TRANSLATABLE as error:
+            problem = translate_error(error, request.describe(), self._host)
+        raise problem  # outside of the handler: aiohttp's errors hold the request, with its credentials
 
     async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> AiohttpStream | HTTPResponse:
-        """An answer that says yes as a stream, with so much time for its beginning; any other as a whole."""
-        return await about(request.describe(), self._host, self._open_stream(request, timeout))
+        """Send a request once. Return a successful (2xx) response as a stream, any other as a whole.
+
+        The timeout covers the head of the response, not the stream.
+        """
+        try:
+            async with time_limit(self._clock, timeout):
+                exchange = await self._exchange(request, streaming=True)
+                if not is_success(exchange.response.status):
+                    return await exchange.read()
+            return self._stream(exchange, request.describe())
+        except TimeoutError:
+            problem: Exception = self._timeout_error(timeout, request.describe())
+        except TRANSLATABLE as error:
+            problem = translate_error(error, request.describe(), self._host)
+        raise problem
 
     async def aclose(self) -> None:
-        """Close every connection, also those in use."""
+        """Close all connections, also those in use."""
         self._is_closed = True
         if self._loop is not asyncio.get_running_loop():
-            return  # it was never used, or its loop is over and took every connection with it
+            return  # never used, or used in a loop that is closed, with all its connections
         for stream in list(self._streams):
             stream.close()
         await self._credentials.aclose()
@@ -83,49 +105,27 @@ class AiohttpTransport:
 
     # --- one exchange ------------------------------------------------------------------------------------------------
 
-    async def _send(self, request: HTTPRequest, timeout: float | None) -> HTTPResponse:
-        try:
-            async with time_limit(self._clock, timeout):
-                exchange = await self._exchange(request, streaming=False)
-                return await exchange.read()
-        except TimeoutError:
-            raise self._late(timeout) from None
-
-    async def _open_stream(self, request: HTTPRequest, timeout: float | None) -> AiohttpStream | HTTPResponse:
-        try:
-            async with time_limit(self._clock, timeout):
-                exchange = await self._exchange(request, streaming=True)
-                if not is_success(exchange.response.status):
-                    return await exchange.read()
-        except TimeoutError:
-            raise self._late(timeout) from None
-        return self._stream(exchange, request.describe())
-
     async def _exchange(self, request: HTTPRequest, *, streaming: bool) -> Exchange:
-        """Send it, again with new credentials if those were refused, and where the same server points to."""
+        """Send a request. Follow redirects on the same server; on 401, renew the credentials once."""
         self._check_usable()
         url, may_renew, redirects = self._base_url + request.target, True, 0
+        # The caller's own Authorization header replaces the configured credentials: no plugin is run.
+        has_credential = "Authorization" in request.headers
         while True:
-            credential = await self._credential(request)
+            credential = Credential() if has_credential else await self._credentials.current()
             exchange = await self._send_once(request, url, credential, streaming=streaming)
             status = exchange.response.status
-            if status == 401 and may_renew and await self._is_renewed(request, credential, exchange):
+            if status == 401 and may_renew and not has_credential and await self._renew(credential, exchange):
                 may_renew = False
-            elif status in _REDIRECTS and redirects < _MOST_REDIRECTS and (next_url := _followed(exchange, url)):
+            elif status in _REDIRECTS and redirects < _MAX_REDIRECTS and (next_url := _redirect_target(exchange, url)):
                 url, redirects = next_url, redirects + 1
             else:
                 return exchange
-            exchange.discard()
+            exchange.release()
 
-    async def _credential(self, request: HTTPRequest) -> Credential:
-        # A caller who says who is asking needs no plugin to be run.
-        return Credential() if "Authorization" in request.headers else await self._credentials.current()
-
-    async def _is_renewed(self, request: HTTPRequest, used: Credential, exchange: Exchange) -> bool:
-        if "Authorization" in request.headers:
-            return False
+    async def _renew(self, rejected: Credential, exchange: Exchange) -> bool:
         try:
-            return await self._credentials.rejected(used)
+            return await self._credentials.renew(rejected)
         except BaseException:
             exchange.close()
             raise
@@ -149,7 +149,7 @@ class AiohttpTransport:
         except BaseException:
             pool.leave()
             raise
-        return Exchange(response, pool)
+        return Exchange(response, pool.leave)
 
     def _stream(self, exchange: Exchange, doing: str) -> AiohttpStream:
         try:
@@ -168,6 +168,12 @@ class AiohttpTransport:
             headers += self._impersonation
         return headers
 
+    def _timeout_error(self, timeout: float | None, doing: str) -> TransportTimeoutError:
+        issuer = self._credentials.pending_issuer
+        what = f"no credentials from {issuer}" if issuer else "no response"
+        message = f"{what} within {timeout or 0:.3g} s; set a longer timeout"
+        return TransportTimeoutError(message, doing=doing, host=self._host)
+
     # --- connections -------------------------------------------------------------------------------------------------
 
     def _current_pools(self, tls: ssl.SSLContext | None) -> Pools:
@@ -185,12 +191,14 @@ class AiohttpTransport:
 
     def _check_usable(self) -> None:
         if self._is_closed:
-            raise UsageError("the client is closed; make another one")
+            raise UsageError("the client is closed; create a new one")
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
         elif self._loop is not loop:
-            raise UsageError("the client belongs to another event loop; make one for each, or use listwatch.blocking")
+            raise UsageError(
+                "the client was used in another event loop; create one client per loop, or use listwatch.blocking"
+            )
 
     def _retire_pools(self) -> None:
         if self._pools is None:
@@ -207,66 +215,53 @@ class AiohttpTransport:
     async def _fetch(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, tls: ssl.SSLContext | None
     ) -> tuple[int, bytes]:
-        """One answer of some other server, such as an identity provider, by way of a connection of its own."""
-        socks, proxy = _split(self._proxy_for(url))
+        """Send a request to another server, such as an identity provider, over a connection of its own."""
+        socks, proxy = _parse_proxy(self._proxy_for(url))
         pool = Pool(clock=self._clock, socks=socks, user_agent=self._config.user_agent)
-
-        async def fetched() -> tuple[int, bytes]:
+        try:
             async with time_limit(self._clock, _FETCH_TIMEOUT):
                 response = await pool.session.request(
                     method, url, headers=headers, data=body, allow_redirects=False, ssl=tls or True, proxy=proxy
                 )
-                return response.status, await _read_at_most(response.content, _MOST_FETCHED)
-
-        try:
-            return await about(f"{method} {urlsplit(url).path}", _host_in(url), fetched())
+                return response.status, await _read_limited(response.content, _MAX_FETCH_SIZE)
+        except TRANSLATABLE as error:
+            host = urlsplit(url).netloc.rpartition("@")[2]  # without user and password
+            problem = translate_error(error, f"{method} {urlsplit(url).path}", host)
         finally:
             await pool.aclose()
-
-    def _late(self, timeout: float | None) -> TransportTimeoutError:
-        what = f"no credentials yet from {issuer}" if (issuer := self._credentials.awaited) else "no answer"
-        return TransportTimeoutError(f"{what} within {timeout or 0:.3g} s; a longer timeout gives it more time")
+        raise problem
 
     def __repr__(self) -> str:
         return f"<AiohttpTransport to {self._base_url}, {'closed' if self._is_closed else 'open'}>"
 
 
-def _split(proxy: str) -> tuple[SocksProxy | None, URL | None]:
-    """The same proxy as we and as the HTTP library want to have it, who speak different languages with them."""
+def _parse_proxy(proxy: str) -> tuple[SocksProxy | None, URL | None]:
+    """The proxy as a SocksProxy, or as the URL of an HTTP proxy for aiohttp, which does not support SOCKS."""
     if proxy.startswith("socks5"):
         return SocksProxy.from_url(proxy), None
     return None, URL(proxy) if proxy else None
 
 
-def _followed(exchange: Exchange, url: str) -> str:
-    """Where a redirect leads, if it may be followed: from reading to reading, on the same server."""
+def _redirect_target(exchange: Exchange, url: str) -> str:
+    """The URL to follow a redirect to; "" if it must not be followed. Only reads are, and only on the same server."""
     if exchange.response.method not in ("GET", "HEAD"):
         return ""
     try:
         target = urljoin(url, exchange.response.headers.get("Location", ""))
-        is_near = _origin(target) == _origin(url) and target != url
+        is_same_server = urlsplit(target)[:2] == urlsplit(url)[:2] and target != url
     except ValueError:
         return ""
-    return target if is_near and target.isprintable() and " " not in target else ""
-
-
-def _host_in(url: str) -> str:
-    return urlsplit(url).netloc.rpartition("@")[2]  # without user and password
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc
+    return target if is_same_server and target.isprintable() and " " not in target else ""
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
     return io.BytesIO(body) if body is not None and len(body) > _LARGE_BODY else body
 
 
-async def _read_at_most(content: aiohttp.StreamReader, limit: int) -> bytes:
-    read = b""
+async def _read_limited(content: aiohttp.StreamReader, limit: int) -> bytes:
+    body = b""
     while piece := await content.readany():
-        read += piece
-        if len(read) > limit:
-            raise ProtocolError(f"the answer is longer than {limit} bytes")
-    return read
+        body += piece
+        if len(body) > limit:
+            raise ProtocolError(f"the response is longer than {limit} bytes")
+    return body

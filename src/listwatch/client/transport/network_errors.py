@@ -1,6 +1,6 @@
-"""What went wrong on the network, as an error of ours: told by error numbers and types, never by their words.
+"""Translates errors of aiohttp, TLS and the operating system to TransportErrors.
 
-`connections` asks, where foreign errors end; those of the HTTP library are its own affair.
+Decides by exception types and error numbers, never by message texts.
 """
 
 from __future__ import annotations
@@ -8,54 +8,103 @@ from __future__ import annotations
 import errno
 import socket
 import ssl
+import zlib
 from collections.abc import Iterator
+
+import aiohttp
 
 from listwatch.errors import (
     ConnectError,
     ConnectionLostError,
     ConnectRefusedError,
+    ProtocolError,
     TLSError,
     TransportError,
     TransportTimeoutError,
 )
 
-__all__ = ["error_of_system"]
+__all__ = ["CONNECT_TIMEOUT", "FOREIGN", "TRANSLATABLE", "to_transport_error", "translate_error"]
 
-_LOST = {errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ENOTCONN, errno.ESHUTDOWN, errno.EBADF}
+CONNECT_TIMEOUT = 30.0
+"""Seconds for name resolution, connection, proxy and TLS handshake together."""
+
+FOREIGN = (aiohttp.ClientError, OSError, zlib.error, EOFError)
+"""Errors that `to_transport_error` translates."""
+TRANSLATABLE = (*FOREIGN, TransportError)
+"""Errors that `translate_error` takes."""
+
+_RESET = {errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ENOTCONN, errno.ESHUTDOWN, errno.EBADF}
 _UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN, errno.EADDRNOTAVAIL}
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
-_PYTHONS_OWN = ("builtins", "socket", "ssl")
+_STANDARD_LIBRARY = ("builtins", "socket", "ssl")
 
 _HOSTNAME_MISMATCH = 62
 _IP_MISMATCH = 64
-_TLS_ADVICE = {
-    "WRONG_VERSION_NUMBER": "it does not speak TLS; perhaps its URL begins with http://",
-    "HTTP_REQUEST": "it does not speak TLS; perhaps its URL begins with http://",
-    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "it wants a client certificate; give one in the config",
-    "SSLV3_ALERT_HANDSHAKE_FAILURE": "it refuses the handshake; perhaps it wants a client certificate",
-    "SSLV3_ALERT_BAD_CERTIFICATE": "it refuses our client certificate",
-    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "our client certificate has expired",
-    "TLSV1_ALERT_UNKNOWN_CA": "it does not know who signed our client certificate",
-    "TLSV1_ALERT_PROTOCOL_VERSION": "it speaks only versions of TLS that are too old to be safe",
-    "UNSUPPORTED_PROTOCOL": "it speaks only versions of TLS that are too old to be safe",
+_NOT_TLS = "the server does not use TLS on this port; try http:// in the URL"
+_OLD_TLS = "the server supports only TLS versions that are no longer secure"
+_TLS_MESSAGES = {
+    "WRONG_VERSION_NUMBER": _NOT_TLS,
+    "HTTP_REQUEST": _NOT_TLS,
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "the server requires a client certificate; set one in the ClientConfig",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "the server rejected the TLS handshake; it may require a client certificate",
+    "SSLV3_ALERT_BAD_CERTIFICATE": "the server rejected the client certificate",
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "the client certificate has expired",
+    "TLSV1_ALERT_UNKNOWN_CA": "the server does not trust the authority of the client certificate",
+    "TLSV1_ALERT_PROTOCOL_VERSION": _OLD_TLS,
+    "UNSUPPORTED_PROTOCOL": _OLD_TLS,
 }
 
 
-def error_of_system(error: BaseException) -> TransportError | None:
-    """The error that lies behind another, if it is one of Python's or the system's; None if there is none.
+def translate_error(error: Exception, doing: str, host: str) -> Exception:
+    """Return a TransportError for an error of aiohttp or the system. It names the request and the host.
 
-    Such an error becomes the cause of ours; those of libraries do not, because they may hold what must not be shown.
+    TransportErrors get these names too. Any other error is returned as it is.
     """
-    # The innermost knows best: what it caused repeats only part of it.
-    for each in reversed(list(_chain(error))):
-        if found := _tls_error(each) or _system_error(each):
-            found.__cause__ = each if type(each).__module__ in _PYTHONS_OWN else None
-            return found
+    translated = to_transport_error(error) if isinstance(error, FOREIGN) else error
+    if isinstance(translated, TransportError):
+        translated.doing, translated.host = doing, host
+    return translated
+
+
+def to_transport_error(error: Exception) -> TransportError:
+    """Return the TransportError for one of the FOREIGN errors."""
+    match error:
+        case aiohttp.ClientHttpProxyError(status=status):
+            return ConnectError(f"the proxy rejected the connection (status {status})")
+        case aiohttp.ClientProxyConnectionError():
+            return ConnectError(f"the proxy cannot be reached ({error.strerror}); check proxy_url or the environment")
+        case aiohttp.ConnectionTimeoutError():
+            return TransportTimeoutError(f"no connection within {CONNECT_TIMEOUT:g} s; check host, port and network")
+        case aiohttp.ClientPayloadError():
+            return ConnectionLostError("the connection was closed in the middle of the response")
+        case aiohttp.ServerDisconnectedError():
+            return ConnectionLostError("the server closed the connection without a response")
+        case aiohttp.ClientResponseError(message=message):
+            # The first line is the reason. The others quote the response, which may hold secrets.
+            reason, *_ = message.splitlines() or [""]
+            return ProtocolError(f"the response is not valid HTTP ({reason.strip(' :')})")
+        case zlib.error():
+            return ProtocolError("the response has the Content-Encoding gzip, but is not gzip")
+        case EOFError():
+            return ConnectionLostError("the compressed response is truncated")
+        case _:
+            return _from_causes(error) or ConnectionLostError(f"the connection failed ({type(error).__name__})")
+
+
+def _from_causes(error: BaseException) -> TransportError | None:
+    """Translate the innermost TLS or system error in a chain of causes, which is the most specific one.
+
+    That error becomes the cause of ours if it is of the standard library. Errors of other libraries may hold secrets.
+    """
+    for each in reversed(list(_causes(error))):
+        if translated := _tls_error(each) or _system_error(each):
+            translated.__cause__ = each if type(each).__module__ in _STANDARD_LIBRARY else None
+            return translated
     return None
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
@@ -65,14 +114,16 @@ def _tls_error(error: BaseException) -> TransportError | None:
     match error:
         case ssl.SSLCertVerificationError(verify_code=code, verify_message=reason):
             if code in (_HOSTNAME_MISMATCH, _IP_MISMATCH):
-                return TLSError(f"its certificate is for another name: {reason}; tls_server_name says which to expect")
+                return TLSError(
+                    f"the server certificate is for another name: {reason}; set tls_server_name to its name"
+                )
             return TLSError(
-                f"its certificate is not trusted: {reason}; give the cluster's authority as ca_file or ca_data"
+                f"the server certificate is not trusted: {reason}; set ca_file or ca_data to the cluster's authority"
             )
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
             return ConnectionLostError("the server closed the connection")
         case ssl.SSLError(reason=reason):
-            return TLSError(_TLS_ADVICE.get(reason or "") or f"the TLS handshake failed: {reason or error}")
+            return TLSError(_TLS_MESSAGES.get(reason or "") or f"the TLS handshake failed: {reason or error}")
         case _:
             return None
 
@@ -80,20 +131,22 @@ def _tls_error(error: BaseException) -> TransportError | None:
 def _system_error(error: BaseException) -> TransportError | None:
     match error:
         case socket.gaierror():
-            return ConnectError(f"the name cannot be resolved ({error.strerror}); check the host, and the DNS")
+            return ConnectError(f"the host name cannot be resolved ({error.strerror}); check the host and the DNS")
         case OSError(errno=errno.ECONNREFUSED):
-            return ConnectRefusedError("nobody listens there; is the API server up, and are host and port right?")
+            return ConnectRefusedError(
+                "connection refused; check that the server is running and that host and port are right"
+            )
         case OSError(errno=errno.ETIMEDOUT):
-            return TransportTimeoutError("it does not react any more")
-        case OSError(errno=number) if number in _LOST:
+            return TransportTimeoutError("the server no longer responds")
+        case OSError(errno=number) if number in _RESET:
             return ConnectionLostError("the connection was reset")
         case OSError(errno=number) if number in _UNREACHABLE:
-            return ConnectError(f"it cannot be reached ({error.strerror}); check the host, and the network")
+            return ConnectError(f"the host is unreachable ({error.strerror}); check the host and the network")
         case OSError(errno=number) if number in _EXHAUSTED:
             return ConnectError(f"this machine cannot open another connection ({error.strerror})")
         case ConnectionError():
             return ConnectionLostError("the connection was closed")
         case TimeoutError():
-            return TransportTimeoutError("it took too long")
+            return TransportTimeoutError("the operation timed out")
         case _:
             return None

@@ -1,54 +1,54 @@
-"""Sockets that notice when the other side is gone, and the way through a SOCKS5 proxy (RFC 1928 and 1929).
-
-`connections` hands them to the HTTP library.
-"""
+"""Sockets with TCP keepalive, and connections through a SOCKS5 proxy (RFC 1928 and 1929)."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from listwatch.errors import ConnectError
 
 __all__ = ["SocksProxy", "open_socket"]
 
-# A silent peer is asked after 30 seconds, three times, and given up after 45: the same as client-go does for HTTP/2.
+# The first probe after 30 idle seconds, three probes, closed after 45 seconds: client-go's values for HTTP/2 pings.
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
 
 _VERSION = 5
 _WITHOUT_PASSWORD, _WITH_PASSWORD = 0, 2
 _CONNECT = 1
 _IPV4, _NAME, _IPV6 = 1, 3, 4
-_REFUSALS = {
-    1: "it failed",
-    2: "its rules do not allow it",
-    3: "the network is unreachable",
-    4: "the host is unreachable",
-    5: "the connection was refused",
-    6: "it took too long",
-    7: "it does not support connections",
-    8: "it does not support this kind of address",
+_REPLIES = {
+    1: "general failure",
+    2: "not allowed by its rules",
+    3: "network unreachable",
+    4: "host unreachable",
+    5: "connection refused",
+    6: "timed out",
+    7: "command not supported",
+    8: "address type not supported",
 }
 
 
-def open_socket(address: Any) -> socket.socket:
-    """A socket for an address as `getaddrinfo` gives it, not connected yet."""
+# What `getaddrinfo` returns: family, type, protocol, canonical name, and the address of the family.
+_AddressInfo = tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]]
+
+
+def open_socket(address: _AddressInfo) -> socket.socket:
+    """Open a non-blocking socket with keepalive for an address of `getaddrinfo`. It is not connected."""
     family, kind, protocol = address[:3]
     opened = socket.socket(family, kind, protocol)
     opened.setblocking(False)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEPALIVE.items():
-        if hasattr(socket, name):  # each system has its own of these
+        if hasattr(socket, name):  # not every system has all of them
             opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
     return opened
 
 
 @dataclass(frozen=True, slots=True)
 class SocksProxy:
-    """A SOCKS5 proxy, which also looks up the names of hosts."""
+    """A SOCKS5 proxy. It also resolves host names."""
 
     host: str
     port: int
@@ -62,75 +62,75 @@ class SocksProxy:
         return cls(parts.hostname or "", parts.port or 1080, username, password)
 
     async def connect(self, host: str, port: int) -> socket.socket:
-        """A socket that is connected to that host and port by way of the proxy."""
-        opened = await self._reach()
+        """Return a socket that is connected to the host and port through the proxy."""
+        opened = await self._connect_to_proxy()
         try:
-            await self._introduce(opened)
-            await self._ask(opened, host, port)
+            await self._negotiate_method(opened)
+            await self._request_connection(opened, host, port)
         except BaseException:
             opened.close()
             raise
         return opened
 
-    async def _reach(self) -> socket.socket:
+    async def _connect_to_proxy(self) -> socket.socket:
         problem: OSError | None = None
         try:
             for address in await asyncio.get_running_loop().getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM):
                 try:
-                    return await _connected(address)
+                    return await _connect(address)
                 except OSError as error:
                     problem = error
         except socket.gaierror as error:
             problem = error
         raise ConnectError(f"the SOCKS proxy {self} cannot be reached: {problem}") from problem
 
-    async def _introduce(self, opened: socket.socket) -> None:
+    async def _negotiate_method(self, opened: socket.socket) -> None:
         methods = [_WITHOUT_PASSWORD, _WITH_PASSWORD] if self.username else [_WITHOUT_PASSWORD]
         version, method = await self._exchange(opened, bytes([_VERSION, len(methods), *methods]), 2)
         if version != _VERSION:
-            raise ConnectError(f"the SOCKS proxy {self} does not speak SOCKS5")
+            raise ConnectError(f"the SOCKS proxy {self} does not support SOCKS5")
         if method not in methods:
-            raise ConnectError(f"the SOCKS proxy {self} wants us to log in; give user and password in its URL")
+            raise ConnectError(f"the SOCKS proxy {self} requires authentication; set user and password in its URL")
         if method == _WITH_PASSWORD:
-            await self._log_in(opened)
+            await self._authenticate(opened)
 
-    async def _log_in(self, opened: socket.socket) -> None:
+    async def _authenticate(self, opened: socket.socket) -> None:
         username, password = self.username.encode()[:255], self.password.encode()[:255]
         message = bytes([1, len(username)]) + username + bytes([len(password)]) + password
-        _, refused = await self._exchange(opened, message, 2)
-        if refused:
-            raise ConnectError(f"the SOCKS proxy {self} refuses the user and password in its URL")
+        _, status = await self._exchange(opened, message, 2)
+        if status:
+            raise ConnectError(f"the SOCKS proxy {self} rejected the user and password in its URL")
 
-    async def _ask(self, opened: socket.socket, host: str, port: int) -> None:
-        request = bytes([_VERSION, _CONNECT, 0]) + _written(host) + port.to_bytes(2, "big")
-        _, refusal, _, kind = await self._exchange(opened, request, 4)
-        if refusal:
-            reason = _REFUSALS.get(refusal, f"code {refusal}")
-            raise ConnectError(f"the SOCKS proxy {self} does not connect us to {host}:{port}: {reason}")
+    async def _request_connection(self, opened: socket.socket, host: str, port: int) -> None:
+        request = bytes([_VERSION, _CONNECT, 0]) + _encode_host(host) + port.to_bytes(2, "big")
+        _, reply, _, kind = await self._exchange(opened, request, 4)
+        if reply:
+            reason = _REPLIES.get(reply, f"code {reply}")
+            raise ConnectError(f"the SOCKS proxy {self} cannot connect to {host}:{port}: {reason}")
         length = {_IPV4: 4, _IPV6: 16}.get(kind)
         if length is None:
             [length] = await self._exchange(opened, b"", 1)
-        await self._exchange(opened, b"", length + 2)  # the address that it uses, which nobody needs
+        await self._exchange(opened, b"", length + 2)  # the address of its own socket, which is not used
 
     async def _exchange(self, opened: socket.socket, message: bytes, length: int) -> bytes:
         loop = asyncio.get_running_loop()
-        answer = b""
+        response = b""
         try:
             await loop.sock_sendall(opened, message)
-            while len(answer) < length:
-                piece = await loop.sock_recv(opened, length - len(answer))
+            while len(response) < length:
+                piece = await loop.sock_recv(opened, length - len(response))
                 if not piece:
                     raise ConnectionResetError
-                answer += piece
+                response += piece
         except OSError as error:
-            raise ConnectError(f"the SOCKS proxy {self} hung up") from error
-        return answer
+            raise ConnectError(f"the SOCKS proxy {self} closed the connection") from error
+        return response
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
 
 
-async def _connected(address: Any) -> socket.socket:
+async def _connect(address: _AddressInfo) -> socket.socket:
     opened = open_socket(address)
     try:
         await asyncio.get_running_loop().sock_connect(opened, address[4])
@@ -140,7 +140,7 @@ async def _connected(address: Any) -> socket.socket:
     return opened
 
 
-def _written(host: str) -> bytes:
+def _encode_host(host: str) -> bytes:
     for kind, family in ((_IPV4, socket.AF_INET), (_IPV6, socket.AF_INET6)):
         try:
             return bytes([kind]) + socket.inet_pton(family, host)

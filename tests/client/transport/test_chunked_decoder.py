@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from listwatch.client.transport.chunked_body import ChunkedBody
-from listwatch.client.transport.connections import _new_connection
+from listwatch.client.transport.connection import ChunkedDecoder, StreamConnection
 from listwatch.errors import ProtocolError
 
 # Chunks that look like the beginning of others, and one with an extension.
@@ -19,7 +18,7 @@ STREAM = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in PARTS) + b"3;n
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
 def test_the_same_body_comes_of_a_stream_wherever_it_is_cut(cuts: list[int]) -> None:
-    body = ChunkedBody()
+    body = ChunkedDecoder()
     found = [body.feed(STREAM[start:end]) for start, end in pairwise([0, *sorted(cuts), len(STREAM)])]
     assert b"".join(found) == b"".join(PARTS) + b"end"
     assert body.is_complete
@@ -27,7 +26,7 @@ def test_the_same_body_comes_of_a_stream_wherever_it_is_cut(cuts: list[int]) -> 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
 def test_what_came_stays_when_the_room_it_was_read_into_is_used_again(cuts: list[int]) -> None:
-    body, room = ChunkedBody(), bytearray(len(STREAM))
+    body, room = ChunkedDecoder(), bytearray(len(STREAM))
     found = []
     for start, end in pairwise([0, *sorted(cuts), len(STREAM)]):
         room[: end - start] = STREAM[start:end]
@@ -37,18 +36,18 @@ def test_what_came_stays_when_the_room_it_was_read_into_is_used_again(cuts: list
 
 
 def test_byte_by_byte_is_a_way_to_send_it_too() -> None:
-    body = ChunkedBody()
+    body = ChunkedDecoder()
     assert b"".join(body.feed(STREAM[place : place + 1]) for place in range(len(STREAM))) == b"".join(PARTS) + b"end"
 
 
 def test_it_is_not_complete_before_the_empty_chunk() -> None:
-    body = ChunkedBody()
+    body = ChunkedDecoder()
     assert body.feed(b"3\r\nend\r\n") == b"end"
     assert not body.is_complete
 
 
 def test_what_follows_the_empty_chunk_is_not_of_the_body() -> None:
-    body = ChunkedBody()
+    body = ChunkedDecoder()
     assert body.feed(b"3\r\nend\r\n0\r\n\r\n3\r\nmore") == b"end"
     assert body.feed(b"and more") == b""
 
@@ -56,7 +55,7 @@ def test_what_follows_the_empty_chunk_is_not_of_the_body() -> None:
 @pytest.mark.parametrize("stream", [b"3\r\nlonger\r\n", b"\r\n", b"-1\r\n", b"three\r\n", b"0x3\r\nend", b"9" * 5000])
 def test_what_is_no_chunk_is_refused(stream: bytes) -> None:
     with pytest.raises(ProtocolError):
-        ChunkedBody().feed(stream)
+        ChunkedDecoder().feed(stream)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -77,7 +76,7 @@ async def received(pieces: list[bytes], *, into_room: bool) -> bytes:
 
 
 def stream_connection() -> Any:
-    return _new_connection(asyncio.get_running_loop(), memoryview(bytearray(2**16)), streams=True)
+    return StreamConnection(asyncio.get_running_loop(), memoryview(bytearray(2**16)))
 
 
 @settings(deadline=None)
