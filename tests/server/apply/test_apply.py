@@ -96,7 +96,7 @@ def without_nulls(tree: Tree) -> Tree:
 
 
 @given(objects, objects)
-def test_sets_of_fields_are_sets(one: Tree, other: Tree):
+def test_set_operations_agree_with_sets_of_paths(one: Tree, other: Tree):
     left, right = applied_fields(one, SHAPE), applied_fields(other, SHAPE)
     assert set(paths(union(left, right))) == {*paths(left), *paths(right)}
     assert set(paths(difference(left, right))) == {*paths(left)} - {*paths(right)}
@@ -104,7 +104,7 @@ def test_sets_of_fields_are_sets(one: Tree, other: Tree):
 
 
 @given(objects, objects)
-def test_what_differs_is_what_is_only_in_one_of_two_objects_or_otherwise_in_it(old: Tree, new: Tree):
+def test_comparing_in_either_direction_finds_the_same_fields(old: Tree, new: Tree):
     changed, gone = compare(old, new, SHAPE)
     assert compare(old, old, SHAPE) == ({}, {})
     back_changed, back_gone = compare(new, old, SHAPE)
@@ -114,13 +114,13 @@ def test_what_differs_is_what_is_only_in_one_of_two_objects_or_otherwise_in_it(o
 
 
 @given(objects)
-def test_what_is_created_is_compared_with_nothing(new: Tree):
+def test_the_fields_of_a_new_object_are_its_differences_from_an_empty_one(new: Tree):
     empty: Tree = {"metadata": {}}
     assert created_fields(new, empty, SHAPE) == compare(empty, new, SHAPE)[0]
 
 
 @pytest.mark.parametrize("kind", ["core.v1.Pod", "apps.v1.Deployment", "core.v1.Service", "batch.v1.CronJob"])
-def test_a_new_built_in_object_is_compared_with_what_is_always_there(kind: str):
+def test_the_fields_of_a_new_built_in_object_are_its_differences_from_an_empty_one(kind: str):
     schema = builtin_schema()
     shape, empty = builtin_shapes(schema)(kind), empty_object(kind, schema)
     container = {"name": "a", "image": "b", "ports": [{"containerPort": 1}], "resources": {}}
@@ -135,13 +135,13 @@ def test_a_new_built_in_object_is_compared_with_what_is_always_there(kind: str):
 
 
 @given(objects, objects)
-def test_to_apply_twice_is_to_apply_once(live: Tree, tree: Tree):
+def test_applying_twice_equals_applying_once(live: Tree, tree: Tree):
     once, managed = apply(live, tree, {})
     assert apply(once, tree, managed) == (once, managed)
 
 
 @given(objects, objects)
-def test_what_is_applied_is_there_and_all_else_stays(live: Tree, tree: Tree):
+def test_applied_fields_are_written_and_others_are_kept(live: Tree, tree: Tree):
     new, _ = apply(live, tree, {})
     assert not set(paths(applied_fields(tree, SHAPE))) - set(paths(applied_fields(new, SHAPE)))
     gone = compare(live, new, SHAPE)[1]
@@ -149,7 +149,7 @@ def test_what_is_applied_is_there_and_all_else_stays(live: Tree, tree: Tree):
 
 
 @given(objects, objects)
-def test_appliers_of_different_fields_never_meet(one: Tree, other: Tree):
+def test_managers_of_different_fields_never_conflict(one: Tree, other: Tree):
     mine, yours = applied_fields(one, SHAPE), applied_fields(other, SHAPE)
     shared = intersection(mine, yours)
     # What each of them wants alone.
@@ -160,14 +160,14 @@ def test_appliers_of_different_fields_never_meet(one: Tree, other: Tree):
 
 
 @given(objects)
-def test_what_its_only_applier_no_longer_wants_is_removed(tree: Tree):
+def test_a_field_that_its_only_manager_no_longer_applies_is_removed(tree: Tree):
     live, managed = apply(nothing(), tree, {})
     left, managed = apply(live, nothing(), managed)
     assert (left, managed) == (nothing(), {})
 
 
 @given(objects, objects)
-def test_who_wants_something_otherwise_meets_who_has_it_or_takes_it(one: Tree, other: Tree):
+def test_another_value_is_a_conflict_and_force_takes_the_field(one: Tree, other: Tree):
     live, managed = apply(nothing(), one, {}, "me")
     try:
         new, after = apply(live, other, managed, "you")
@@ -183,7 +183,7 @@ def test_who_wants_something_otherwise_meets_who_has_it_or_takes_it(one: Tree, o
 
 
 @given(objects, objects, objects)
-def test_every_field_that_was_applied_is_managed_by_somebody_as_long_as_it_is_there(a: Tree, b: Tree, c: Tree):
+def test_every_applied_field_has_a_manager_as_long_as_it_exists(a: Tree, b: Tree, c: Tree):
     live, managed = apply(nothing(), a, {}, "me")
     live, managed = apply(live, b, managed, "you", force=True)
     live, managed = apply(live, c, managed, "me", force=True)
@@ -193,7 +193,7 @@ def test_every_field_that_was_applied_is_managed_by_somebody_as_long_as_it_is_th
 
 
 @given(objects, objects)
-def test_who_updates_manages_what_they_changed_and_nobody_else_does(old: Tree, new: Tree):
+def test_an_updater_becomes_the_only_manager_of_changed_fields(old: Tree, new: Tree):
     _, managed = apply(nothing(), old, {}, "me")
     after = after_update(old, new, managed, Manager("you", "Update", "v1"), SHAPE, now=LATER)
     changed, gone = compare(old, new, SHAPE)
@@ -202,7 +202,7 @@ def test_who_updates_manages_what_they_changed_and_nobody_else_does(old: Tree, n
     assert not set(paths(mine.fields if mine else {})) & {*paths(changed), *paths(gone)}
 
 
-def test_neither_the_live_object_nor_what_is_applied_changes():
+def test_applying_changes_neither_argument():
     live = {"metadata": {"name": "x"}, "spec": {"parts": [{"name": "a"}], "map": {"a": "b"}}}
     tree = {"metadata": {"name": "x"}, "spec": {"parts": [{"name": "a", "size": "1"}], "map": {"c": "d"}}}
     before = copied([live, tree])
@@ -220,7 +220,7 @@ def test_neither_the_live_object_nor_what_is_applied_changes():
         (["a"], [], ["a"]),
     ],
 )
-def test_elements_are_in_the_order_of_what_was_applied(live: list[str], applied: list[str], found: list[str]):
+def test_elements_have_the_order_of_the_applied_list(live: list[str], applied: list[str], found: list[str]):
     assert merge({"spec": {"names": live}}, {"spec": {"names": applied}}, SHAPE) == {"spec": {"names": found}}
 
 
@@ -228,18 +228,18 @@ def test_elements_are_in_the_order_of_what_was_applied(live: list[str], applied:
 
 
 @given(objects, objects)
-def test_what_is_written_of_managers_is_read_again(one: Tree, other: Tree):
+def test_encoded_managed_fields_decode_to_the_same(one: Tree, other: Tree):
     live, managed = apply(nothing(), one, {}, "me")
     managed = after_update(live, other, managed, Manager("you", "Update", "v1", "status"), SHAPE, now=LATER)
     assert decode_managed(encode_managed(managed)) == managed
 
 
 @pytest.mark.parametrize("entries", [[{}], [{"operation": "Guess"}], [{"operation": "Update", "fieldsV1": []}], [1]])
-def test_what_cannot_be_read_is_no_manager(entries: list[Tree]):
+def test_invalid_entries_are_not_decoded(entries: list[Tree]):
     assert decode_managed(entries) is None
 
 
-def test_many_updaters_are_put_together():
+def test_the_oldest_updaters_are_merged():
     live, managed = nothing(), {}
     for number in range(15):
         new = {"metadata": {"name": "x"}, "spec": {"map": {str(each): "x" for each in range(number + 1)}}}
@@ -260,5 +260,5 @@ def test_many_updaters_are_put_together():
     ("asked", "agent", "found"),
     [("me", "tool/1", "me"), ("", "tool/1 (x)", "tool"), ("", "", "unknown"), ("", "x" * 200, "x" * 128)],
 )
-def test_who_writes_is_called_as_they_say_or_as_their_program(asked: str, agent: str, found: str):
+def test_a_manager_is_named_by_the_request_or_its_user_agent(asked: str, agent: str, found: str):
     assert manager_name(asked, agent) == found

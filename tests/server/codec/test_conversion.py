@@ -28,18 +28,18 @@ def converted(tree, target):
     return found
 
 
-def test_an_object_of_the_right_version_is_left_alone():
+def test_an_object_of_the_target_version_is_returned_unchanged():
     tree = obj(EVENT)
     assert convert(tree, EVENT) is tree
 
 
-def test_where_versions_look_the_same_only_the_version_is_written_anew():
+def test_without_a_converter_only_the_version_changes():
     older = GroupVersionKind("example.com", "v1alpha1", "Widget")
     newer = GroupVersionKind("example.com", "v1", "Widget")
     assert converted(obj(older, spec={"a": 1}), newer) == obj(newer, spec={"a": 1})
 
 
-def test_others_can_register_a_converter():
+def test_a_converter_can_be_registered():
     older = GroupVersionKind("example.com", "v1alpha1", "Widget")
     newer = GroupVersionKind("example.com", "v1", "Widget")
     table = ConversionTable()
@@ -50,7 +50,7 @@ def test_others_can_register_a_converter():
 # --- events ---
 
 
-def test_an_event_has_other_names_in_its_newer_group():
+def test_fields_of_an_event_are_renamed_in_its_newer_group():
     event = obj(
         EVENT,
         involvedObject={"kind": "Pod"},
@@ -81,7 +81,7 @@ def test_an_event_has_other_names_in_its_newer_group():
     assert converted(newer, EVENT) == event
 
 
-def test_the_older_event_always_names_its_reporter():
+def test_the_older_event_always_has_reporter_fields():
     event = converted(obj(NEWER_EVENT), EVENT)
     assert (event["reportingComponent"], event["reportingInstance"]) == ("", "")
     assert converted(event, NEWER_EVENT) == obj(NEWER_EVENT)
@@ -152,7 +152,7 @@ def test_other_metrics_are_kept_in_an_annotation_as_the_older_version_wrote_them
 
 
 @given(st.permutations(OTHERS).flatmap(lambda order: st.integers(0, 5).map(lambda count: order[:count])), st.booleans())
-def test_nothing_is_lost_on_the_way_there_and_back(metrics, behaves):
+def test_a_round_trip_loses_nothing(metrics, behaves):
     spec = {"maxReplicas": 3, "metrics": [*metrics, CPU]}
     if behaves:
         spec["behavior"] = {"scaleUp": {"selectPolicy": "Max"}}
@@ -163,13 +163,13 @@ def test_nothing_is_lost_on_the_way_there_and_back(metrics, behaves):
     assert converted(older, V2) == newer
 
 
-def test_who_says_nothing_of_metrics_means_the_cpu():
+def test_without_metrics_the_cpu_is_the_metric():
     [metric] = converted(obj(V1, spec={"maxReplicas": 3}), V2)["spec"]["metrics"]
     assert metric["resource"] == {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
 
 
 @pytest.mark.parametrize("text", ["", "x", "1", "{}", "[1]", "null", "[[[", '[{"resource":1}]'])
-def test_an_annotation_that_makes_no_sense_is_passed_over(text):
+def test_an_invalid_annotation_is_ignored(text):
     older = obj(V1, spec={"maxReplicas": 3, "targetCPUUtilizationPercentage": 50})
     names = ("metrics", "current-metrics", "behavior", "conditions")
     older["metadata"]["annotations"] = {f"autoscaling.alpha.kubernetes.io/{name}": text for name in names}

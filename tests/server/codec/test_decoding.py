@@ -75,7 +75,7 @@ def test_null_is_an_empty_object():
         ),
     ],
 )
-def test_an_object_is_written_as_the_api_writes_it(kind, sent, stored):
+def test_an_object_is_normalized_as_the_api_writes_it(kind, sent, stored):
     tree = decode(sent, kind).tree
     for name, value in stored.items():
         if isinstance(value, dict):
@@ -108,7 +108,7 @@ def test_integers_have_as_many_bits_as_the_field(field, limit):
         assert f"cannot unmarshal number {value} into" in refusal(sent(value), "Deployment")
 
 
-def test_a_null_that_has_a_place_is_a_zero():
+def test_a_null_element_is_the_zero_value():
     containers = [None, {"args": [None], "resources": {"limits": {"cpu": None}}}]
     spec = decode({"spec": {"containers": containers, "nodeSelector": {"a": None}}}).tree["spec"]
     assert spec["containers"] == [
@@ -124,14 +124,14 @@ def test_zero_values_are_not_shared_between_objects():
     assert twice["status"] == {"loadBalancer": {}}
 
 
-def test_a_kind_that_is_not_built_in_keeps_everything_but_its_metadata_is_typed():
+def test_an_unknown_kind_keeps_all_fields_and_has_typed_metadata():
     decoded = decode({"metadata": {"name": "w", "foo": 1, "labels": {}}, "spec": {"x": None, "y": []}}, "Widget")
     assert decoded.tree["metadata"] == {"name": "w"}
     assert decoded.tree["spec"] == {"x": None, "y": []}
     assert decoded.warnings == ('unknown field "metadata.foo"',)
 
 
-def test_schemas_in_schemas_are_read():
+def test_nested_schemas_are_decoded():
     props = {"properties": {"a": {"items": {"type": "string", "foo": 1}, "additionalProperties": True}}, "bar": 1}
     version = {"name": "v1", "schema": {"openAPIV3Schema": props}}
     decoded = decode({"spec": {"versions": [version]}}, "CustomResourceDefinition")
@@ -156,14 +156,14 @@ PROBLEMS = (
 )
 
 
-def test_unknown_and_repeated_fields_are_refused_by_the_strict():
+def test_strict_decoding_rejects_unknown_and_duplicate_fields():
     assert refusal(ODD, "Deployment", field_validation="Strict") == (
         'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: ' + ", ".join(PROBLEMS)
     )
 
 
 @pytest.mark.parametrize(("strictness", "warnings"), [("Warn", PROBLEMS), ("", PROBLEMS), ("Ignore", ())])
-def test_unknown_and_repeated_fields_are_dropped_by_the_others(strictness, warnings):
+def test_lenient_decoding_drops_unknown_and_duplicate_fields(strictness, warnings):
     decoded = decode(ODD, "Deployment", field_validation=strictness)
     assert decoded.warnings == warnings
     assert decoded.tree["spec"]["replicas"] == 2
@@ -172,11 +172,11 @@ def test_unknown_and_repeated_fields_are_dropped_by_the_others(strictness, warni
     assert decoded.tree["metadata"]["labels"] == {"a": "2"}
 
 
-def test_names_differ_by_case():
+def test_names_are_case_sensitive():
     assert decode({"Data": {"a": "b"}}, "ConfigMap").warnings == ('unknown field "Data"',)
 
 
-def test_no_more_than_a_hundred_problems_are_told():
+def test_at_most_a_hundred_strict_errors_are_reported():
     assert len(decode({f"x{number}": 1 for number in range(200)}).warnings) == 100
 
 
@@ -189,7 +189,7 @@ def test_no_more_than_a_hundred_problems_are_told():
         max_leaves=12,
     )
 )
-def test_a_repeated_name_is_found_wherever_it_is(text):
+def test_a_duplicate_name_is_found_at_any_depth(text):
     repeated = []
 
     def notice(pairs):
@@ -233,7 +233,7 @@ def test_a_repeated_name_is_found_wherever_it_is(text):
         ("Pod", b'{"apiVersion":"a/b/c"}', "unexpected GroupVersion string: a/b/c"),
     ],
 )
-def test_what_is_no_object_is_not_recognized(kind, body, message):
+def test_a_body_that_is_not_an_object_is_not_recognized(kind, body, message):
     said = refusal(body, kind)
     assert said.startswith(f"the object provided is unrecognized (must be of type {kind}): ")
     assert message in said
@@ -272,7 +272,7 @@ def test_what_is_no_object_is_not_recognized(kind, body, message):
         ),
     ],
 )
-def test_an_object_of_another_kind_is_refused(kind, body, message):
+def test_an_object_of_another_kind_is_rejected(kind, body, message):
     assert refusal(body, kind) == message
 
 
@@ -345,7 +345,7 @@ def test_an_object_of_another_kind_is_refused(kind, body, message):
         ("Secret", {"immutable": "x"}, "string into Go struct field Secret.immutable of type bool"),
     ],
 )
-def test_a_field_of_another_type_is_refused(kind, body, message):
+def test_a_field_of_another_type_is_rejected(kind, body, message):
     said = f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal {message}'
     assert refusal(body, kind) == said
 
@@ -374,12 +374,12 @@ def test_a_field_of_another_type_is_refused(kind, body, message):
         ("Secret", {"data": {"a": "abc"}}, "illegal base64 data at input byte 0"),
     ],
 )
-def test_a_text_that_says_nothing_is_refused(kind, body, message):
+def test_a_scalar_with_an_invalid_format_is_rejected(kind, body, message):
     assert message in refusal(body, kind)
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/vnd.kubernetes.protobuf", "application/xml"])
-def test_another_format_is_not_supported(content_type):
+def test_an_unknown_media_type_is_not_supported(content_type):
     with pytest.raises(
         UnsupportedMediaTypeError, match="accepted media types include: application/json, application/yaml"
     ):
@@ -387,16 +387,16 @@ def test_another_format_is_not_supported(content_type):
 
 
 @pytest.mark.parametrize("content_type", ["", "application/json; charset=utf-8", "Application/JSON"])
-def test_json_is_read_by_any_of_its_names(content_type):
+def test_json_is_accepted_with_parameters_and_without_a_media_type(content_type):
     assert decode({"metadata": {"name": "x"}}, content_type=content_type).tree["metadata"]["name"] == "x"
 
 
-def test_the_contents_of_a_secret_are_not_shown():
+def test_an_error_does_not_contain_the_data_of_a_secret():
     assert "hush" not in refusal(b'{"data":{"a":"hush"', "Secret")
     assert "hush" not in refusal({"data": {"a": "hush!"}}, "Secret")
 
 
-def test_what_is_nested_too_deeply_is_refused():
+def test_too_deep_nesting_is_rejected():
     deep = b'{"spec":' + b'{"a":' * 600 + b"1" + b"}" * 601
     assert "exceeded max depth" in refusal(deep, "Widget")
     nested = b'{"spec":{"versions":[{"schema":{"openAPIV3Schema":' + b'{"not":' * 1500 + b"{}" + b"}" * 1500 + b"}}]}}"
@@ -408,22 +408,22 @@ def test_what_is_nested_too_deeply_is_refused():
 YAML = {"content_type": "application/yaml"}
 
 
-def test_yaml_is_read_by_the_servers_rules():
+def test_yaml_is_parsed_by_the_rules_of_the_server():
     text = b"metadata: {name: x}\ndata: {7: '2', time: 12:30, true: b, 2.5: c}\n---\nignored: document\n"
     assert decode(text, "ConfigMap", **YAML).tree["data"] == {"7": "2", "time": "12:30", "true": "b", "2.5": "c"}
 
 
 @pytest.mark.parametrize("text", [b"12:30", b"2024-01-01", b"1_0x", b"0b"])
-def test_yaml_that_is_neither_number_nor_truth_is_text(text):
+def test_yaml_scalars_that_are_neither_numbers_nor_booleans_are_strings(text):
     assert decode(b"data: {a: " + text + b"}", "ConfigMap", **YAML).tree["data"] == {"a": text.decode()}
 
 
 @pytest.mark.parametrize("text", [b"5", b"1.5", b"yes", b"y", b"on", b"0x10"])
-def test_yaml_that_is_a_number_or_a_truth_is_no_text(text):
+def test_yaml_numbers_and_booleans_are_not_strings(text):
     assert "cannot unmarshal" in refusal(b"data: {a: " + text + b"}", "ConfigMap", **YAML)
 
 
-def test_keys_that_yaml_gives_twice_are_told():
+def test_duplicate_keys_in_yaml_are_reported():
     text = b"metadata: {name: x}\ndata:\n  a: b\n  a: c\n"
     decoded = decode(text, "ConfigMap", **YAML)
     assert decoded.tree["data"] == {"a": "c"}
@@ -445,11 +445,11 @@ def test_keys_that_yaml_gives_twice_are_told():
         (b"- a", "json: cannot unmarshal array"),
     ],
 )
-def test_what_is_no_yaml_is_refused(text, message):
+def test_invalid_yaml_is_rejected(text, message):
     assert message in refusal(text, **YAML)
 
 
-def test_aliases_cannot_blow_up_a_document():
+def test_expansion_of_yaml_aliases_is_limited():
     bomb = b"a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + b"".join(
         b"a%d: &a%d [%s]\n" % (number, number, b",".join([b"*a%d" % (number - 1)] * 9)) for number in range(1, 9)
     )
@@ -459,7 +459,7 @@ def test_aliases_cannot_blow_up_a_document():
 # --- options ---
 
 
-def test_options_are_read():
+def test_options_are_decoded():
     body = b'{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":{"uid":"u"}}'
     assert decode_options(body, "application/json", "DeleteOptions", SCHEMA)["preconditions"] == {"uid": "u"}
     assert decode_options(b"", "", "DeleteOptions", SCHEMA) == {}
@@ -467,7 +467,7 @@ def test_options_are_read():
 
 
 @pytest.mark.parametrize("body", [b"x", b"[]", b'{"gracePeriodSeconds":"x"}'])
-def test_options_that_make_no_sense_are_refused(body):
+def test_invalid_options_are_rejected(body):
     with pytest.raises(BadRequestError):
         decode_options(body, "application/json", "DeleteOptions", SCHEMA)
 
@@ -490,14 +490,14 @@ ANYTHING = st.recursive(
 
 
 @given(st.binary(max_size=60) | ANYTHING, st.sampled_from(sorted(KINDS)), st.sampled_from(["Strict", "Warn", "Ignore"]))
-def test_anything_is_decoded_or_refused(body, kind, strictness):
+def test_random_bodies_are_decoded_or_rejected(body, kind, strictness):
     for content_type in ("application/json", "application/yaml"):
         with suppress(BadRequestError):
             decode(body, kind, content_type=content_type, field_validation=strictness)
 
 
 @given(ANYTHING, st.sampled_from(sorted(KINDS)))
-def test_what_was_decoded_decodes_to_itself(body, kind):
+def test_a_decoded_object_decodes_to_itself(body, kind):
     try:
         tree = decode(body, kind).tree
     except APIError:

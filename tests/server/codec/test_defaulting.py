@@ -37,7 +37,7 @@ def pod(**spec):
 # --- pods ---
 
 
-def test_a_pod_gets_what_every_pod_has():
+def test_a_pod_gets_its_defaults():
     assert pod()["spec"] == {
         "containers": [
             {
@@ -71,7 +71,7 @@ def test_a_pod_gets_what_every_pod_has():
         ("", "IfNotPresent"),
     ],
 )
-def test_an_image_is_pulled_always_if_it_is_the_latest(image, policy):
+def test_the_pull_policy_depends_on_the_tag(image, policy):
     found = pod(containers=[{"name": "a", "image": image}])
     assert found["spec"]["containers"][0]["imagePullPolicy"] == policy
 
@@ -95,11 +95,11 @@ def test_an_image_is_pulled_always_if_it_is_the_latest(image, policy):
         ),
     ],
 )
-def test_volumes_are_completed(volume, expected):
+def test_volumes_get_their_defaults(volume, expected):
     assert pod(volumes=[{"name": "v", **volume}])["spec"]["volumes"] == [{"name": "v", **expected}]
 
 
-def test_parts_of_containers_are_completed():
+def test_parts_of_containers_get_their_defaults():
     env = [{"name": "X", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]
     probe = {"httpGet": {"port": 80}}
     [container] = pod(containers=[{**CONTAINER, "ports": [{"containerPort": 80}], "livenessProbe": probe, "env": env}])[
@@ -116,13 +116,13 @@ def test_parts_of_containers_are_completed():
     }
 
 
-def test_limits_are_requests_where_those_are_missing():
+def test_missing_requests_default_to_the_limits():
     resources = {"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "1"}}
     [container] = pod(containers=[{**CONTAINER, "resources": resources}])["spec"]["containers"]
     assert container["resources"]["requests"] == {"cpu": "1", "memory": "1Gi"}
 
 
-def test_ports_are_the_hosts_on_its_network():
+def test_host_ports_default_to_container_ports_on_the_host_network():
     [container] = pod(hostNetwork=True, containers=[{**CONTAINER, "ports": [{"containerPort": 80}]}])["spec"][
         "containers"
     ]
@@ -130,7 +130,7 @@ def test_ports_are_the_hosts_on_its_network():
 
 
 @pytest.mark.parametrize("name", ["serviceAccount", "serviceAccountName"])
-def test_a_service_account_has_two_names(name):
+def test_the_service_account_is_written_to_both_fields(name):
     spec = pod(**{name: "me"})["spec"]
     assert (spec["serviceAccount"], spec["serviceAccountName"]) == ("me", "me")
 
@@ -181,12 +181,12 @@ def test_a_service_account_has_two_names(name):
         ),
     ],
 )
-def test_workloads_are_completed(kind, spec, path, expected):
+def test_workloads_get_their_defaults(kind, spec, path, expected):
     found = defaulted("apps/v1", kind, spec={"selector": SELECTOR, "template": TEMPLATE, **spec})
     assert child(found["spec"], *path.split(".")) == expected
 
 
-def test_claims_of_a_stateful_set_are_objects():
+def test_claim_templates_of_a_stateful_set_get_a_kind():
     claim = {"metadata": {"name": "d"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
     found = defaulted("apps/v1", "StatefulSet", spec={"template": TEMPLATE, "volumeClaimTemplates": [claim]})
     [claim] = found["spec"]["volumeClaimTemplates"]
@@ -207,13 +207,13 @@ def test_claims_of_a_stateful_set_are_objects():
         ({"podFailurePolicy": {"rules": []}}, {"podReplacementPolicy": "Failed"}),
     ],
 )
-def test_jobs_are_completed(spec, expected):
+def test_jobs_get_their_defaults(spec, expected):
     found = defaulted("batch/v1", "Job", spec={"template": TEMPLATE, **spec})
     assert {name: found["spec"].get(name) for name in expected} == expected
     assert found["metadata"]["labels"] == {"a": "b"}
 
 
-def test_the_job_of_a_cron_job_is_completed_when_it_is_made():
+def test_the_job_template_of_a_cron_job_gets_no_job_defaults():
     found = defaulted("batch/v1", "CronJob", spec={"jobTemplate": {"spec": {"template": TEMPLATE}}})
     assert found["spec"]["concurrencyPolicy"] == "Allow"
     assert (found["spec"]["successfulJobsHistoryLimit"], found["spec"]["failedJobsHistoryLimit"]) == (3, 1)
@@ -221,7 +221,7 @@ def test_the_job_of_a_cron_job_is_completed_when_it_is_made():
     assert "parallelism" not in found["spec"]["jobTemplate"]["spec"]
 
 
-def test_a_replication_controller_takes_over_the_labels_of_its_pods():
+def test_a_replication_controller_defaults_to_the_labels_of_its_template():
     found = defaulted("v1", "ReplicationController", spec={"template": TEMPLATE})
     assert (found["spec"]["replicas"], found["spec"]["selector"]) == (1, {"a": "b"})
     assert found["metadata"]["labels"] == {"a": "b"}
@@ -255,12 +255,12 @@ def test_a_replication_controller_takes_over_the_labels_of_its_pods():
         ({"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 1}}}, {"sessionAffinityConfig": None}),
     ],
 )
-def test_services_are_completed(spec, expected):
+def test_services_get_their_defaults(spec, expected):
     found = defaulted("v1", "Service", spec=spec)["spec"]
     assert {name: found.get(name) for name in expected} == expected
 
 
-def test_a_secret_keeps_texts_as_data():
+def test_string_data_of_a_secret_is_moved_to_data():
     found = defaulted("v1", "Secret", data={"a": "YQ==", "b": "Yg=="}, stringData={"b": "ü"})
     assert found["type"] == "Opaque"
     assert found["data"] == {"a": "YQ==", "b": "w7w="}
@@ -290,23 +290,23 @@ def test_a_secret_keeps_texts_as_data():
         ("autoscaling/v2", "HorizontalPodAutoscaler", {}, "spec.minReplicas", 1),
     ],
 )
-def test_other_kinds_are_completed(api_version, kind, fields, path, expected):
+def test_other_kinds_get_their_defaults(api_version, kind, fields, path, expected):
     assert child(defaulted(api_version, kind, **fields), *path.split(".")) == expected
 
 
-def test_subjects_belong_to_a_group_unless_they_are_accounts():
+def test_subjects_other_than_service_accounts_get_an_api_group():
     subjects = [{"kind": "User", "name": "u"}, {"kind": "Group", "name": "g"}, {"kind": "ServiceAccount", "name": "s"}]
     found = defaulted("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", subjects=subjects)["subjects"]
     assert [subject.get("apiGroup") for subject in found] == ["rbac.authorization.k8s.io"] * 2 + [None]
 
 
-def test_limits_imply_each_other():
+def test_limits_default_to_each_other():
     limit = {"type": "Container", "max": {"cpu": "2"}, "min": {"cpu": "1", "memory": "1Mi"}}
     [found] = defaulted("v1", "LimitRange", spec={"limits": [limit]})["spec"]["limits"]
     assert (found["default"], found["defaultRequest"]) == ({"cpu": "2"}, {"cpu": "2", "memory": "1Mi"})
 
 
-def test_an_autoscaler_watches_the_cpu_and_knows_how_to_behave():
+def test_an_autoscaler_defaults_to_the_cpu_and_a_behavior():
     found = defaulted("autoscaling/v2", "HorizontalPodAutoscaler", spec={"behavior": {"scaleUp": {"policies": []}}})
     [metric] = found["spec"]["metrics"]
     assert metric["resource"]["target"] == {"type": "Utilization", "averageUtilization": 80}
@@ -319,7 +319,7 @@ def test_defaults_are_not_shared_between_objects():
 
 
 @pytest.mark.parametrize("resource", SCHEMA.resources, ids=lambda resource: f"{resource.api_version}/{resource.kind}")
-def test_every_kind_can_be_completed_from_nothing(resource):
+def test_every_kind_can_be_defaulted_from_an_empty_object(resource):
     if SCHEMA.type_of(resource.api_version, resource.kind):
         defaulted(resource.api_version, resource.kind)
 
@@ -334,19 +334,19 @@ def new(api_version, kind, **fields):
     return tree
 
 
-def test_a_new_namespace_cannot_vanish_before_its_content():
+def test_a_new_namespace_has_a_finalizer():
     assert new("v1", "Namespace")["spec"]["finalizers"] == ["kubernetes"]
     assert new("v1", "Namespace", spec={"finalizers": ["a/b"]})["spec"]["finalizers"] == ["a/b", "kubernetes"]
 
 
-def test_a_new_pod_waits_and_stays_a_while_on_a_node_in_trouble():
+def test_a_new_pod_is_pending_and_tolerates_unready_nodes_for_a_while():
     found = new("v1", "Pod", spec={"containers": [CONTAINER]})
     assert found["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
     assert (found["spec"]["priority"], found["spec"]["preemptionPolicy"]) == (0, "PreemptLowerPriority")
     assert [toleration["tolerationSeconds"] for toleration in found["spec"]["tolerations"]] == [300, 300]
 
 
-def test_a_pod_that_tolerates_everything_is_left_alone():
+def test_a_pod_that_tolerates_everything_gets_no_tolerations():
     tolerations = [{"operator": "Exists"}]
     found = new("v1", "Pod", spec={"containers": [CONTAINER], "tolerations": tolerations})
     assert found["spec"]["tolerations"] == tolerations
@@ -363,12 +363,12 @@ def test_a_pod_that_tolerates_everything_is_left_alone():
         ({"limits": {"example.com/gpu": "1"}}, "BestEffort"),
     ],
 )
-def test_what_a_pod_asks_for_is_its_quality_of_service(resources, quality):
+def test_resources_decide_the_quality_of_service(resources, quality):
     found = new("v1", "Pod", spec={"containers": [{**CONTAINER, "resources": resources}]})
     assert found["status"]["qosClass"] == quality
 
 
-def test_a_new_job_finds_its_pods_by_its_uid():
+def test_a_new_job_selects_its_pods_by_uid():
     spec = new("batch/v1", "Job", spec={"template": TEMPLATE})["spec"]
     assert spec["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u-1"}}
     assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
@@ -380,7 +380,7 @@ def test_a_job_may_choose_its_own_selector():
     assert new("batch/v1", "Job", spec=fields)["spec"]["selector"] == SELECTOR
 
 
-def test_a_new_object_can_be_completed_again_under_another_name():
+def test_completing_again_under_another_name_replaces_the_first_name():
     for kind, api_version in (("Namespace", "v1"), ("Job", "batch/v1")):
         tree = new(api_version, kind)
         tree["metadata"]["name"] = "y"
@@ -397,7 +397,7 @@ def test_a_new_object_can_be_completed_again_under_another_name():
         ({"allocationMode": "All"}, {"allocationMode": "All"}),
     ],
 )
-def test_one_device_is_asked_for_unless_it_is_said_how_many(request_, expected):
+def test_a_device_request_defaults_to_one_device(request_, expected):
     exactly = {"deviceClassName": "c", **request_}
     spec = {"devices": {"requests": [{"name": "a", "exactly": exactly}]}}
     found = defaulted("resource.k8s.io/v1", "ResourceClaim", spec=spec)
@@ -405,7 +405,7 @@ def test_one_device_is_asked_for_unless_it_is_said_how_many(request_, expected):
 
 
 @given(st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy")))
-def test_what_was_said_is_kept(labels):
+def test_values_of_the_client_are_kept(labels):
     template = {"metadata": {"labels": labels}, "spec": {"containers": [CONTAINER], "restartPolicy": "Never"}}
     found = defaulted("apps/v1", "Deployment", spec={"replicas": 7, "template": template})
     assert found["spec"]["replicas"] == 7

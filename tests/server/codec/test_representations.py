@@ -71,7 +71,7 @@ def written(accept: str, body: Any) -> Any:
         ("application/json;whatever=1", JSON),
     ],
 )
-def test_the_best_accepted_type_is_taken(accept, media_type):
+def test_the_preferred_acceptable_type_is_used(accept, media_type):
     assert negotiate(accept) == Representation(media_type)
 
 
@@ -89,26 +89,26 @@ def test_the_best_accepted_type_is_taken(accept, media_type):
         ("application/json;v=v1,application/json", "", ""),
     ],
 )
-def test_a_conversion_that_is_not_offered_makes_way_for_the_next_clause(accept, kind, api_version):
+def test_a_transformation_that_is_not_offered_falls_back_to_the_next_clause(accept, kind, api_version):
     found = negotiate(accept)
     assert (found.kind, found.api_version) == (kind, api_version)
 
 
 @pytest.mark.parametrize("accept", ["text/html", PROTOBUF, TABLE, "application/json;sv=v2", "json", ",", ";q=1"])
-def test_nothing_fitting_is_not_acceptable(accept):
+def test_no_acceptable_type_is_an_error(accept):
     with pytest.raises(NotAcceptableError) as caught:
         negotiate(accept)
     assert caught.value.message == "only the following media types are accepted: application/json, application/yaml"
 
 
-def test_a_type_without_stars_is_meant_more_than_one_with():
+def test_types_without_wildcards_come_first():
     stars = "*/*;drop=metadata.managedFields"
     assert not negotiate(f"{stars}, application/*").drops_managed_fields
     assert not negotiate(f"application/*;drop=metadata.managedFields, {JSON}").drops_managed_fields
     assert negotiate(f"{stars}, text/html").drops_managed_fields
 
 
-def test_a_stream_is_json_or_nothing():
+def test_a_watch_stream_is_always_json():
     assert negotiate_watch("application/json;stream=watch,*/*") == Representation()
     assert negotiate_watch(ONE).kind == "PartialObjectMetadata"
     with pytest.raises(NotAcceptableError, match="application/json;stream=watch"):
@@ -122,7 +122,7 @@ def test_a_stream_is_json_or_nothing():
     [("", JSON), (TABLE, JSON), (ONE, JSON), ("text/html", JSON), ("application/yaml", "application/yaml"),
      (f"{ONE},application/yaml", "application/yaml")],
 )  # fmt: skip
-def test_an_error_is_written_to_everybody_as_what_it_is(accept, media_type):
+def test_an_error_is_never_transformed(accept, media_type):
     found = negotiate_error(accept)
     assert (found.media_type, found.kind) == (media_type, "")
 
@@ -139,11 +139,11 @@ def test_an_error_is_written_to_everybody_as_what_it_is(accept, media_type):
         ("", "kubectl/v1.37", False),
     ],
 )
-def test_people_get_it_pretty(query, agent, expected):
+def test_interactive_clients_get_indented_json(query, agent, expected):
     assert wants_pretty(Query.parse(query), agent) is expected
 
 
-def test_pretty_can_be_asked_for_in_the_header_and_means_nothing_in_yaml():
+def test_the_header_can_request_indentation_which_yaml_ignores():
     assert negotiate("application/json;pretty=1").pretty
     assert negotiate(JSON, pretty=True).pretty
     assert not negotiate("application/yaml;pretty=1", pretty=True).pretty
@@ -151,7 +151,7 @@ def test_pretty_can_be_asked_for_in_the_header_and_means_nothing_in_yaml():
 
 
 @given(st.text(alphabet="application/jsonyml*;,=qvg0.19 \"'\\") | st.text())
-def test_no_header_is_too_strange_to_negotiate(header):
+def test_any_header_is_negotiated_or_not_acceptable(header):
     assert negotiate_error(header).media_type in (JSON, "application/yaml")
     qualities = [clause.quality for clause in parse_accept(header)]
     assert qualities == sorted(qualities, reverse=True)
@@ -169,11 +169,11 @@ def test_an_object_is_stored_with_its_kind_first():
     assert json.loads(STORED) == POD
 
 
-def test_a_tree_is_written_as_an_object_is():
+def test_a_tree_is_encoded_like_a_stored_object():
     assert encode_response(Response(POD), negotiate(JSON)) == STORED + b"\n"
 
 
-def test_yaml_says_the_same():
+def test_yaml_has_the_same_content():
     text = encode_response(Response(STORED), negotiate("application/yaml")).decode()
     assert yaml.safe_load(text) == POD
     assert "é" in text
@@ -185,7 +185,7 @@ def test_pretty_json_is_indented():
     assert json.loads(text) == POD
 
 
-def test_the_metadata_alone_is_told_apart_from_the_object():
+def test_partial_metadata_has_its_own_kind():
     assert written(ONE, STORED) == {
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
@@ -194,24 +194,24 @@ def test_the_metadata_alone_is_told_apart_from_the_object():
 
 
 @pytest.mark.parametrize("targets", ["metadata.managedFields", "metadata.x+metadata.managedFields"])
-def test_managed_fields_are_dropped_for_who_does_not_want_them(targets):
+def test_managed_fields_are_dropped_on_request(targets):
     expected = {**POD, "metadata": {name: each for name, each in POD["metadata"].items() if name != "managedFields"}}
     assert written(f"{JSON};drop={targets}", STORED) == expected
     assert written(f"{ONE};drop={targets}", STORED)["metadata"] == expected["metadata"]
     assert written(f"{JSON};drop=metadata", STORED) == POD
 
 
-def test_an_object_that_only_speaks_of_managed_fields_keeps_all_it_has():
+def test_an_object_that_only_mentions_managed_fields_is_unchanged():
     tree = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x"}, "data": {"managedFields": "mine"}}
     assert written(f"{JSON};drop=metadata.managedFields", tree) == tree
 
 
-def test_one_object_is_no_list():
+def test_one_object_cannot_be_a_list_of_metadata():
     with pytest.raises(NotAcceptableError, match="is not a list"):
         encode_response(Response(STORED), negotiate(MANY))
 
 
-def test_a_status_is_never_turned_into_anything_else():
+def test_a_status_is_never_transformed():
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     assert written(ONE, status) == status
     assert json.loads(encode_plain(status, negotiate(MANY))) == status
@@ -228,7 +228,7 @@ def without_kind(tree: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in tree.items() if name not in ("kind", "apiVersion")}
 
 
-def test_a_list_says_once_what_its_items_are():
+def test_items_of_a_list_do_not_repeat_their_kind():
     assert written(JSON, pod_list()) == {
         "kind": "PodList",
         "apiVersion": "v1",
@@ -237,20 +237,20 @@ def test_a_list_says_once_what_its_items_are():
     }
 
 
-def test_the_items_of_a_custom_resource_say_what_they_are():
+def test_items_of_a_custom_resource_have_their_kind():
     assert written(JSON, pod_list(items_keep_kind=True))["items"] == [POD, POD]
 
 
-def test_an_empty_list_has_items_all_the_same():
+def test_an_empty_list_has_an_empty_items_list():
     assert written(JSON, ListResponse(PODS, [], "1"))["items"] == []
 
 
-def test_a_page_says_how_to_go_on():
+def test_a_page_has_a_continue_token():
     page = pod_list(continue_token="next", remaining_item_count=0)
     assert written(JSON, page)["metadata"] == {"resourceVersion": "12", "continue": "next", "remainingItemCount": 0}
 
 
-def test_a_list_of_metadata_alone_names_the_kind_of_its_items():
+def test_items_of_a_metadata_list_have_the_metadata_kind():
     partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": POD["metadata"]}
     assert written(MANY, pod_list()) == {
         "kind": "PartialObjectMetadataList",
@@ -266,12 +266,12 @@ def test_managed_fields_are_dropped_from_each_item():
     assert all("kind" not in item for item in items)
 
 
-def test_a_list_is_no_object():
+def test_a_list_cannot_be_partial_metadata_of_one_object():
     with pytest.raises(NotAcceptableError, match=r"is a list \(\*core\.PodList\)"):
         encode_response(Response(pod_list()), negotiate(ONE))
 
 
-def test_a_list_in_yaml_says_the_same():
+def test_a_list_in_yaml_has_the_same_content():
     answer = Response(pod_list())
     assert yaml.safe_load(encode_response(answer, negotiate("application/yaml"))) == written(JSON, pod_list())
 
@@ -279,22 +279,22 @@ def test_a_list_in_yaml_says_the_same():
 # --- Events -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_event_is_one_line_with_the_stored_bytes_in_it():
+def test_an_event_is_one_line_with_the_stored_bytes():
     assert encode_event("ADDED", STORED, Representation()) == b'{"type":"ADDED","object":' + STORED + b"}\n"
 
 
-def test_an_event_is_transformed_as_its_object_would_be():
+def test_the_object_of_an_event_is_transformed():
     event = json.loads(encode_event("DELETED", STORED, negotiate_watch(ONE)))
     assert event["type"] == "DELETED"
     assert event["object"] == written(ONE, STORED)
 
 
-def test_an_error_in_a_stream_stays_a_status():
+def test_the_status_of_an_error_event_is_not_transformed():
     status = {"kind": "Status", "apiVersion": "v1", "code": 410}
     assert json.loads(encode_event("ERROR", encode_object(status), negotiate_watch(ONE)))["object"] == status
 
 
-def test_a_bookmark_has_a_kind_and_a_revision():
+def test_a_bookmark_has_a_kind_and_a_resource_version():
     assert json.loads(encode_bookmark(PODS, 9)) == {
         "kind": "Pod",
         "apiVersion": "v1",
@@ -304,7 +304,7 @@ def test_a_bookmark_has_a_kind_and_a_revision():
     assert end["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
-def test_an_object_can_be_shown_at_another_revision():
+def test_the_resource_version_of_an_encoded_object_can_be_replaced():
     moved = with_resource_version(STORED, 99)
     assert json.loads(moved) == {**POD, "metadata": {**POD["metadata"], "resourceVersion": "99"}}
     assert moved.startswith(b'{"kind":"Pod","apiVersion":"v1",')
@@ -318,7 +318,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.text(), JSON_VALUES, max_size=4), st.dictionaries(st.text(), JSON_VALUES, max_size=4))
-def test_cutting_bytes_gives_what_decoding_would_have_given(metadata, rest):
+def test_cutting_bytes_equals_decoding_and_encoding(metadata, rest):
     tree = {**rest, "kind": "Pod", "apiVersion": "v1", "metadata": metadata}
     stored = encode_object(tree)
     kept = {name: value for name, value in metadata.items() if name != "managedFields"}

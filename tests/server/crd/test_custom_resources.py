@@ -38,7 +38,7 @@ def resources(client: DynamicClient) -> tuple[Any, Any]:
     return definitions, client.resource("example.com/v1", "Widget", namespace="default")
 
 
-async def test_what_is_defined_is_served_with_the_answer():
+async def test_a_custom_resource_is_served_as_soon_as_its_definition_is_created():
     async with APIServer() as server, DynamicClient(server.config) as client:
         definitions, widgets = resources(client)
         await definitions.create(definition())
@@ -47,7 +47,7 @@ async def test_what_is_defined_is_served_with_the_answer():
         assert [each["status"] for each in conditions] == ["True", "True"]
 
 
-async def test_definitions_and_objects_are_there_again_after_a_restart(tmp_path: Path):
+async def test_definitions_and_objects_survive_a_restart(tmp_path: Path):
     async with APIServer(data_dir=tmp_path) as server, DynamicClient(server.config) as client:
         definitions, widgets = resources(client)
         await definitions.create(definition(subresources={"status": {}}))
@@ -63,7 +63,7 @@ async def test_definitions_and_objects_are_there_again_after_a_restart(tmp_path:
             await definitions.get("widgets.example.com")
 
 
-async def test_the_end_of_a_definition_goes_on_after_a_restart(tmp_path: Path):
+async def test_the_deletion_of_a_definition_continues_after_a_restart(tmp_path: Path):
     async with APIServer(data_dir=tmp_path) as server, DynamicClient(server.config) as client:
         definitions, widgets = resources(client)
         await definitions.create(definition())
@@ -79,7 +79,7 @@ async def test_the_end_of_a_definition_goes_on_after_a_restart(tmp_path: Path):
             await definitions.get("widgets.example.com")
 
 
-async def test_an_error_about_a_secret_does_not_tell_it():
+async def test_an_error_does_not_contain_the_data_of_a_secret():
     async with APIServer() as server, DynamicClient(server.config) as client:
         secrets = client.resource("v1", "Secret", namespace="default")
         body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"key": ["hidden"]}}
@@ -88,7 +88,7 @@ async def test_an_error_about_a_secret_does_not_tell_it():
         assert "hidden" not in str(caught.value)
 
 
-async def test_resources_that_a_test_names_need_no_definition():
+async def test_resources_passed_to_the_server_need_no_definition():
     gadgets = Resource("example.com", "v1", "Gadget", "gadgets", verbs=VERBS)
     async with APIServer(resources=[gadgets]) as server, DynamicClient(server.config) as client:
         served = client.resource("example.com/v1", "Gadget", namespace="default")
@@ -98,7 +98,7 @@ async def test_resources_that_a_test_names_need_no_definition():
         assert (await served.apply(body, field_manager="me"))["anything"] == {"goes": [1], "else": 2}
 
 
-async def test_a_snapshot_begins_with_its_definitions():
+async def test_a_snapshot_starts_with_its_definitions():
     async with APIServer() as server, DynamicClient(server.config) as client:
         definitions, widgets = resources(client)
         await definitions.create(definition())
@@ -109,7 +109,7 @@ async def test_a_snapshot_begins_with_its_definitions():
         assert [each.name for each in await widgets.list()] == ["a"]
 
 
-async def test_custom_objects_go_with_their_namespace_and_with_their_owner():
+async def test_custom_objects_are_deleted_with_their_namespace_and_their_owner():
     async with APIServer() as server, DynamicClient(server.config) as client:
         definitions, widgets = resources(client)
         await definitions.create(definition())

@@ -51,13 +51,13 @@ def read(tree: Tree) -> Tree:
 
 
 @given(objects)
-def test_to_read_an_object_twice_is_to_read_it_once(tree: Tree):
+def test_normalizing_twice_equals_normalizing_once(tree: Tree):
     once = read(tree)
     assert read(once) == once
 
 
 @given(objects)
-def test_what_is_dropped_is_reported_and_nothing_else_is(tree: Tree):
+def test_exactly_the_pruned_fields_are_reported(tree: Tree):
     found, problems = copied(tree), StrictErrors()
     prune(found, SCHEMA, problems)
     assert bool(problems) == (found != tree)
@@ -67,7 +67,7 @@ def test_what_is_dropped_is_reported_and_nothing_else_is(tree: Tree):
 
 
 @given(objects)
-def test_an_object_without_a_map_where_none_is_asked_for_keeps_all_that_is_free(tree: Tree):
+def test_preserved_unknown_fields_are_kept(tree: Tree):
     spec = tree["spec"]
     free = spec.get("free") if isinstance(spec, dict) else None
     if isinstance(free, dict):
@@ -75,18 +75,18 @@ def test_an_object_without_a_map_where_none_is_asked_for_keeps_all_that_is_free(
 
 
 @given(objects)
-def test_what_has_not_changed_is_not_judged_again(tree: Tree):
+def test_an_unchanged_object_is_not_validated_again(tree: Tree):
     assert list(structural_problems(tree, SCHEMA, copied(tree))) == []
 
 
 @given(objects)
-def test_every_object_gets_a_verdict_with_places_that_are_in_it(tree: Tree):
+def test_every_error_names_a_path_of_the_object(tree: Tree):
     for cause in structural_problems(read(tree), SCHEMA):
         assert cause.field.startswith("spec")
         assert cause.message
 
 
-def test_a_problem_in_one_element_leaves_the_others_alone():
+def test_an_error_in_one_element_is_reported_only_for_it():
     tree = {"spec": {"items": [{"a": 1}, {"a": -1}, {"a": "x"}, {}]}}
     found = {(cause.reason, cause.field) for cause in structural_problems(tree, SCHEMA)}
     assert found == {

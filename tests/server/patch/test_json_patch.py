@@ -77,7 +77,7 @@ def difference(old, new, path=""):
         ({"a": None}, [{"op": "test", "path": "/a", "value": None}], {"a": None}),
     ],
 )
-def test_the_rfc_is_followed(tree, operations, expected):
+def test_examples_of_the_rfc_are_applied(tree, operations, expected):
     assert apply_json_patch(operations, tree) == expected
 
 
@@ -94,7 +94,7 @@ def test_the_rfc_is_followed(tree, operations, expected):
         ({"a": [1]}, [{"op": "replace", "path": "/a/00", "value": 2}], {"a": [2]}),
     ],
 )
-def test_where_the_api_server_differs_from_the_rfc_it_is_followed(tree, operations, expected):
+def test_deviations_of_the_api_server_from_the_rfc_are_applied(tree, operations, expected):
     assert apply_json_patch(operations, tree) == expected
 
 
@@ -128,20 +128,20 @@ def test_where_the_api_server_differs_from_the_rfc_it_is_followed(tree, operatio
         ({"path": "/a"}, "Unexpected kind: unknown"),
     ],
 )
-def test_an_operation_that_does_not_apply_is_refused(operation, why):
+def test_an_operation_that_does_not_apply_is_rejected(operation, why):
     with pytest.raises(InvalidError, match="rejected our request due to an error in our request") as refusal:
         apply_json_patch([operation], {"a": 1, "l": [1, 2, 3], "o": {}})
     assert why in refusal.value.causes[0].message
 
 
-def test_copies_cannot_grow_a_document_without_bound():
+def test_the_size_of_copied_values_is_limited():
     doubling = [{"op": "copy", "from": "/a", "path": "/a/-"}] * 40
     with pytest.raises(InvalidError) as refusal:
         apply_json_patch(doubling, {"a": ["x" * 100]})
     assert "exceeding the limit 3145728" in refusal.value.causes[0].message
 
 
-def test_what_is_copied_is_not_shared():
+def test_a_copied_value_is_not_shared():
     operations = [{"op": "copy", "from": "/a", "path": "/b"}, {"op": "add", "path": "/b/x", "value": 1}]
     assert apply_json_patch(operations, {"a": {}}) == {"a": {}, "b": {"x": 1}}
 
@@ -152,14 +152,14 @@ def test_a_patch_can_be_applied_twice():
 
 
 @given(OBJECTS, OBJECTS)
-def test_a_difference_applied_to_the_old_gives_the_new(old, new):
+def test_a_patch_of_the_differences_gives_the_new_document(old, new):
     operations, before = list(difference(old, new)), deepcopy(old)
     assert apply_json_patch(operations, old) == new
     assert old == before
 
 
 @given(st.lists(OPERATIONS, max_size=4), OBJECTS)
-def test_any_operations_either_apply_or_are_refused(operations, tree):
+def test_random_operations_are_applied_or_rejected(operations, tree):
     before = deepcopy((operations, tree))
     with suppress(InvalidError):
         apply_json_patch(operations, tree)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from listwatch.server.patch.merge_patch import merge_patch
+from listwatch.server.patch.merge_patches import merge_patch
 
 NAMES = st.sampled_from("abc")
 TREES = st.recursive(
@@ -66,29 +66,29 @@ def model(target, patch):
         ({}, {"a": [{"b": None}]}, {"a": [{}]}),
     ],
 )
-def test_the_rfc_is_followed(tree, patch, expected):
+def test_examples_of_the_rfc_are_applied(tree, patch, expected):
     assert merge_patch(patch, tree) == expected
 
 
-def test_members_stay_where_they_were():
+def test_members_keep_their_order():
     assert list(merge_patch({"b": 2, "z": 1}, {"a": 1, "b": 1, "c": 1})) == ["a", "b", "c", "z"]
 
 
 @given(OBJECTS, PATCHES)
-def test_it_does_what_the_rfc_says(tree, patch):
+def test_results_equal_those_of_the_algorithm_in_the_rfc(tree, patch):
     before = deepcopy((tree, patch))
     assert merge_patch(patch, tree) == model(tree, patch)
     assert (tree, patch) == before
 
 
 @given(OBJECTS, PATCHES)
-def test_a_second_time_changes_nothing(tree, patch):
+def test_a_second_application_changes_nothing(tree, patch):
     once = merge_patch(patch, tree)
     assert merge_patch(patch, once) == once
 
 
 @given(OBJECTS, OBJECTS)
-def test_what_comes_out_shares_nothing_that_can_change(tree, patch):
+def test_the_result_shares_no_containers_with_its_arguments(tree, patch):
     before = deepcopy((tree, patch))
     overwrite(merge_patch(patch, tree))
     assert (tree, patch) == before

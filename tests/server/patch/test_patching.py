@@ -63,31 +63,22 @@ def test_each_kind_of_patch_is_applied(kind, change):
         (STRATEGIC_MERGE_PATCH, None),
     ],
 )
-def test_a_patch_that_says_nothing_changes_nothing(kind, change):
+def test_an_empty_patch_changes_nothing(kind, change):
     assert patch(kind, change).tree == CONFIG
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "", APPLY_PATCH])
-def test_other_media_types_are_refused_and_the_known_are_named(kind):
+def test_an_unknown_media_type_is_rejected_with_the_supported_ones(kind):
     with pytest.raises(UnsupportedMediaTypeError) as refusal:
         patch(kind, {})
     assert refusal.value.message.endswith(f"accepted media types include: {', '.join(KINDS)}")
 
 
-def test_what_is_not_built_in_knows_no_strategic_merge():
+def test_a_custom_resource_does_not_support_strategic_merge_patches():
     with pytest.raises(UnsupportedMediaTypeError) as refusal:
         patch(STRATEGIC_MERGE_PATCH, {}, WIDGET)
     assert STRATEGIC_MERGE_PATCH not in refusal.value.message
     assert patch(MERGE_PATCH, {"spec": {"list": [2]}}, WIDGET).tree["spec"] == {"list": [2]}
-
-
-def test_another_kind_of_patch_can_be_handed_in():
-    def apply(data: bytes, tree: dict) -> dict:
-        return {**tree, "data": {"said": data.decode()}, "extra": 1}
-
-    decoded = patch(APPLY_PATCH, b"hello", others={APPLY_PATCH: apply})
-    assert decoded.tree["data"] == {"said": "hello"}
-    assert decoded.warnings == ('unknown field "extra"',)
 
 
 # --- refusals ---
@@ -95,7 +86,7 @@ def test_another_kind_of_patch_can_be_handed_in():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("data", [b"", b"{", b"nope", b"\xff"])
-def test_what_is_no_json_is_refused(kind, data):
+def test_invalid_json_is_rejected(kind, data):
     with pytest.raises(BadRequestError, match="error decoding patch: "):
         patch(kind, data)
 
@@ -116,13 +107,13 @@ def test_what_is_no_json_is_refused(kind, data):
         (MERGE_PATCH, b'{"a":' * 700 + b"1" + b"}" * 700, "exceeded max depth"),
     ],
 )
-def test_a_patch_of_the_wrong_shape_is_refused(kind, change, message):
+def test_a_patch_of_the_wrong_json_type_is_rejected(kind, change, message):
     with pytest.raises(BadRequestError) as refusal:
         patch(kind, change, WIDGET if isinstance(change, bytes) else CONFIG)
     assert message in refusal.value.message
 
 
-def test_too_many_operations_are_refused():
+def test_too_many_operations_are_rejected():
     operations = [{"op": "test", "path": "/data/k", "value": "v"}] * 10_001
     with pytest.raises(RequestEntityTooLargeError) as refusal:
         patch(JSON_PATCH, operations)
@@ -159,18 +150,18 @@ def test_a_result_with_wrong_types_is_invalid(kind, change, shown):
         [{"op": "replace", "path": "/kind", "value": 1}],
     ],
 )
-def test_a_patch_cannot_make_something_else_of_an_object(change):
+def test_a_patch_cannot_change_the_kind(change):
     with pytest.raises(InvalidError):
         patch(JSON_PATCH, change)
 
 
-def test_a_patch_may_forget_what_the_object_is():
+def test_a_patch_may_remove_the_kind():
     change = [{"op": "remove", "path": "/kind"}, {"op": "remove", "path": "/apiVersion"}]
     assert patch(JSON_PATCH, change).tree == CONFIG
     assert patch(STRATEGIC_MERGE_PATCH, {"kind": "Secret", "apiVersion": "x/y"}).tree == CONFIG
 
 
-def test_the_contents_of_a_secret_are_not_shown():
+def test_an_error_does_not_contain_the_data_of_a_secret():
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "aHVzaA=="}}
     for kind, change in ((MERGE_PATCH, {"data": {"n": "not base64"}}), (STRATEGIC_MERGE_PATCH, {"data": {"n": "aHU"}})):
         with pytest.raises(InvalidError) as refusal:
@@ -193,7 +184,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("kind", "change", "problem"), UNKNOWN)
-def test_unknown_and_repeated_fields_are_told_or_refused_or_passed_over(kind, change, problem):
+def test_field_validation_decides_about_unknown_and_duplicate_fields(kind, change, problem):
     warned = patch(kind, change)
     assert warned.warnings == (problem,)
     assert "foo" not in warned.tree
@@ -203,7 +194,7 @@ def test_unknown_and_repeated_fields_are_told_or_refused_or_passed_over(kind, ch
     assert refusal.value.message.endswith(f"strict decoding error: {problem}")
 
 
-def test_a_map_that_repeats_a_name_is_merged_all_the_same():
+def test_a_map_with_duplicate_members_is_merged():
     for kind in (MERGE_PATCH, STRATEGIC_MERGE_PATCH):
         assert patch(kind, b'{"data":{"a":"1","a":"2"}}').tree["data"] == {"k": "v", "a": "2"}
     test = b'[{"op":"test","path":"/data","value":{"k":"x","k":"v"}}]'
@@ -227,7 +218,7 @@ ANYTHING = st.recursive(
 
 
 @given(st.sampled_from(KINDS), ANYTHING, st.sampled_from(["Strict", "Warn", "Ignore"]))
-def test_anything_is_applied_or_refused(kind, change, strictness):
+def test_random_patches_are_applied_or_rejected(kind, change, strictness):
     with suppress(APIError):
         decoded = patch(kind, change, field_validation=strictness)
         assert (decoded.tree["apiVersion"], decoded.tree["kind"]) == ("v1", "ConfigMap")

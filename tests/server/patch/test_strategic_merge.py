@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listwatch.errors import APIError, BadRequestError, InvalidError
-from listwatch.server.patch.strategic_merge import StrategicMerge
+from listwatch.server.patch.merge_patches import StrategicMerge
 from listwatch.server.schema.schema import Shape, builtin_schema
 
 POD = Shape(type="ref", ref="core.v1.Pod")
@@ -48,11 +48,11 @@ def test_a_list_with_a_merge_key_merges_element_by_element():
     }
 
 
-def test_a_new_element_goes_before_the_others():
+def test_a_new_element_is_placed_before_the_others():
     assert names(merge(containers("n"), containers("a", "b"))) == ["n", "a", "b"]
 
 
-def test_merging_goes_on_inside_of_elements():
+def test_elements_merge_recursively():
     tree = {"containers": [{"name": "a", "env": [{"name": "X", "value": "1"}, {"name": "Y", "value": "2"}]}]}
     patch = {"containers": [{"name": "a", "env": [{"name": "Y", "value": "3"}]}]}
     assert merge(patch, tree)["containers"][0]["env"] == [{"name": "X", "value": "1"}, {"name": "Y", "value": "3"}]
@@ -72,17 +72,17 @@ def test_a_list_without_a_strategy_is_replaced(field):
     assert merge({field: [{"key": "b"}]}, {field: [{"key": "a"}]}) == {field: [{"key": "b"}]}
 
 
-def test_a_list_of_scalars_replaces_unless_it_is_said_to_merge():
+def test_a_list_of_scalars_is_replaced_unless_its_strategy_is_merge():
     tree = {"containers": [{"name": "a", "args": ["1"]}]}
     assert merge({"containers": [{"name": "a", "args": ["2"]}]}, tree)["containers"][0]["args"] == ["2"]
     assert merge({"finalizers": ["b", "c"]}, {"finalizers": ["a", "b"]}, META) == {"finalizers": ["a", "b", "c"]}
 
 
-def test_a_null_does_not_enter_a_map_that_is_new():
+def test_a_null_is_not_written_to_a_new_map():
     assert merge({"securityContext": {"runAsUser": None, "fsGroup": 1}}, {}) == {"securityContext": {"fsGroup": 1}}
 
 
-def test_a_field_that_nobody_knows_is_taken_as_it_is():
+def test_an_unknown_field_is_taken_unchanged():
     assert merge({"new": {"a": 1}, "other": [1]}, {}) == {"new": {"a": 1}, "other": [1]}
 
 
@@ -107,7 +107,7 @@ def test_an_element_can_be_deleted():
     }
 
 
-def test_deleting_an_element_that_is_not_there_changes_nothing():
+def test_deleting_a_missing_element_changes_nothing():
     assert merge({"containers": [{"name": "z", "$patch": "delete"}]}, containers("a")) == containers("a")
 
 
@@ -116,7 +116,7 @@ def test_a_list_can_be_replaced():
     assert merge(patch, containers("a", "b")) == containers("n")
 
 
-def test_a_directive_in_a_field_that_is_new_leaves_nothing_behind():
+def test_a_directive_in_a_new_field_is_not_written():
     patch = {"volumes": [{"name": "v", "$patch": "delete"}, {"name": "w"}], "securityContext": {"$patch": "delete"}}
     assert merge(patch, {}) == {"volumes": [{"name": "w"}]}
 
@@ -124,7 +124,7 @@ def test_a_directive_in_a_field_that_is_new_leaves_nothing_behind():
 # --- $retainKeys ---
 
 
-def test_only_retained_keys_stay():
+def test_only_retained_keys_are_kept():
     tree = {"volumes": [{"name": "v", "emptyDir": {}}]}
     patch = {"volumes": [{"name": "v", "hostPath": {"path": "/x"}, "$retainKeys": ["name", "hostPath"]}]}
     assert merge(patch, tree) == {"volumes": [{"name": "v", "hostPath": {"path": "/x"}}]}
@@ -139,17 +139,17 @@ def test_a_null_need_not_be_retained():
 # --- $setElementOrder and $deleteFromPrimitiveList ---
 
 
-def test_elements_can_be_put_in_order():
+def test_elements_can_be_reordered():
     order = {"$setElementOrder/containers": [{"name": "c"}, {"name": "a"}, {"name": "b"}]}
     assert names(merge(order, containers("a", "b", "c"))) == ["c", "a", "b"]
 
 
-def test_elements_that_are_not_put_in_order_keep_their_place_among_the_others():
+def test_elements_outside_of_the_order_keep_their_relative_place():
     order = {"$setElementOrder/containers": [{"name": "n"}, {"name": "c"}, {"name": "a"}], **containers("n")}
     assert names(merge(order, containers("a", "b", "c"))) == ["n", "b", "c", "a"]
 
 
-def test_order_deletion_and_change_go_together():
+def test_order_deletion_and_change_combine():
     patch = {
         "$setElementOrder/containers": [{"name": "b"}, {"name": "a"}],
         "containers": [{"name": "b", "image": "new"}, {"name": "c", "$patch": "delete"}],
@@ -157,16 +157,16 @@ def test_order_deletion_and_change_go_together():
     assert merge(patch, containers("a", "b", "c")) == {"containers": [{"name": "b", "image": "new"}, {"name": "a"}]}
 
 
-def test_scalars_can_be_put_in_order_and_taken_out():
+def test_scalars_can_be_reordered_and_removed():
     patch = {"$setElementOrder/finalizers": ["c", "a"], "$deleteFromPrimitiveList/finalizers": ["b"]}
     assert merge(patch, {"finalizers": ["a", "b", "c"]}, META) == {"finalizers": ["c", "a"]}
 
 
-def test_taking_out_of_a_list_that_is_not_there_changes_nothing():
+def test_removing_from_a_missing_list_changes_nothing():
     assert merge({"$deleteFromPrimitiveList/finalizers": ["b"]}, {"name": "x"}, META) == {"name": "x"}
 
 
-def test_an_order_for_a_list_that_is_not_there_is_forgotten():
+def test_an_order_for_a_missing_list_is_ignored():
     assert merge({"$setElementOrder/containers": [{"name": "a"}]}, {}) == {}
 
 
@@ -224,7 +224,7 @@ def test_an_order_for_a_list_that_is_not_there_is_forgotten():
         ({"$setElementOrder/hostname": [1]}, APIError, 500, "expected slice or array type, but got: struct"),
     ],
 )
-def test_a_patch_that_makes_no_sense_is_refused_as_the_real_server_does(patch, error_class, code, message):
+def test_an_invalid_patch_gets_the_error_of_the_real_server(patch, error_class, code, message):
     with pytest.raises(error_class) as refusal:
         merge(patch, containers("a"))
     assert (refusal.value.status_code, refusal.value.message) == (code, message)
@@ -288,13 +288,13 @@ ANYTHING = st.recursive(
 
 
 @given(SPECS, SPECS)
-def test_a_second_time_changes_nothing(tree, patch):
+def test_a_second_application_changes_nothing(tree, patch):
     once = merge(patch, tree)
     assert merge(patch, once) == once
 
 
 @given(SPECS, SPECS)
-def test_elements_are_neither_lost_nor_doubled(tree, patch):
+def test_elements_are_neither_lost_nor_duplicated(tree, patch):
     merged = merge(patch, tree)
     for where in ("containers", "volumes"):
         both = [element["name"] for spec in (tree, patch) for element in spec.get(where, ())]
@@ -302,7 +302,7 @@ def test_elements_are_neither_lost_nor_doubled(tree, patch):
 
 
 @given(ELEMENTS.flatmap(lambda elements: st.tuples(st.just(elements), st.permutations(elements))))
-def test_an_order_for_all_elements_is_the_order(elements_and_order):
+def test_an_order_of_all_elements_is_the_resulting_order(elements_and_order):
     elements, order = elements_and_order
     patch = {"$setElementOrder/containers": [{"name": element["name"]} for element in order]}
     merged = merge(patch, {"containers": elements}) if elements else {"containers": []}
@@ -310,6 +310,6 @@ def test_an_order_for_all_elements_is_the_order(elements_and_order):
 
 
 @given(st.dictionaries(st.sampled_from(["metadata", "spec"]), ANYTHING, max_size=2), SPECS)
-def test_garbage_is_merged_or_refused(patch, spec):
+def test_random_patches_are_applied_or_rejected(patch, spec):
     with suppress(APIError):
         merge(patch, {"metadata": {"name": "x", "finalizers": ["a"]}, "spec": spec}, POD)

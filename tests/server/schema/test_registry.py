@@ -20,7 +20,7 @@ def find(registry: Registry, path: str) -> Resource:
     return found
 
 
-def test_what_is_built_in_is_found_by_group_version_and_plural(builtin):
+def test_built_in_resources_are_found_by_group_version_and_plural(builtin):
     assert find(builtin, "v1/pods").kind == "Pod"
     assert find(builtin, "apps/v1/deployments").namespaced
     assert builtin.lookup("", "v1", "deployments") is None
@@ -28,7 +28,7 @@ def test_what_is_built_in_is_found_by_group_version_and_plural(builtin):
     assert builtin.lookup("nobody", "v1", "pods") is None
 
 
-def test_the_core_group_is_served_first_and_each_group_begins_with_its_preferred_version(builtin):
+def test_the_core_group_comes_first_and_each_group_starts_with_its_preferred_version(builtin):
     assert builtin.groups()[0] == ""
     assert builtin.versions("autoscaling") == ("v2", "v1")
     assert builtin.versions("resource.k8s.io")[0] == "v1"
@@ -36,7 +36,7 @@ def test_the_core_group_is_served_first_and_each_group_begins_with_its_preferred
     assert [each.plural for each in builtin.resources("batch", "v1")] == ["cronjobs", "jobs"]
 
 
-def test_all_versions_of_a_resource_share_one_place_in_the_storage(builtin):
+def test_all_versions_of_a_resource_share_a_storage_id(builtin):
     old, new = (
         find(builtin, "autoscaling/v1/horizontalpodautoscalers"),
         find(builtin, "autoscaling/v2/horizontalpodautoscalers"),
@@ -45,7 +45,7 @@ def test_all_versions_of_a_resource_share_one_place_in_the_storage(builtin):
     assert builtin.storage_form(old) is new
 
 
-def test_a_resource_that_only_an_old_version_has_is_stored_in_that(builtin):
+def test_a_resource_of_only_an_old_version_is_stored_in_that_version(builtin):
     candidates = find(builtin, "coordination.k8s.io/v1alpha2/leasecandidates")
     assert builtin.storage_form(candidates).version == "v1beta1"
 
@@ -71,11 +71,11 @@ def test_events_are_one_resource_in_two_groups(builtin):
         ("events.k8s.io/v1/events", Traits(create_on_update=True)),
     ],
 )
-def test_built_in_resources_have_their_habits(builtin, path, traits):
+def test_built_in_resources_have_their_traits(builtin, path, traits):
     assert builtin.traits(find(builtin, path)) == traits
 
 
-def test_everything_that_can_be_listed_is_stored_but_component_statuses(builtin):
+def test_everything_that_can_be_listed_is_stored_except_component_statuses(builtin):
     everything = [
         each
         for group in builtin.groups()
@@ -86,7 +86,7 @@ def test_everything_that_can_be_listed_is_stored_but_component_statuses(builtin)
     assert unstored == {"componentstatuses"}
 
 
-def test_a_custom_resource_comes_and_goes():
+def test_a_custom_resource_can_be_added_and_removed():
     registry = Registry()
     before = registry.generation
     registry.add(WIDGET)
@@ -100,7 +100,7 @@ def test_a_custom_resource_comes_and_goes():
     assert registry.generation > added
 
 
-def test_a_version_that_is_added_later_can_become_the_preferred_one():
+def test_a_version_added_later_can_become_the_preferred_one():
     registry = Registry()
     registry.add(Resource("example.com", "v1beta1", "Widget", "widgets"))
     registry.add(WIDGET)

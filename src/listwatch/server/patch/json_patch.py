@@ -1,20 +1,19 @@
-"""JSON patches (RFC 6902) as the API server applies them; its siblings are `merge_patch` and `strategic_merge`.
+"""JSON patches (RFC 6902), applied as the API server applies them.
 
-Where the two differ, the API server is followed rather than the RFC: `replace` also adds a member that is not there,
-`test` takes an absent member for null, `copy` of an absent member writes null, an index may count from the end, and
-`add` cannot replace the whole document.
+The API server deviates from the RFC: `replace` also adds a missing member, `test` treats a missing member as null,
+`copy` of a missing member writes null, an index may count from the end, and `add` cannot replace the whole document.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
 from listwatch.errors import InvalidError, StatusCause, StatusDetails
-from listwatch.server.json_tree import Tree, copied, same
+from listwatch.json_value import JSON, JSONObject
+from listwatch.server.json_tree import copied, same
 
 __all__ = ["MAX_OPERATIONS", "apply_json_patch"]
 
@@ -22,12 +21,12 @@ MAX_OPERATIONS = 10_000
 _MAX_COPIED_BYTES = 3 * 1024 * 1024
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
-Operation = dict[str, Any]
-Container = dict[str, Tree] | list[Tree]
+Operation = JSONObject
+Container = JSONObject | list[JSON]
 
 
-def apply_json_patch(operations: Iterable[Operation], tree: Tree) -> Tree:
-    """What the operations in turn make of the tree, which stays as it is; InvalidError if one does not apply."""
+def apply_json_patch(operations: Iterable[Operation], tree: JSON) -> JSON:
+    """Return the tree after all operations, which do not change it in place; raises InvalidError."""
     document = _Document(copied(tree))
     for operation in operations:
         document.change(operation)
@@ -35,9 +34,9 @@ def apply_json_patch(operations: Iterable[Operation], tree: Tree) -> Tree:
 
 
 class _Document:
-    """A tree of its own that operations change in place."""
+    """A tree that operations change in place."""
 
-    def __init__(self, root: Tree) -> None:
+    def __init__(self, root: JSON) -> None:
         self.root = root
         self._bytes_copied = 0
 
@@ -61,7 +60,7 @@ class _Document:
             case _:
                 raise _rejected(f"Unexpected kind: {kind}")
 
-    def _replace(self, path: str, value: Tree) -> None:
+    def _replace(self, path: str, value: JSON) -> None:
         if path:
             container, key = self._find(path)
             if isinstance(container, dict):
@@ -91,13 +90,13 @@ class _Document:
             )
         _add(container, key, copied(value))
 
-    def _test(self, path: str, expected: Tree) -> None:
+    def _test(self, path: str, expected: JSON) -> None:
         found = _get(*self._find(path)) if path else self.root
         if not same(found, expected):
             raise _rejected(f"testing value {path} failed: test failed")
 
     def _find(self, path: str) -> tuple[Container, str]:
-        """The container that a pointer leads into, and the last token."""
+        """Return the container that a pointer leads to, and the last token."""
         node = self.root
         tokens = [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
         for token in tokens[:-1]:
@@ -114,17 +113,17 @@ def _pointer(operation: Operation, name: str) -> str:
     return pointer
 
 
-def _get(container: Container, key: str) -> Tree:
+def _get(container: Container, key: str) -> JSON:
     return container.get(key) if isinstance(container, dict) else container[_index(container, key)]
 
 
-def _add(container: Container, key: str, value: Tree) -> None:
+def _add(container: Container, key: str, value: JSON) -> None:
     if isinstance(container, dict):
         container[key] = value
     elif key == "-":
         container.append(value)
     else:
-        container.insert(_index(container, key, room=1), value)
+        container.insert(_index(container, key, extra=1), value)
 
 
 def _remove(container: Container, key: str) -> None:
@@ -136,18 +135,18 @@ def _remove(container: Container, key: str) -> None:
         raise _rejected(f"Unable to remove nonexistent key: {key}")
 
 
-def _index(container: list[Tree], key: str, *, room: int = 0) -> int:
-    """A position in the list, or with room for one more, where that one may go."""
+def _index(container: list[JSON], key: str, *, extra: int = 0) -> int:
+    """Return a position in the list; `extra` is 1 for an insertion, which may also be at the end."""
     if not _INDEX.fullmatch(key):
         raise _rejected(f"value was not a proper array index: '{key}'")
-    index, size = int(key), len(container) + room
+    index, size = int(key), len(container) + extra
     if not -size <= index < size:
         raise _rejected(f"Unable to access invalid index: {index}")
     return index % size
 
 
 def _rejected(why: str) -> InvalidError:
-    # The real server keeps the reason to itself; here it is a cause, for those who write tests.
+    # The real server does not report the reason; here it is a cause, as a help for tests.
     cause = StatusCause(message=why)
     return InvalidError(
         "the server rejected our request due to an error in our request", details=StatusDetails(causes=(cause,))
