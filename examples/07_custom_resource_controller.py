@@ -4,9 +4,7 @@ import asyncio
 from contextlib import suppress
 
 import listwatch as lw
-from listwatch.controller.conditions import set_condition
-from listwatch.controller.finalizers import finalize
-from listwatch.controller.predicates import generation_changed
+from listwatch.controller import finalize, generation_changed, set_condition
 
 SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 VERSION = {"name": "v1", "served": True, "storage": True, "subresources": {"status": {}}}
@@ -52,12 +50,9 @@ async def main() -> None:
 
         async def report(bucket: lw.Unstructured, size: int) -> None:
             bucket = bucket.copy()
-            status = bucket.setdefault("status", {})
-            conditions = status.setdefault("conditions", [])
-            generation = bucket.metadata.generation
-            is_news = set_condition(conditions, "Ready", True, reason="Made", generation=generation)
-            if is_news or status.get("size") != size:
-                status["size"] = size
+            is_changed = set_condition(bucket, "Ready", True, reason="Made", generation=bucket.metadata.generation)
+            if is_changed or bucket["status"].get("size") != size:
+                bucket["status"]["size"] = size
                 await buckets.namespace(bucket.namespace).update_status(bucket)
 
         # A change of the status alone is our own, and no reason to look again.

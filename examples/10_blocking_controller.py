@@ -2,8 +2,7 @@
 
 import listwatch as lw
 from listwatch import blocking
-from listwatch.controller.owners import set_controller
-from listwatch.controller.predicates import resource_version_changed
+from listwatch.controller import resource_version_changed, set_controller
 from listwatch.models.apps_v1 import Deployment, DeploymentSpec
 from listwatch.models.core_v1 import ConfigMap, Container, PodSpec, PodTemplateSpec
 from listwatch.models.meta_v1 import LabelSelector

@@ -12,7 +12,7 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.controller.reports import Failure
-from listwatch.controller.triggers import Watch
+from listwatch.controller.watches import Watch
 from listwatch.errors import ListWatchError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import ObjectKey
@@ -75,7 +75,7 @@ class ControllerRound:
                 await self._check(client, controller)
             return weather, controller.statistics().durations.count
 
-    def _controller(self, client: ClientSet, informer: SharedIndexInformer[ConfigMap]) -> Controller:
+    def _controller(self, client: ClientSet, informer: SharedIndexInformer[ConfigMap]) -> Controller[ConfigMap]:
         async def reconcile(key: ObjectKey) -> None:
             self._running[key] += 1
             if self._running[key] > 1:
@@ -104,7 +104,7 @@ class ControllerRound:
 
     def _expected(self, failure: Failure) -> None:
         if not isinstance(failure.error, Stumbled | ListWatchError):
-            self._wrong.append(f"{failure.doing}: {failure.error!r}")
+            self._wrong.append(f"{failure.description}: {failure.error!r}")
 
     async def _create(self, client: ClientSet) -> None:
         names = iter(range(self._objects))
@@ -123,7 +123,7 @@ class ControllerRound:
                 await client.core_v1.configmaps("default").patch(name, {"data": {"wants": str(self._dice.random())}})
             await asyncio.sleep(self._dice.random() * 0.02)
 
-    async def _check(self, client: ClientSet, controller: Controller) -> None:
+    async def _check(self, client: ClientSet, controller: Controller[ConfigMap]) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
                 while left := await self._unsatisfied(client):  # noqa: ASYNC110  # the server alone knows

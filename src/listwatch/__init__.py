@@ -17,7 +17,7 @@ _HOMES = {
     "DiscoveryClient": "listwatch.client.discovery.discovery_client",
     "DynamicClient": "listwatch.client.resources.dynamic_client",
     "EventRecorder": "listwatch.events.recorder",
-    "Every": "listwatch.controller.triggers",
+    "Every": "listwatch.controller.watches",
     "ExecConfig": "listwatch.client.config.client_config",
     "FieldSelector": "listwatch.selectors",
     "GroupVersionKind": "listwatch.meta",
@@ -42,6 +42,7 @@ _HOMES = {
     "Quantity": "listwatch.quantity",
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
+    "ReconcileContext": "listwatch.controller.context",
     "Reflector": "listwatch.informer.reflector",
     "ResourceClient": "listwatch.client.resources.resource_client",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
@@ -49,7 +50,7 @@ _HOMES = {
     "SharedIndexInformer": "listwatch.informer.shared_informer",
     "SharedInformerFactory": "listwatch.informer.factory",
     "Unstructured": "listwatch.objects.unstructured",
-    "Watch": "listwatch.controller.triggers",
+    "Watch": "listwatch.controller.watches",
     "WorkQueue": "listwatch.workqueue.queue",
     "apply_files": "listwatch.client.manifests",
     "errors": "listwatch.errors",
@@ -94,10 +95,11 @@ if TYPE_CHECKING:
     from listwatch.client.wait.retry_watcher import RetryWatcher as RetryWatcher
     from listwatch.client.wait.until import until as until
     from listwatch.client.wait.wait_for import wait_for as wait_for
+    from listwatch.controller.context import ReconcileContext as ReconcileContext
     from listwatch.controller.controller import Controller as Controller
     from listwatch.controller.manager import Manager as Manager
-    from listwatch.controller.triggers import Every as Every
-    from listwatch.controller.triggers import Watch as Watch
+    from listwatch.controller.watches import Every as Every
+    from listwatch.controller.watches import Watch as Watch
     from listwatch.events.recorder import EventRecorder as EventRecorder
     from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
     from listwatch.informer.informed_until import until_with_sync as until_with_sync

@@ -11,7 +11,7 @@ import pytest
 from listwatch import blocking
 from listwatch.blocking.background import LoopThread
 from listwatch.controller.owners import set_controller
-from listwatch.controller.triggers import Watch
+from listwatch.controller.watches import Watch
 from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Secret

@@ -76,8 +76,8 @@ def test_an_item_is_done_when_its_work_fails():
     queue.add("one")
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert queue.statistics().in_work == 0
-    assert repr(queue) == "<blocking WorkQueue 'keys': 0 waiting, 0 in work, 0 delayed>"
+    assert queue.statistics().processing == 0
+    assert repr(queue) == "<blocking WorkQueue 'keys': 0 waiting, 0 in process, 0 delayed>"
 
 
 def test_who_is_interrupted_while_waiting_takes_no_item_with_it():
@@ -97,7 +97,7 @@ def test_a_drain_waits_for_what_is_in_work_and_a_shut_down_ends_it():
     queue: blocking.WorkQueue[str] = blocking.WorkQueue(name="keys")
     queue.add("one")
     queue.get()
-    with pytest.raises(WaitTimeoutError, match=r"'keys': 0 waiting, 1 in work, .* after 0.001 seconds"):
+    with pytest.raises(WaitTimeoutError, match=r"'keys': 0 waiting, 1 in process, .* not drained within 0.001 s"):
         queue.drain(timeout=0.001)
     draining = in_thread(queue.drain)
     queue.done("one")
@@ -135,7 +135,7 @@ def test_the_end_is_told_to_who_waits():
 
 
 def test_what_cannot_be_hashed_is_refused_here_too():
-    with pytest.raises(UsageError, match="a list cannot be hashed"):
+    with pytest.raises(UsageError, match="a list is not hashable"):
         blocking.WorkQueue().add([])
 
 

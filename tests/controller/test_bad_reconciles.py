@@ -8,7 +8,8 @@ import pytest
 from tests.controller.worlds import Calls, Failures, config_map, key, turns_until, world
 
 from listwatch.controller.controller import Controller
-from listwatch.controller.triggers import Watch, keys_from
+from listwatch.controller.sources import keys_from
+from listwatch.controller.watches import Watch
 from listwatch.errors import BadKeyError, PermanentError, ReconcileTimeoutError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Pod
@@ -155,7 +156,7 @@ async def test_one_that_holds_up_the_event_loop_is_named_while_it_does():
 
     async with world() as (_, client):
         controller = Controller(
-            waits_as_if_alone, for_=ConfigMap, client=client, on_failure=on_failure, held_up_after=0.05
+            waits_as_if_alone, for_=ConfigMap, client=client, on_failure=on_failure, loop_stall_threshold=0.05
         )
         async with controller:
             controller.enqueue("default/a")
@@ -163,8 +164,8 @@ async def test_one_that_holds_up_the_event_loop_is_named_while_it_does():
     failure, thread = failures[0]
     assert thread is not threading.current_thread()
     assert failure.key == key("a")
-    assert "waits_as_if_alone of default/a holds up the event loop at" in str(failure)
-    assert controller.statistics().held_up == 1
+    assert "waits_as_if_alone of default/a blocks the event loop at" in str(failure)
+    assert controller.statistics().loop_stalls == 1
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by nothing"), SystemExit(3), asyncio.CancelledError()])

@@ -12,7 +12,7 @@ from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.controller.owners import set_controller
 from listwatch.controller.predicates import generation_changed, labels_changed
-from listwatch.controller.triggers import Every, Watch
+from listwatch.controller.watches import Every, Watch
 from listwatch.errors import InformerStoppedError, PermanentError, SyncTimeoutError, UsageError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.meta import ObjectKey
@@ -126,7 +126,7 @@ async def test_a_cache_is_found_by_what_was_said_and_by_nothing_else():
             assert [item.name for item in controller.indexer(ConfigMap).by_index("size", "2")] == ["a"]
             with pytest.raises(UsageError, match="does not watch Pod; it watches ConfigMap"):
                 controller.lister(Pod)
-            with pytest.raises(UsageError, match="is for no kind"):
+            with pytest.raises(UsageError, match="has no for_="):
                 controller.get("default/a")
 
 
@@ -134,7 +134,7 @@ async def test_a_cache_that_is_not_there_yet_says_so():
     async with world() as (_, client):
         controller = Controller(Calls(), for_=ConfigMap, client=client)
         assert not controller.is_ready
-        assert controller.why_not_ready() == "ConfigMap: it was not started"
+        assert controller.why_not_ready() == "ConfigMap: the controller was not started"
         with pytest.raises(UsageError, match="was not started"):
             controller.get("default/a")
         with pytest.raises(SyncTimeoutError, match="was not started"):
@@ -271,7 +271,7 @@ async def test_an_answer_that_means_nothing_is_reported(answer: object):
         async with controller:
             controller.enqueue("default/a")
             failure = await failures.wait()
-        assert "expected None, or the seconds" in str(failure)
+        assert "expected None, or a number of seconds" in str(failure)
 
 
 async def test_a_key_is_never_reconciled_twice_at_once():
@@ -358,7 +358,7 @@ async def test_what_is_under_way_ends_before_it_stops_and_nothing_else_begins():
 async def test_what_does_not_end_within_the_grace_time_is_cancelled_and_not_called_done():
     async with world() as (_, client):
         calls = Calls(lambda *_: asyncio.Event().wait())
-        controller = Controller(calls, for_=ConfigMap, client=client, grace=0.01)
+        controller = Controller(calls, for_=ConfigMap, client=client, grace_period=0.01)
         async with controller:
             controller.enqueue("default/a")
             await calls.wait_for(key("a"))
@@ -392,7 +392,7 @@ async def test_it_can_be_stopped_before_it_has_begun():
 async def test_who_waits_for_one_that_cannot_begin_is_told():
     controller = Controller(Calls(), for_=ConfigMap)
     controller.start()
-    with pytest.raises(InformerStoppedError, match="ended before"):
+    with pytest.raises(InformerStoppedError, match="stopped before its watches opened"):
         await controller.wait_for_sync()
     with pytest.raises(UsageError, match="client="):
         await controller.stop()
@@ -401,13 +401,12 @@ async def test_who_waits_for_one_that_cannot_begin_is_told():
 async def test_the_shared_informer_goes_with_its_last_user():
     async with world() as (_, client), SharedInformerFactory(client) as factory:
         first, second = Controller(Calls(), for_=ConfigMap), Controller(Calls(), for_=ConfigMap, name="second")
-        for each in (first, second):
-            each.open(factory, ("",))
-            await each.wait_for_sync()
-        assert len(factory.statistics()) == 1
-        await first.close()
-        assert len(factory.statistics()) == 1
-        await second.close()
+        async with first._opened(factory, ("",)):
+            async with second._opened(factory, ("",)):
+                await first.wait_for_sync()
+                await second.wait_for_sync()
+                assert len(factory.statistics()) == 1
+            assert len(factory.statistics()) == 1
         assert factory.statistics() == ()
 
 
@@ -417,19 +416,19 @@ async def test_the_shared_informer_goes_with_its_last_user():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"for_": ConfigMap, "concurrency": 0}, "needs a number of workers"),
-        ({"for_": ConfigMap, "concurrency": "4"}, "needs a number of workers"),
-        ({"for_": ConfigMap, "owns": Pod}, r"expected a list of what to watch, as owns=\[\.\.\.\]"),
-        ({"for_": ConfigMap, "watches": "pods"}, "expected a list of what to watch"),
-        ({"for_": ConfigMap, "limiter": 5}, "5 cannot say how long an item waits"),
-        ({"for_": ConfigMap, "timeout": 0}, "some seconds"),
-        ({"owns": [Pod]}, "of what"),
-        ({"for_": "deployments", "owns": [Pod]}, "of what"),
-        ({"for_": ConfigMap, "watches": [Pod]}, "which keys"),
-        ({"for_": 5}, "says of no resource"),
+        ({"for_": ConfigMap, "concurrency": 0}, "expected a positive number of workers"),
+        ({"for_": ConfigMap, "concurrency": "4"}, "expected a positive number of workers"),
+        ({"for_": ConfigMap, "owns": Pod}, r"owns=<class .*Pod'>: expected a list, as owns=\[\.\.\.\]"),
+        ({"for_": ConfigMap, "watches": "pods"}, "expected a list"),
+        ({"for_": ConfigMap, "limiter": 5}, "limiter=5 is no limiter"),
+        ({"for_": ConfigMap, "timeout": 0}, "timeout=0: expected a positive number of seconds"),
+        ({"owns": [Pod]}, "needs the kind of the owner"),
+        ({"for_": "deployments", "owns": [Pod]}, "needs the kind of the owner"),
+        ({"for_": ConfigMap, "watches": [Pod]}, "maps to no keys"),
+        ({"for_": 5}, "for_=5: expected a model class"),
         ({"for_": Pod, "namespace": "a", "namespaces": ["b"]}, "not both"),
         ({"for_": Pod, "namespaces": "dev"}, "for one, say namespace='dev'"),
-        ({"for_": Pod, "timeout": "3"}, "timeout='3' is none"),
+        ({"for_": Pod, "timeout": "3"}, "timeout='3': expected a positive number"),
     ],
 )
 def test_a_controller_that_cannot_work_is_refused(options: dict[str, Any], complaint: str):
@@ -438,7 +437,7 @@ def test_a_controller_that_cannot_work_is_refused(options: dict[str, Any], compl
 
 
 def test_what_cannot_be_called_cannot_reconcile():
-    with pytest.raises(UsageError, match="cannot reconcile"):
+    with pytest.raises(UsageError, match="cannot reconcile with 'reconcile'"):
         Controller("reconcile", for_=ConfigMap)
 
 
@@ -459,7 +458,7 @@ def test_a_timer_without_an_interval_is_refused(interval: Any):
 @pytest.mark.parametrize("after", ["3", math.nan, None])
 async def test_a_delay_that_is_none_is_refused_where_it_is_given(after: Any):
     controller = Controller(Calls(), for_=ConfigMap)
-    with pytest.raises(UsageError, match="a finite number"):
+    with pytest.raises(UsageError, match="pass a finite number"):
         controller.enqueue("default/a", after=after)
 
 
@@ -484,8 +483,8 @@ def test_a_watch_of_one_namespace_is_not_one_of_its_letters():
 async def test_what_a_ready_informer_holds_is_not_for_a_watch_to_say(option: dict[str, Any]):
     async with world() as (_, client):
         informer = SharedInformerFactory(client).informer(Pod).informer
-        assert Watch(informer, keys=lambda item: item.key, when=labels_changed).title == "pods"
-        with pytest.raises(UsageError, match=rf"Watch\(pods, {next(iter(option))}=.*made with"):
+        assert str(Watch(informer, keys=lambda item: item.key, when=labels_changed)) == "pods"
+        with pytest.raises(UsageError, match=rf"Watch\(pods, {next(iter(option))}=.*its own selection"):
             Watch(informer, **option)
 
 
@@ -500,11 +499,11 @@ async def test_a_controller_runs_once_and_a_second_run_does_not_disturb_the_firs
         controller = Controller(calls, for_=ConfigMap, client=client)
         async with controller:
             await controller.wait_for_sync()
-            with pytest.raises(UsageError, match="runs once"):
+            with pytest.raises(UsageError, match="runs only once"):
                 await controller.run()
             manager = Manager(client)
             manager.add(controller)
-            with pytest.raises(UsageError, match="runs once"):
+            with pytest.raises(UsageError, match="runs only once"):
                 await manager.run(handle_signals=False)
             await client.core_v1.configmaps("default").create(config_map("still-heard"))
             await calls.wait_for(key("still-heard"))
@@ -517,13 +516,13 @@ async def test_what_was_stopped_cannot_be_entered_again(has_begun: bool):
         async with controller:
             if has_begun:
                 await controller.wait_for_sync()
-        with pytest.raises(UsageError, match="make a new one"):
+        with pytest.raises(UsageError, match="create a new one"):
             async with controller:
                 pass
         manager = Manager(client)
         async with manager:
             if has_begun:
                 await asyncio.sleep(0)
-        with pytest.raises(UsageError, match="make a new one"):
+        with pytest.raises(UsageError, match="create a new one"):
             async with manager:
                 pass

@@ -12,7 +12,7 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.controller.owners import set_controller
-from listwatch.controller.triggers import Watch
+from listwatch.controller.watches import Watch
 from listwatch.errors import AlreadyExistsError, TooManyRequestsError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Secret
@@ -31,7 +31,7 @@ class Copying:
         self._random = random
         self.running: Counter[ObjectKey] = Counter()
         self.ran_twice_at_once = False
-        self.controller: Controller
+        self.controller: Controller[ConfigMap]
 
     async def __call__(self, key: ObjectKey) -> None:
         self.running[key] += 1
@@ -125,4 +125,4 @@ async def test_all_converge_and_none_runs_twice_at_once():
         assert now.stale == 0
         assert len(failures.seen) == now.failed
         assert {type(each.error) for each in failures.seen} >= {OSError, TooManyRequestsError}
-        assert not copying.controller.under_way
+        assert now.running == 0

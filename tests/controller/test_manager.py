@@ -10,7 +10,7 @@ from tests.controller.worlds import Calls, HastyClock, config_map, key, pod, tur
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.controller.signals import on_ending_signals
+from listwatch.controller.signals import handling_stop_signals
 from listwatch.errors import ForbiddenError, LeadershipLostError, SyncTimeoutError, UsageError
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.meta import ObjectKey
@@ -212,7 +212,7 @@ async def test_a_leader_whose_caches_are_not_filled_can_end():
 async def test_what_does_not_end_in_its_grace_time_is_cancelled():
     async with world() as (_, client):
         calls = Calls(lambda *_: asyncio.Event().wait())
-        manager = Manager(client, grace=0.01)
+        manager = Manager(client, grace_period=0.01)
         controller = manager.add(Controller(calls, for_=ConfigMap))
         controller.enqueue("default/a")
         async with manager:
@@ -230,7 +230,7 @@ async def test_the_lease_is_left_to_expire_if_a_reconcile_runs_on_in_a_thread():
 
     async with world() as (_, client):
         await client.core_v1.configmaps("default").create(config_map("a"))
-        manager = Manager(client, leader_elector=elector(client, "me"), grace=0.01)
+        manager = Manager(client, leader_elector=elector(client, "me"), grace_period=0.01)
         manager.add(Controller(reconcile, for_=ConfigMap))
         try:
             async with manager:
@@ -245,7 +245,7 @@ async def test_the_lease_is_left_to_expire_if_a_reconcile_runs_on_in_a_thread():
 async def test_asked_twice_it_does_not_wait_for_the_grace_time():
     async with world() as (_, client):
         calls = Calls(lambda *_: asyncio.Event().wait())
-        manager = Manager(client, grace=10_000.0)
+        manager = Manager(client, grace_period=10_000.0)
         controller = manager.add(Controller(calls, for_=ConfigMap))
         controller.enqueue("default/a")
         running = asyncio.create_task(manager.run(handle_signals=False))
@@ -270,7 +270,7 @@ async def test_a_signal_stops_it():
 
 async def test_in_another_thread_there_are_no_signals_to_hear():
     async def enter() -> bool:
-        with on_ending_signals(lambda: None):
+        with handling_stop_signals(lambda: None):
             return True
 
     assert await asyncio.to_thread(lambda: asyncio.run(enter()))
@@ -307,14 +307,14 @@ async def test_a_reconcile_that_holds_up_the_event_loop_is_reported():
         reported.wait()
 
     async with world() as (_, client):
-        manager = Manager(client, held_up_after=0.05)
+        manager = Manager(client, loop_stall_threshold=0.05)
         controller = manager.add(
             Controller(waits_as_if_alone, for_=ConfigMap, on_failure=lambda failure: reported.set())
         )
         controller.enqueue("default/a")
         async with manager:
             await turns_until(lambda: controller.statistics().succeeded)
-        assert controller.statistics().held_up == 1
+        assert controller.statistics().loop_stalls == 1
 
 
 async def test_probes_are_answered():
@@ -396,7 +396,7 @@ async def test_a_manager_that_cannot_work_is_refused():
             manager.add(Controller(Calls(), for_=ConfigMap))
         async with manager:
             await asyncio.sleep(0)
-            with pytest.raises(UsageError, match="too late"):
+            with pytest.raises(UsageError, match="was started already"):
                 manager.add(Controller(Calls(), for_=Pod))
-            with pytest.raises(UsageError, match="runs once"):
+            with pytest.raises(UsageError, match="runs only once"):
                 await manager.run()

@@ -8,14 +8,14 @@ from tests.controller.worlds import Failures, config_map, key, pod, turns_until,
 from listwatch import blocking, models
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
-from listwatch.controller.own_writes import place_in
-from listwatch.controller.triggers import Watch
+from listwatch.controller.own_writes import parse_path
+from listwatch.controller.watches import Watch
 from listwatch.meta import ObjectKey, Resource
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.server import Fault, HoldEvents
 
 
-async def count_up(client: ClientSet, controller: Controller, key: ObjectKey) -> int:
+async def count_up(client: ClientSet, controller: Controller[ConfigMap], key: ObjectKey) -> int:
     item = controller.get(key).copy()
     item.data["count"] = str(int(item.data["count"]) + 1)
     await client.core_v1.configmaps(key.namespace).update(item)
@@ -59,7 +59,7 @@ async def test_who_waited_for_its_writes_when_all_was_to_end_does_not_begin_any_
 
         controller = Controller(reconcile, for_=ConfigMap, client=client)
         async with controller:
-            await turns_until(lambda: controller.statistics().succeeded and controller.statistics().queue.in_work)
+            await turns_until(lambda: controller.statistics().succeeded and controller.statistics().queue.processing)
             stopping = asyncio.create_task(controller.stop())
             await turns_until(lambda: "stopping" in repr(controller))
             server.faults.remove(*held)
@@ -163,14 +163,14 @@ async def test_what_was_written_is_not_remembered_for_ever():
 def test_the_path_of_a_request_says_what_is_written(resource: Resource):
     namespace = "default" if resource.namespaced else ""
     expected = (resource.group, resource.plural, namespace, "a")
-    assert place_in(resource.path(namespace, "a")) == expected
-    assert place_in(resource.path(namespace, "a", "status")) == expected
-    assert place_in(resource.path(namespace)) == (*expected[:3], "")
+    assert parse_path(resource.path(namespace, "a")) == expected
+    assert parse_path(resource.path(namespace, "a", "status")) == expected
+    assert parse_path(resource.path(namespace)) == (*expected[:3], "")
 
 
 @pytest.mark.parametrize("path", ["", "/", "/api", "/apis", "/healthz", "/apis/apps", "/api/v1"])
 def test_other_paths_are_of_no_object(path: str):
-    assert place_in(path)[3] == ""
+    assert parse_path(path)[3] == ""
 
 
 async def test_a_cache_that_stays_behind_is_reported_and_does_not_hold_up_for_ever():
@@ -187,10 +187,10 @@ async def test_a_cache_that_stays_behind_is_reported_and_does_not_hold_up_for_ev
             return None
 
         failures = Failures()
-        controller = Controller(reconcile, for_=ConfigMap, client=client, on_failure=failures, cache_patience=0.02)
+        controller = Controller(reconcile, for_=ConfigMap, client=client, on_failure=failures, own_writes_timeout=0.02)
         async with controller:
             failure = await failures.wait()
             await turns_until(lambda: len(runs) == 2)
         assert failure.key == key("a")
-        assert "does not show what was written" in str(failure)
+        assert "does not contain the last writes" in str(failure)
         assert controller.statistics().stale == 1

@@ -18,12 +18,12 @@ PROGRAM = Path(__file__).with_name("two_step_operator.py")
 
 
 @asynccontextmanager
-async def operator(server: APIServer, folder: Path, grace: float) -> AsyncIterator[asyncio.subprocess.Process]:
+async def operator(server: APIServer, folder: Path, grace_period: float) -> AsyncIterator[asyncio.subprocess.Process]:
     server.kubeconfig(folder / "kubeconfig")
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(PROGRAM),
-        str(grace),
+        str(grace_period),
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "KUBECONFIG": str(folder / "kubeconfig")},
     )
@@ -63,7 +63,7 @@ async def test_what_is_under_way_is_finished_and_the_rest_is_left(tmp_path: Path
         await maps.create(config_map("gate", open="no"))
         for number in range(20):
             await maps.create(config_map(f"m-{number:02}"))
-        async with operator(server, tmp_path, grace=60.0) as process:
+        async with operator(server, tmp_path, grace_period=60.0) as process:
             await wait_for_first_steps(client)
             assert await holder(client) != ""
             process.send_signal(signal.SIGTERM)
@@ -83,7 +83,7 @@ async def test_what_cannot_be_finished_in_time_is_not_called_done(tmp_path: Path
         await maps.create(config_map("gate", open="no"))
         for number in range(20):
             await maps.create(config_map(f"m-{number:02}"))
-        async with operator(server, tmp_path, grace=0.05) as process:
+        async with operator(server, tmp_path, grace_period=0.05) as process:
             await wait_for_first_steps(client)
             process.send_signal(signal.SIGTERM)
             reported, interrupted = await end_of(process)

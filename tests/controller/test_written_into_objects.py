@@ -4,10 +4,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec import field
 from tests.controller.worlds import config_map, deployment, pod, world
 
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.controller.conditions import find_condition, is_condition_true, remove_condition, set_condition
+from listwatch.controller.conditions import (
+    HasConditions,
+    find_condition,
+    is_condition_true,
+    remove_condition,
+    set_condition,
+)
 from listwatch.controller.finalizers import add_finalizer, finalize, has_finalizer, is_being_deleted, remove_finalizer
 from listwatch.controller.owners import controller_of, is_controlled_by, owner_reference, set_controller, set_owner
 from listwatch.controller.predicates import (
@@ -20,8 +27,12 @@ from listwatch.controller.predicates import (
     resource_version_changed,
 )
 from listwatch.errors import ConflictError, NotFoundError, UsageError
-from listwatch.models.core_v1 import ConfigMap, PodCondition
+from listwatch.meta import GroupVersionKind
+from listwatch.models.core_v1 import ConfigMap, Pod, PodCondition, PodStatus
 from listwatch.models.meta_v1 import Condition
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object, lazy
+from listwatch.objects.unstructured import Unstructured
 from listwatch.testing.clocks import InstantClock
 
 HOLD = "example.com/hold"
@@ -94,7 +105,7 @@ def test_an_object_has_one_controller_and_any_number_of_owners():
     owned = pod("p")
     set_controller(owned, first)
     set_owner(owned, second)
-    with pytest.raises(UsageError, match="is managed by ConfigMap a"):
+    with pytest.raises(UsageError, match="is already managed by ConfigMap a"):
         set_controller(owned, second)
     assert [each.name for each in owned.metadata.owner_references] == ["a", "b"]
     assert controller_of(owned).name == "a"
@@ -104,7 +115,7 @@ def test_an_object_has_one_controller_and_any_number_of_owners():
 def test_owners_have_a_uid_and_live_where_their_objects_do():
     with pytest.raises(UsageError, match="no uid"):
         set_controller(pod("p"), made())
-    with pytest.raises(UsageError, match="owners are local"):
+    with pytest.raises(UsageError, match="must be in the same namespace"):
         set_controller(pod("p"), made(uid="1", namespace="other"))
 
 
@@ -195,8 +206,9 @@ async def test_a_finalizer_needs_a_domain_and_one_of_a_gone_object_is_no_matter(
 
 
 def test_the_transition_time_moves_only_with_the_status():
-    clock, conditions = InstantClock(start=datetime(2026, 1, 1, tzinfo=UTC)), []
-    assert set_condition(conditions, "Ready", False, reason="Waiting", generation=1, clock=clock)
+    clock, status = InstantClock(start=datetime(2026, 1, 1, tzinfo=UTC)), {}
+    assert set_condition(status, "Ready", False, reason="Waiting", generation=1, clock=clock)
+    conditions = status["conditions"]
     later = InstantClock(start=datetime(2026, 1, 2, tzinfo=UTC))
     assert not set_condition(conditions, "Ready", False, reason="Waiting", generation=1, clock=later)
     assert set_condition(conditions, "Ready", False, reason="Waiting", message="for b", generation=2, clock=later)
@@ -228,6 +240,74 @@ def test_conditions_of_typed_objects_are_models(kind: Any):
     assert remove_condition(conditions, "Ready")
     assert not remove_condition(conditions, "Ready")
     assert not is_condition_true(conditions, "Ready")
+
+
+class FleetStatus(Model):
+    conditions: list[Condition] = field(default_factory=list)
+
+
+class Fleet(Object, gvk=GroupVersionKind("example.com", "v1", "Fleet")):
+    status: FleetStatus = lazy(FleetStatus)
+
+
+class NullableStatus(Model):
+    conditions: list[Condition] | None = None
+
+
+class UntypedStatus(Model):
+    conditions: list[dict[str, Any]] = field(default_factory=list)
+
+
+@pytest.mark.parametrize(
+    ("on", "kind"),
+    [
+        (Fleet(), Condition),
+        (FleetStatus(), Condition),
+        (NullableStatus(), Condition),
+        (Pod(), PodCondition),
+        (PodStatus(), PodCondition),
+        (UntypedStatus(), dict),
+        (Unstructured({"kind": "Fleet"}), dict),
+        ({}, dict),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_condition_is_of_the_type_that_the_status_declares(on: HasConditions, kind: type[Any]):
+    assert not is_condition_true(on, "Ready")
+    assert find_condition(on, "Ready") is None
+    assert not remove_condition(on, "Ready")
+    assert set_condition(on, "Ready", True, reason="AllSet", generation=3)
+    assert not set_condition(on, "Ready", True, reason="AllSet", generation=3)
+    assert type(find_condition(on, "Ready")) is kind
+    assert is_condition_true(on, "Ready")
+    assert remove_condition(on, "Ready")
+
+
+def test_a_typed_condition_is_sent_as_the_api_reads_it():
+    fleet = Fleet.from_dict({"metadata": {"name": "a"}})
+    set_condition(fleet, "Ready", True, reason="AllSet", clock=InstantClock(start=datetime(2026, 1, 1, tzinfo=UTC)))
+    assert fleet.to_dict()["status"]["conditions"] == [
+        {
+            "type": "Ready",
+            "status": "True",
+            "reason": "AllSet",
+            "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+    ]
+
+
+def test_reading_conditions_changes_no_object():
+    item = Unstructured({"apiVersion": "example.com/v1", "kind": "Fleet"})
+    assert not is_condition_true(item, "Ready")
+    assert "status" not in item
+
+
+def test_an_empty_list_whose_element_type_is_unknown_is_refused():
+    with pytest.raises(UsageError, match="pass the object or its status in place of the list, or kind="):
+        set_condition(FleetStatus().conditions, "Ready", True, reason="AllSet")
+    with pytest.raises(UsageError, match="has no conditions"):
+        set_condition(config_map("a"), "Ready", True, reason="AllSet")
 
 
 @pytest.mark.parametrize("bad", [("", True, "r"), ("Ready", "Maybe", "r"), ("Ready", True, "")])

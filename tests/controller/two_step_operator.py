@@ -11,7 +11,7 @@ import listwatch as lw
 from listwatch.models.core_v1 import ConfigMap
 
 
-async def main(grace: float) -> None:
+async def main(grace_period: float) -> None:
     async with lw.ClientSet(lw.load_config()) as client:
         maps = client.core_v1.configmaps("default")
         reported: list[str] = []
@@ -24,7 +24,7 @@ async def main(grace: float) -> None:
             await maps.patch(key.name, {"data": {"step": "2"}})
             reported.append(key.name)
 
-        manager = lw.Manager(client, leader_election="two-steps", namespace="default", grace=grace)
+        manager = lw.Manager(client, leader_election="two-steps", namespace="default", grace_period=grace_period)
         controller = manager.add(lw.Controller(reconcile, for_=ConfigMap, concurrency=4))
         await manager.run()
         interrupted = controller.statistics().interrupted

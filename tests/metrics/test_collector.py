@@ -17,10 +17,9 @@ from tests.leaderelection.memory_lock import MemoryLock, Shelf
 import listwatch as lw
 from listwatch import blocking
 from listwatch.clock import SystemClock
-from listwatch.controller.metrics_text import metrics_text
 from listwatch.errors import ConfigError, NotFoundError, UsageError
 from listwatch.metrics import Collector
-from listwatch.metrics.samples import samples_of
+from listwatch.metrics.samples import metrics_text, samples_of
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
@@ -203,9 +202,9 @@ async def test_an_event_recorder_tells_what_became_of_events(client: lw.ClientSe
     async with recorder:
         recorder.event(item, "Normal", "Made", "it is there")
     scraped = Scraped(collector_of(recorder))
-    assert scraped.value("listwatch_events_total", outcome="created") == 1
-    assert scraped.value("listwatch_events_total", outcome="dropped") == 0
-    assert scraped.value("listwatch_events_pending") == 0
+    assert scraped.value("listwatch_events_total", component="test", outcome="created") == 1
+    assert scraped.value("listwatch_events_total", component="test", outcome="dropped") == 0
+    assert scraped.value("listwatch_events_pending", component="test") == 0
 
 
 async def test_the_first_of_two_with_the_same_name_is_told_of():
@@ -222,16 +221,16 @@ async def test_the_first_of_two_with_the_same_name_is_told_of():
 async def test_nothing_is_kept_alive_by_its_metrics():
     queue: lw.WorkQueue[str] | None = lw.WorkQueue(name="pods")
     collector = collector_of(queue, queue)
-    assert repr(collector) == "<Collector of 1 parts>"
+    assert repr(collector) == "<Collector of 1 components>"
     assert Scraped(collector).names
     queue = None
     gc.collect()
     assert Scraped(collector).names == set()
-    assert repr(collector) == "<Collector of 0 parts>"
+    assert repr(collector) == "<Collector of 0 components>"
 
 
 async def test_what_has_no_numbers_is_refused():
-    with pytest.raises(UsageError, match=r"there are no metrics of 'pods': it has no statistics\(\)"):
+    with pytest.raises(UsageError, match=r"cannot collect metrics from 'pods': it has no statistics\(\)"):
         Collector().add("pods")  # type: ignore[arg-type]  # on purpose
 
 
@@ -243,7 +242,7 @@ class Counted:
 
 
 async def test_foreign_statistics_are_refused():
-    with pytest.raises(UsageError, match="there are no metrics of Counted"):
+    with pytest.raises(UsageError, match="no metrics are known for Counted"):
         Collector().add(Counted())
 
 
@@ -280,7 +279,7 @@ def test_blocking_parts_are_told_of_as_others_are(api_server: APIServerThread):
         client.core_v1.pods("default").list()
         elector = blocking.LeaderElector(client, name="one", namespace="default")
         collector = collector_of(client, client.rest, elector)
-        assert repr(collector) == "<Collector of 2 parts>"
+        assert repr(collector) == "<Collector of 2 components>"
         with elector.lead():
             scraped = Scraped(collector)
     assert scraped.value("leader_election_master_status", name="default/one") == 1
@@ -315,7 +314,7 @@ def test_nobody_changes_a_blocking_queue_while_it_is_read():
     clock.look_at(queue)
     queue.add("one")
     assert Scraped(collector_of(queue)).value("workqueue_depth", name="keys") == 1
-    assert (len(queue), repr(queue)) == (1, "<blocking WorkQueue 'keys': 1 waiting, 0 in work, 0 delayed>")
+    assert (len(queue), repr(queue)) == (1, "<blocking WorkQueue 'keys': 1 waiting, 0 in process, 0 delayed>")
     assert clock.found_open
     assert not any(clock.found_open)
 

@@ -61,7 +61,7 @@ async def test_many_adds_while_an_item_is_in_work_make_one_more_turn(queue: Work
         for _ in range(3):
             queue.add(item)
         assert len(queue) == 0
-        assert queue.statistics().due_again == 1
+        assert queue.statistics().readded == 1
     assert await take_all(queue) == ["one"]
     assert queue.statistics().adds == 2
 
@@ -87,7 +87,7 @@ async def test_an_item_is_done_whatever_happens_in_its_work(queue: WorkQueue[str
     with pytest.raises(ZeroDivisionError):
         await fail()
     assert await take_all(queue) == ["one"]
-    assert queue.statistics().in_work == 0
+    assert queue.statistics().processing == 0
 
 
 async def test_an_item_can_come_back_after_it_is_done(queue: WorkQueue[str]):
@@ -263,7 +263,7 @@ async def test_an_item_whose_time_comes_while_it_is_in_work_has_another_turn(
     async with queue.take() as item:
         queue.add_after(item, 5)
         await clock.advance(6)
-        assert queue.statistics().due_again == 1
+        assert queue.statistics().readded == 1
     assert await take_all(queue) == ["one"]
 
 
@@ -414,12 +414,12 @@ async def test_a_shut_down_queue_takes_nothing_and_gives_out_what_is_left(queue:
     queue.add("two")
     queue.add_after("three", 1)
     assert await take_all(queue) == ["one", "ready"]
-    with pytest.raises(QueueShutDownError, match="the work queue 'pods' was shut down"):
+    with pytest.raises(QueueShutDownError, match="work queue 'pods' was shut down"):
         await queue.get()
     await clock.advance(10)
     assert len(queue) == 0
     statistics = queue.statistics()
-    assert (statistics.refused, statistics.retries, statistics.delayed) == (2, 2, 0)
+    assert (statistics.rejected, statistics.retries, statistics.delayed) == (2, 2, 0)
 
 
 async def test_those_who_wait_are_told_of_the_end(queue: WorkQueue[str]):
@@ -474,7 +474,7 @@ async def test_a_shut_down_does_not_wait_and_ends_a_drain(queue: WorkQueue[str])
     await asyncio.sleep(0)
     queue.shut_down()
     await draining
-    assert queue.statistics().in_work == 1
+    assert queue.statistics().processing == 1
 
 
 async def test_a_drain_after_a_shut_down_still_waits(queue: WorkQueue[str]):
@@ -492,7 +492,7 @@ async def test_a_drain_that_takes_too_long_says_what_is_left(queue: WorkQueue[st
     queue.add("one")
     draining = asyncio.create_task(queue.drain(timeout=30))
     await clock.advance(30)
-    with pytest.raises(WaitTimeoutError, match=r"'pods': 1 waiting, 0 in work, .* not empty after 30 seconds"):
+    with pytest.raises(WaitTimeoutError, match=r"'pods': 1 waiting, 0 in process, .* not drained within 30 s"):
         await draining
 
 
@@ -512,7 +512,7 @@ async def test_the_statistics_tell_what_client_go_measures(queue: WorkQueue[str]
     queue.add("one")
     await clock.advance(0.02)
     now = queue.statistics()
-    assert (now.name, now.depth, now.in_work, now.due_again, now.adds, now.taken) == ("pods", 0, 1, 1, 2, 1)
+    assert (now.name, now.depth, now.processing, now.readded, now.adds, now.taken) == ("pods", 0, 1, 1, 2, 1)
     assert (now.longest_running, now.unfinished) == pytest.approx((0.02, 0.02))
     assert now.queue_duration.total == pytest.approx(0.05)
     assert now.work_duration.count == 0
@@ -539,9 +539,9 @@ async def test_a_queue_shows_its_state(queue: WorkQueue[str]):
     queue.add("two")
     queue.add_after("three", 5)
     await queue.get()
-    assert repr(queue) == "<WorkQueue 'pods': 1 waiting, 1 in work, 1 delayed>"
+    assert repr(queue) == "<WorkQueue 'pods': 1 waiting, 1 in process, 1 delayed>"
     queue.shut_down()
-    assert repr(queue) == "<WorkQueue 'pods': 1 waiting, 1 in work, 0 delayed, shut down>"
+    assert repr(queue) == "<WorkQueue 'pods': 1 waiting, 1 in process, 0 delayed, shut down>"
 
 
 MOMENTS = st.sampled_from([0.0, 0.5, 1.0, 2.0])
@@ -578,7 +578,7 @@ def test_who_reads_the_numbers_changes_nothing_and_counts_what_is_ready_by_now(
 async def test_an_item_that_cannot_be_hashed_is_refused_with_the_way_out(clock: VirtualClock, way: str):
     queue: WorkQueue[list[str]] = WorkQueue(clock=clock)
     arguments = {"add_after": (["web"], 5)}.get(way, (["web"],))
-    with pytest.raises(UsageError, match=r"\['web'\] cannot be put into a work queue: a list cannot be hashed; use a"):
+    with pytest.raises(UsageError, match=r"cannot add \['web'\] to a work queue: a list is not hashable; add a key"):
         getattr(queue, way)(*arguments)
     assert queue.statistics().adds == queue.statistics().delayed == 0
 
@@ -599,15 +599,15 @@ async def test_an_error_in_the_equality_of_items_is_not_taken_for_another(clock:
 
 @pytest.mark.parametrize("delay", [math.nan, math.inf, -math.inf, "5", None])
 async def test_a_delay_that_never_ends_is_refused(queue: WorkQueue[str], delay: float):
-    with pytest.raises(UsageError, match="'one' cannot be added to a work queue after"):
+    with pytest.raises(UsageError, match="cannot add 'one' to a work queue after"):
         queue.add_after("one", delay)
 
 
 async def test_a_priority_that_cannot_be_compared_is_refused_before_it_stands_among_others(queue: WorkQueue[str]):
     queue.add("one")
-    with pytest.raises(UsageError, match="'two' cannot be put into a work queue with priority='high'"):
+    with pytest.raises(UsageError, match="cannot add 'two' to a work queue with priority='high'"):
         queue.add("two", priority="high")  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(UsageError, match="'two' cannot be put into a work queue with priority=None"):
+    with pytest.raises(UsageError, match="cannot add 'two' to a work queue with priority=None"):
         queue.add_after("two", 5, priority=None)  # type: ignore[arg-type]  # on purpose
     async with queue.take() as item:
         assert item == "one"

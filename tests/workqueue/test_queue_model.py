@@ -25,8 +25,8 @@ class Model:
     """What is known of each item; the queue must agree whenever nothing is on its way."""
 
     waiting: dict[str, int] = field(default_factory=dict)  # how many items may go before it
-    in_work: set[str] = field(default_factory=set)
-    due_again: set[str] = field(default_factory=set)
+    processing: set[str] = field(default_factory=set)
+    readded: set[str] = field(default_factory=set)
     delayed: dict[str, float] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     is_shut_down: bool = False
@@ -34,8 +34,8 @@ class Model:
     def add(self, item: str) -> None:
         if self.is_shut_down:
             return
-        if item in self.in_work:
-            self.due_again.add(item)
+        if item in self.processing:
+            self.readded.add(item)
         elif item not in self.waiting:
             # Each eighth item is the oldest, and at most all that wait are older: so many turns, and then it is this.
             self.waiting[item] = 8 * (len(self.waiting) + 1)
@@ -50,18 +50,18 @@ class Model:
             self.add(item)
 
     def taken(self, item: str) -> None:
-        assert item not in self.in_work, f"{item} is in work twice"
+        assert item not in self.processing, f"{item} is in work twice"
         assert item in self.waiting, f"{item} was given out, and was not due"
         del self.waiting[item]
-        self.in_work.add(item)
+        self.processing.add(item)
         self.waiting = {other: turns - 1 for other, turns in self.waiting.items()}
         assert all(turns > 0 for turns in self.waiting.values()), f"somebody starves: {self.waiting}"
 
     def done(self, item: str) -> None:
-        if item in self.in_work:
-            self.in_work.remove(item)
-            if item in self.due_again:
-                self.due_again.remove(item)
+        if item in self.processing:
+            self.processing.remove(item)
+            if item in self.readded:
+                self.readded.remove(item)
                 self.add_back(item)
 
     def add_back(self, item: str) -> None:
@@ -101,9 +101,9 @@ class AnyInterleaving(RuleBasedStateMachine):
             self.model.add(item)
 
     @rule(data=st.data())
-    @precondition(lambda self: self.model.in_work)
+    @precondition(lambda self: self.model.processing)
     def fail(self, data: st.DataObject) -> None:
-        item = data.draw(st.sampled_from(sorted(self.model.in_work)))
+        item = data.draw(st.sampled_from(sorted(self.model.processing)))
         failures = self.model.failures.get(item, 0)
         self.queue.add_rate_limited(item)
         self.queue.done(item)
@@ -119,15 +119,15 @@ class AnyInterleaving(RuleBasedStateMachine):
     # --- out
 
     @rule(data=st.data())
-    @precondition(lambda self: self.model.in_work)
+    @precondition(lambda self: self.model.processing)
     def succeed(self, data: st.DataObject) -> None:
-        item = data.draw(st.sampled_from(sorted(self.model.in_work)))
+        item = data.draw(st.sampled_from(sorted(self.model.processing)))
         self.queue.done(item)
         self.model.done(item)
 
     @rule(item=ITEMS)
     def be_done_without_having_begun(self, item: str) -> None:
-        if item not in self.model.in_work:
+        if item not in self.model.processing:
             self.queue.done(item)
 
     @rule(count=st.integers(1, 3))
@@ -156,7 +156,7 @@ class AnyInterleaving(RuleBasedStateMachine):
             self.add(f"urgent {number % 2}", 9)
             self.come_to_take(1)
             self.settle()
-            for item in sorted(self.model.in_work):
+            for item in sorted(self.model.processing):
                 self.queue.done(item)
                 self.model.done(item)
 
@@ -216,7 +216,7 @@ class AnyInterleaving(RuleBasedStateMachine):
     def check_numbers(self) -> None:
         now: Any = self.queue.statistics()
         assert len(self.queue) == now.depth == len(self.model.waiting)
-        assert (now.in_work, now.due_again) == (len(self.model.in_work), len(self.model.due_again))
+        assert (now.processing, now.readded) == (len(self.model.processing), len(self.model.readded))
         assert now.delayed == len(self.model.delayed)
         assert {item: self.queue.requeues(item) for item in self.model.failures} == self.model.failures
 
@@ -224,7 +224,7 @@ class AnyInterleaving(RuleBasedStateMachine):
         """Whatever was added and not worked on is still to be had."""
         try:
             self.let_time_pass(10.0)
-            for item in sorted(self.model.in_work):
+            for item in sorted(self.model.processing):
                 self.queue.done(item)
                 self.model.done(item)
             self.settle()

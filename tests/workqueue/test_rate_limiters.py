@@ -131,12 +131,12 @@ def test_the_default_slows_down_when_very_many_fail_at_once():
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: ExponentialLimiter(initial=0), "from 0 up to 1000.0 seconds"),
+        (lambda: ExponentialLimiter(initial=0), "initial=0 and cap=1000.0 are invalid"),
         (lambda: ExponentialLimiter(initial=2, cap=1), "initial <= cap"),
-        (lambda: ExponentialLimiter(cap=math.inf), "up to inf"),
-        (lambda: FastSlowLimiter(fast=-1, slow=1, fast_tries=1), "-1 or 1 seconds"),
-        (lambda: BucketLimiter(qps=0), "gets 0 a second"),
-        (lambda: BucketLimiter(burst=0), "holds 0"),
+        (lambda: ExponentialLimiter(cap=math.inf), "cap=inf are invalid"),
+        (lambda: FastSlowLimiter(fast=-1, slow=1, fast_tries=1), "fast=-1 and slow=1 are invalid"),
+        (lambda: BucketLimiter(qps=0), "qps=0 and burst=100 are invalid"),
+        (lambda: BucketLimiter(burst=0), "burst=0 are invalid"),
         (lambda: MaxOfLimiter(), "at least one limiter"),
     ],
 )

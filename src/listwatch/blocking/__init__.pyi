@@ -31,9 +31,9 @@ from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.result import Result
 from listwatch.client.rest.sender import ClientStatistics, Transport
 from listwatch.clock import Clock
-from listwatch.controller.reconciler import Reconcile
+from listwatch.controller.context import Reconcile
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
-from listwatch.controller.triggers import KeyLike
+from listwatch.controller.watches import Every, K, KeyLike, Kind, Watch, Watched
 from listwatch.events.occurrence import EventType
 from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.informer.handlers import Change, Handler
@@ -93,7 +93,7 @@ from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 from listwatch.workqueue.rate_limiters import ItemLimiter
 
-C = TypeVar("C", bound=Controller)
+C = TypeVar("C", bound=Controller[Any])
 F = TypeVar("F", bound=Callable[..., Any])
 ItemT = TypeVar("ItemT")
 R = TypeVar("R")
@@ -793,18 +793,18 @@ class LeaderElector:
     def wait_lost(self, timeout: float | None = None) -> bool:
         """Return True as soon as this candidate does not lead; False after `timeout` seconds in which it did."""
 
-    def let_expire(self) -> None:
+    def skip_release(self) -> None:
         """Do not release the lease after this term: something that only a leader may do goes on, and cannot be ended.
 
         Others then wait until it has expired; end the program before that.
         """
 
 class WorkQueue(Generic[ItemT]):
-    """Keys that need work: none is lost, none is there twice, none is worked on twice at once.
+    """A deduplicating queue with delays, rate limits and priorities: no item is in it twice or processed concurrently.
 
-    It has no task of its own: of those who wait for an item, one also waits for the next delayed one. Higher priorities
-    go first, and every eighth item is the one that waited longest. What is not forgotten after success waits longer
-    each time that it fails.
+    Higher priorities come first; every eighth item is the oldest one. `add_rate_limited` delays an item longer after
+    each failure, until `forget`. The queue has no task of its own: one of the waiting workers also waits for the next
+    delayed item.
     """
 
     name: str
@@ -813,56 +813,64 @@ class WorkQueue(Generic[ItemT]):
         self, *, name: str = "", limiter: ItemLimiter[ItemT] | None = None, clock: Clock | None = None
     ) -> None: ...
     def add(self, item: ItemT, *, priority: int = 0) -> None:
-        """Have it worked on; an item that waits already is not added again, one that is in work is when it is done."""
+        """Add an item. One that waits already is not added twice; one in process waits again when it is done."""
 
     def add_after(self, item: ItemT, delay: float, *, priority: int = 0) -> None:
-        """Add it when `delay` seconds have passed; if that is arranged already, the earlier time holds."""
+        """Add an item after `delay` seconds; if it is delayed already, the earlier time counts."""
 
     def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> None:
-        """Add it again after it failed, when the limiter says so."""
+        """Add an item after a failure, with the delay that the limiter returns."""
 
     def forget(self, item: ItemT) -> None:
-        """Its failures do not count any more, because it succeeded or is given up; it stays in the queue if it is."""
+        """Reset the failures of an item, after success or a final failure; does not remove it from the queue."""
 
     def requeues(self, item: ItemT) -> int:
-        """How often it failed since it was last forgotten."""
+        """How often the item failed since it was last forgotten."""
 
     @contextmanager
     def take(self) -> Iterator[ItemT]:
-        """`with queue.take() as item`: what `get` gives, with `done` on leaving, however that happens."""
+        """`with queue.take() as item`: `get` on entering, `done` on leaving."""
 
     def get(self) -> ItemT:
-        """The next item, when there is one; it is in work until `done`. QueueShutDownError when there will be none."""
+        """Wait for the next item, which is in process until `done`; raises QueueShutDownError after the last one."""
 
     def done(self, item: ItemT) -> None:
-        """It is not in work any more; if it was added meanwhile, it waits again."""
+        """End the processing of an item; if it was added meanwhile, it waits again."""
 
     def shut_down(self) -> None:
-        """Accept nothing any more, drop what is delayed and release who drains; what waits can still be taken."""
+        """Reject further items, drop delayed ones and end a `drain`; waiting items can still be taken."""
 
     def drain(self, *, timeout: float | None = None) -> None:
-        """Shut down and wait until everything that waits was taken and everything in work is done.
+        """Shut down, and wait until all items were taken and are done; workers must still run.
 
-        A `shut_down` meanwhile ends the waiting. Somebody has to take what waits, else it is WaitTimeoutError.
+        Ends early if `shut_down` is called; raises WaitTimeoutError.
         """
 
     @property
-    def is_shut_down(self) -> bool: ...
+    def is_shut_down(self) -> bool:
+        """Whether further items are rejected."""
+
     def statistics(self) -> WorkQueueStatistics:
-        """What there is to do, and what was done, at this moment."""
+        """The contents and counters at this moment."""
 
     def __len__(self) -> int: ...
 
-class Controller:
-    """Calls `reconcile` with the key of every object that may need work; never twice at once for one key.
+class Controller(Generic[T]):
+    """Calls `reconcile` with the key of every object that may need work; never concurrently for the same key.
 
-    `for_`, `owns` and `watches` say whose changes lead to which keys: classes, pairs of apiVersion and kind, informers,
-    or a `Watch` of one with more to say; `watches` also takes `Every`, a timer. `reconcile` takes an ObjectKey, is
-    async or plain, which then runs in a thread, and returns None, or the seconds after which to be called again. What
-    it raises is retried later and later; PermanentError is not. After `timeout` seconds it is cancelled. What it wrote
-    is in the caches before it is called for that key again, or `cache_patience` seconds have passed.
+    `for_`, `owns` and `watches` select the objects whose changes are reconciled: model classes, (apiVersion, kind)
+    pairs, informers, or a `Watch` with options; `watches` also takes `Every`, a timer.
 
-    It runs once: in a Manager, or alone with a `client`, as `with controller` or `controller.run()`.
+    `reconcile` is a function of `(key)` or `(key, context)`, or an object with such a `reconcile` method; see
+    `ReconcileContext`. An async function runs in the event loop, a plain function in a thread. It returns None, or the
+    seconds after which to reconcile the key again. After an exception the key is retried with backoff; after
+    PermanentError it is not. After `timeout` seconds it is cancelled. A key is not reconciled again before the caches
+    contain what its last reconcile wrote, or `own_writes_timeout` seconds have passed.
+
+    `namespace` and `namespaces` limit what is watched. A controller runs once: in a Manager, or alone with a `client`,
+    as `with controller` or `controller.run()`. When it stops, running reconciles have `grace_period`
+    seconds to end. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported. Failures go
+    to `on_failure`, or to the log.
     """
 
     name: str
@@ -870,11 +878,11 @@ class Controller:
 
     def __init__(
         self,
-        reconcile: Reconcile,
+        reconcile: Reconcile[T],
         *,
-        for_: Any = None,
-        owns: Sequence[Any] = (),
-        watches: Sequence[Any] = (),
+        for_: Kind[T] | None = None,
+        owns: Sequence[Watched] = (),
+        watches: Sequence[Watch[Any] | Every] = (),
         name: str = "",
         concurrency: int = 4,
         timeout: float | None = 300.0,
@@ -884,118 +892,130 @@ class Controller:
         resync: float = 0.0,
         limiter: ItemLimiter[ObjectKey] | None = None,
         sync_timeout: float | None = 120.0,
-        cache_patience: float = 30.0,
-        grace: float = 30.0,
+        own_writes_timeout: float = 30.0,
+        grace_period: float = 30.0,
         needs_leader: bool = True,
-        held_up_after: float = 1.0,
+        loop_stall_threshold: float = 1.0,
         on_failure: Callable[[Failure], None] | None = None,
         clock: Clock | None = None,
     ) -> None: ...
     def enqueue(self, key: KeyLike, *, after: float = 0.0, priority: int = 0) -> None:
-        """Have a key reconciled, now or later, for reasons of your own; from any thread."""
+        """Reconcile a key, now or after some seconds; from any thread."""
 
     def get(self, key: KeyLike) -> Any:
-        """The cached object of a key, of the kind that this controller is for; None if there is none."""
+        """The cached object of a key, of the kind `for_`; None if it does not exist."""
 
-    def lister(self, of: Any) -> Lister[Any]:
-        """What is cached of something that it watches, by name, namespace and selector."""
+    def lister(self, kind: Kind[K]) -> Lister[K]:
+        """The cached objects of a watched kind, by name, namespace and selector."""
 
-    def indexer(self, of: Any) -> Indexer[Any]:
-        """What is cached of something that it watches, by key and by index."""
+    def indexer(self, kind: Kind[K]) -> Indexer[K]:
+        """The cached objects of a watched kind, by key and by index."""
 
     @property
     def is_working(self) -> bool:
-        """Whether its workers are there: the caches are filled and, if it needs to, it leads."""
+        """Whether its workers run: the caches are synced and, if it needs to, this replica leads."""
 
     @property
     def is_ready(self) -> bool:
-        """Whether everything that it watches is in its caches; a replica that does not lead can be ready to."""
+        """Whether its caches are synced; a replica that does not lead can be ready."""
 
     def why_not_ready(self) -> str | None:
-        """What a program should know while it waits; None once it is ready."""
+        """Why it is not ready; None once it is."""
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait until the caches are filled, and all that is there is in the queue; raises SyncTimeoutError."""
+        """Wait until the caches are synced and the keys of all existing objects queued; raises SyncTimeoutError."""
 
-    def statistics(self) -> ControllerStatistics: ...
+    def statistics(self) -> ControllerStatistics:
+        """Counters and current state."""
+
     def run(self) -> None:
         """Watch and reconcile until cancelled, or until `stop`."""
 
     def start(self) -> None:
-        """Run in the background until `stop`; starting what runs does nothing."""
+        """Run in the background until `stop`; does nothing if it is running."""
 
     def stop(self) -> None:
-        """Begin nothing more, give what is under way `grace` seconds to end, and cancel what is left then.
+        """Take no further key, give running reconciles `grace_period` seconds to end, and cancel the others then.
 
-        Of a controller in a manager, this is the manager's to do.
+        A controller in a manager is stopped by the manager.
         """
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
 
 class Manager:
-    """Runs controllers over shared informers, until it is told to end, or one of them cannot go on.
+    """Runs controllers over shared informers, until it is stopped or one of them fails.
 
-    With `leader_election`, the name of a lease, or with a `leader_elector`, workers run only while this replica leads.
-    Losing leadership ends the manager with LeadershipLostError: begin anew with a new process, as nobody can say what
-    its reconciles have left half done. With `health_port` it answers at /healthz, /readyz and /metrics. When it ends,
-    what is under way has `grace` seconds to finish, and then the lease is given back; not if a reconcile runs on that
-    cannot be cancelled, as in a thread: then the lease expires.
+    `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched.
+
+    With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
+    `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
+    the context in a kubeconfig. A `leader_elector` with options of its own may be passed instead. Loss of leadership
+    ends the manager with LeadershipLostError: restart the process, since its reconciles may have been interrupted.
+
+    With `health_port` it serves /healthz, /readyz and /metrics. When it stops, running reconciles have `grace_period`
+    seconds to end, and then the lease is released; if a reconcile runs on that cannot be cancelled, as in a thread, the
+    lease is left to expire. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
     """
 
     def __init__(
         self,
         client: ClientSet | DynamicClient,
         *,
-        leader_election: str = "",
-        leader_elector: LeaderElector | None = None,
         namespace: str = "",
         namespaces: Sequence[str] = (),
+        leader_election: str = "",
+        lease_namespace: str = "",
+        leader_elector: LeaderElector | None = None,
         resync: float = 0.0,
         health_port: int | None = None,
         health_host: str = "127.0.0.1",
-        grace: float = 30.0,
-        held_up_after: float = 1.0,
+        grace_period: float = 30.0,
+        loop_stall_threshold: float = 1.0,
         clock: Clock | None = None,
     ) -> None: ...
     def add(self, controller: C) -> C:
-        """Run this controller too; gives it back."""
+        """Add a controller, and return it; before the manager is started."""
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
-        """Have /healthz fail while this function, plain or async, raises: the program should be started anew."""
+        """Let /healthz fail while this function, plain or async, raises: the program should be restarted."""
 
     def add_ready_check(self, name: str, check: Callable[[], object]) -> None:
-        """Have /readyz fail while this function, plain or async, raises."""
+        """Let /readyz fail while this function, plain or async, raises."""
 
     @property
-    def controllers(self) -> tuple[Controller, ...]: ...
+    def controllers(self) -> tuple[Controller[Any], ...]:
+        """The controllers that were added."""
+
     @property
     def is_leading(self) -> bool:
-        """Whether workers that need leadership run; always, where there is no election."""
+        """Whether workers that need leadership run; without leader election, whether the manager runs."""
 
     @property
     def is_ready(self) -> bool:
-        """Whether all caches are filled, and it is not about to end."""
+        """Whether all caches are synced and the manager is not stopping."""
 
     @property
     def health_port(self) -> int | None:
-        """Where probes are answered; the very port, once it runs."""
+        """The port of the probes; with `health_port=0`, the selected port once it runs."""
 
-    def statistics(self) -> ManagerStatistics: ...
+    def statistics(self) -> ManagerStatistics:
+        """Counters and current state, also of all controllers and informers."""
+
     def run(self, *, handle_signals: bool = True) -> None:
-        """Run until stopped or cancelled; the first SIGTERM or SIGINT stops it, the next one does so at once."""
+        """Run until stopped or cancelled. The first SIGTERM or SIGINT stops it, a second one without grace period."""
 
     def start(self) -> None:
-        """Run in the background until `stop`, without minding signals; starting what runs does nothing."""
+        """Run in the background until `stop`, without signal handling; does nothing if it is running."""
 
     def stop_soon(self) -> None:
-        """Have it end, and wait for nothing; said again, what is under way gets no time to finish."""
+        """Request a stop without waiting for it; a second call ends the grace period."""
 
     def stop(self) -> None:
-        """End what `start` or `with` began, and wait for that; raises what ended it before, if something did."""
+        """Stop what `start` or `with` started, and wait for it; raises the error of a run that failed."""
 
     def wait_stopped(self) -> None:
-        """Wait until what `start` or `with` began is over, and raise what ended it."""
+        """Wait until what `start` or `with` started has ended; raises the error of a run that failed."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
@@ -1852,7 +1872,7 @@ class InformerGroups:
     lifecycle_v1alpha1: LifecycleV1alpha1Informers
 
 def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T:
-    """The object with this finalizer; ConflictError if it was changed since it was read."""
+    """Add the finalizer, and return the object; raises ConflictError if it was changed since it was read."""
 
 def apply_files(
     client: ClientSet | DynamicClient,
@@ -1873,13 +1893,14 @@ def apply_files(
 def finalize(
     client: ResourceClient[T], item: T, finalizer: str, *, apply: Callable[[T], Any], cleanup: Callable[[T], Any]
 ) -> Any:
-    """Call `apply` with an object that has the finalizer, or `cleanup` with one that is to go; what `apply` returns.
+    """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 
-    An object that is to go and has no finalizer of ours is left alone: others hold it.
+    Both functions receive the current object. Returns what `apply` returned; None for an object that is being deleted.
+    An object that is being deleted and does not have this finalizer is ignored.
     """
 
 def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None:
-    """Let the object go; ConflictError if it was changed since it was read. One that is gone already is fine."""
+    """Remove the finalizer; raises ConflictError if the object was changed since it was read. A missing one is fine."""
 
 def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None) -> R:
     """What `change` returns in the end; the last ConflictError if it never comes through."""

@@ -25,17 +25,17 @@ from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.controller import controller as controllers
 from listwatch.controller import manager as managers
-from listwatch.controller.signals import ENDING
-from listwatch.controller.triggers import KeyLike, Watch
+from listwatch.controller.signals import STOP_SIGNALS
+from listwatch.controller.watches import K, KeyLike, Kind, Watch
 
 __all__ = ["Controller", "Manager"]
 
-C = TypeVar("C", bound=controllers.Controller)
+C = TypeVar("C", bound=controllers.Controller[Any])
 
 # ruff: noqa: D101  # their documentation is their twins'
 
 
-class LeasedController(controllers.Controller):
+class LeasedController(controllers.Controller[Any]):
     """A controller that keeps the background loop while it runs."""
 
     lease: Lease | None = None
@@ -52,7 +52,7 @@ class Controller(
     twin=controllers.Controller,
     made_as=LeasedController,
     on_loop=True,
-    without="informer begin open close work stop_taking wait_finished under_way has_left_some was_held_up",
+    without="informer",
 ):
     _closed_by: ClassVar[str] = "stop"
 
@@ -67,12 +67,12 @@ class Controller(
     def get(self, key: KeyLike) -> Any:
         return self._twin.get(key)
 
-    def lister(self, of: Any) -> Lister[Any]:
-        lister: Lister[Any] = self._twin.lister(of)
+    def lister(self, kind: Kind[K]) -> Lister[K]:
+        lister: Lister[K] = self._twin.lister(kind)
         return lister
 
-    def indexer(self, of: Any) -> Indexer[Any]:
-        indexer: Indexer[Any] = self._twin.indexer(of)
+    def indexer(self, kind: Kind[K]) -> Indexer[K]:
+        indexer: Indexer[K] = self._twin.indexer(kind)
         return indexer
 
     def start(self) -> None:
@@ -128,7 +128,7 @@ def _heard(action: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {each: signal.signal(each, lambda *_: action()) for each in ENDING}
+    before = {each: signal.signal(each, lambda *_: action()) for each in STOP_SIGNALS}
     try:
         yield
     finally:

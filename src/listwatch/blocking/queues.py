@@ -84,12 +84,12 @@ class WorkQueue(Opened, Generic[ItemT], twin=queues.WorkQueue):  # noqa: D101  #
         check_not_in_a_loop("WorkQueue.get")
         with self._changed:
             while True:
-                due = self._twin._state.take(self._now())
-                if due is not None:
-                    item: ItemT = due.item
+                entry = self._twin._state.take(self._now())
+                if entry is not None:
+                    item: ItemT = entry.item
                     return item
                 if self._twin.is_shut_down:
-                    raise self._twin._nothing_left()
+                    raise self._twin._empty()
                 ready_at = self._twin._state.next_ready()
                 self._changed.wait(None if ready_at is None else ready_at - self._now())
 
@@ -106,7 +106,7 @@ class WorkQueue(Opened, Generic[ItemT], twin=queues.WorkQueue):  # noqa: D101  #
             self._is_released = False
             self._changed.notify_all()
             if not self._changed.wait_for(lambda: self._is_released or self._twin._state.is_idle, timeout):
-                raise WaitTimeoutError(f"{self._twin!r} was not empty after {timeout} seconds")
+                raise WaitTimeoutError(f"{self._twin!r} was not drained within {timeout} s")
 
     def _now(self) -> float:
         now: float = self._twin._clock.monotonic()

@@ -1,105 +1,176 @@
-"""The conditions in an object's status: what is so at the moment, since when, and why.
+"""The conditions in the status of an object: what is true at the moment, since when, and why.
 
-    changed = set_condition(widget["status"]["conditions"], "Ready", True, reason="AllSet", generation=3)
-    if changed:
+    if set_condition(widget, "Ready", True, reason="AllSet", generation=widget.metadata.generation):
         await widgets.update_status(widget)
 
-They are dicts of wire names in an Unstructured, and models in a typed object; both are lists that are changed in place.
+All functions take an object, its status, or its list of conditions. The conditions of a typed object are models, those
+of an Unstructured are dicts; they are changed in place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin, overload
+
+import msgspec
 
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import UsageError
+from listwatch.objects.model import Model
+from listwatch.objects.object import Object
+from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["find_condition", "is_condition_true", "remove_condition", "set_condition"]
+__all__ = ["HasConditions", "find_condition", "is_condition_true", "remove_condition", "set_condition"]
 
-_WORDS = {True: "True", False: "False", None: "Unknown"}
-_STATUSES = frozenset(_WORDS.values())
-# How the fields of models are called on the wire.
-_WIRE = {"last_transition_time": "lastTransitionTime", "observed_generation": "observedGeneration"}
+C = TypeVar("C", bound=Model)
+
+HasConditions = Object | Model | dict[str, Any] | list[Any]
+"""An object, a status, or a list of conditions."""
+
+_STATUS_WORDS = {True: "True", False: "False", None: "Unknown"}
+_STATUSES = frozenset(_STATUS_WORDS.values())
+_WIRE_NAMES = {"last_transition_time": "lastTransitionTime", "observed_generation": "observedGeneration"}
 
 
 def set_condition(
-    conditions: list[Any],
-    type: str,  # what the API calls it
-    status: bool | str | None,  # noqa: FBT001  # it is what the condition is
+    on: HasConditions,
+    type: str,  # the field's name in the API
+    status: bool | str | None,  # noqa: FBT001  # the value itself, not an option
     *,
     reason: str,
     message: str = "",
     generation: int | None = None,
-    kind: Any = None,
+    kind: type[Model] | type[dict[str, Any]] | None = None,
     clock: Clock | None = None,
 ) -> bool:
-    """Say how it is now, and return whether that is news; the transition time moves only with the status.
+    """Set a condition, and return whether anything changed. A change of its status sets the transition time.
 
-    `status` is True, False, None for unknown, or the API's word for it. `generation` is that of the spec this is said
-    of. `kind` is the model to make a first condition of, in a list that has none; without it that is a dict.
+    `on` is the object, its status or its list of conditions. `status` is True, False, None for unknown, or the API's
+    word. `generation` is the generation of the spec that was observed. `kind` is the class of conditions, such as
+    `Condition` or `dict`; it is needed only for an empty list that is passed without its status.
     """
-    word = status if isinstance(status, str) else _WORDS[status]
+    word = status if isinstance(status, str) else _STATUS_WORDS[status]
     if word not in _STATUSES or not type or not reason:
-        wanted = "a type, a reason, and a status that is True, False or Unknown"
-        raise UsageError(f"a condition needs {wanted}; got {type=}, {reason=} and status={word!r}")
-    present = find_condition(conditions, type)
-    if present is None:
-        present = _made(conditions, kind)
-        conditions.append(present)
-    news = {"type": type, "status": word, "reason": reason, "message": message}
+        needed = "a type, a reason, and a status of True, False or Unknown"
+        raise UsageError(f"a condition needs {needed}; got {type=}, {reason=} and status={word!r}")
+    conditions = _conditions_of(on, create=True)
+    condition = find_condition(conditions, type)
+    if condition is None:
+        condition = _kind_for(conditions, kind or _declared_kind(on), type)()
+        conditions.append(condition)
+    values: dict[str, object] = {"type": type, "status": word, "reason": reason, "message": message}
     if generation is not None:
-        news["observed_generation"] = generation  # type: ignore[assignment]  # the one number among texts
-    if _value(present, "status") != word:
-        news["last_transition_time"] = _moment(present, (clock or SystemClock()).now())
-    changes = [_put(present, name, value) for name, value in news.items()]
+        values["observed_generation"] = generation
+    if _value(condition, "status") != word:
+        values["last_transition_time"] = _timestamp(condition, (clock or SystemClock()).now())
+    changes = [_set(condition, name, value) for name, value in values.items()]
     return any(changes)
 
 
-def find_condition(conditions: list[Any], type: str) -> Any:
+@overload
+def find_condition(on: list[C], type: str) -> C | None: ...
+@overload
+def find_condition(on: HasConditions, type: str) -> Any: ...
+def find_condition(on: HasConditions, type: str) -> Any:
     """The condition of that type; None if there is none."""
-    return next((each for each in conditions if _value(each, "type") == type), None)
+    return next((each for each in _conditions_of(on) if _value(each, "type") == type), None)
 
 
-def is_condition_true(conditions: list[Any], type: str, *, generation: int | None = None) -> bool:
-    """Whether it is said to be so, and of this generation if one is given."""
-    found = find_condition(conditions, type)
+def is_condition_true(on: HasConditions, type: str, *, generation: int | None = None) -> bool:
+    """Whether the status of the condition is True; with `generation`, also whether it was observed for that."""
+    found = find_condition(on, type)
     if found is None or _value(found, "status") != "True":
         return False
     return generation is None or _value(found, "observed_generation") == generation
 
 
-def remove_condition(conditions: list[Any], type: str) -> bool:
-    """Say nothing of that any more, and return whether something was said."""
+def remove_condition(on: HasConditions, type: str) -> bool:
+    """Remove the condition of that type, and return whether there was one."""
+    conditions = _conditions_of(on)
     found = find_condition(conditions, type)
     if found is not None:
         conditions.remove(found)
     return found is not None
 
 
-def _made(conditions: list[Any], kind: Any) -> Any:
-    if kind is None and conditions:
-        kind = conditions[0].__class__
-    return {} if kind is None else kind()
+# --- lists of conditions ----------------------------------------------------------------------------------------------
 
 
-def _moment(condition: Any, now: datetime) -> Any:
+def _conditions_of(on: HasConditions, *, create: bool = False) -> list[Any]:
+    """The list that belongs to the object; if it is missing, a new one, which is put there if `create`."""
+    match on:
+        case list():
+            return on
+        case Unstructured():
+            status = on.setdefault("status", {}) if create else on.get("status", {})
+            return _conditions_of(status, create=create)
+        case dict():
+            found: list[Any] = on.setdefault("conditions", []) if create else on.get("conditions", [])
+            return found
+        case Model() if hasattr(on, "conditions"):
+            if on.conditions is None and create:
+                on.conditions = []
+            return [] if on.conditions is None else on.conditions
+        case Object() if isinstance(status := getattr(on, "status", None), Model | dict):
+            return _conditions_of(status, create=create)
+    raise UsageError(f"{on!r} has no conditions: pass an object, its status, or its list of conditions")
+
+
+def _declared_kind(on: HasConditions) -> type[Any] | None:
+    """The class of conditions that the type of the status declares."""
+    match on:
+        case list():
+            return None
+        case dict() | Unstructured():
+            return dict
+        case Model():
+            hints = (each.type for each in msgspec.structs.fields(type(on)) if each.name == "conditions")
+            return next((kind for hint in hints for kind in _structures_in(hint)), None)
+        case _:
+            return _declared_kind(on.status)  # type: ignore[attr-defined]  # checked by _conditions_of
+
+
+def _structures_in(hint: Any) -> Iterator[type[Any]]:
+    """The models and dicts in `list[Condition] | None`; models show their lists as tuples."""
+    origin = get_origin(hint) or hint
+    if isinstance(origin, type) and issubclass(origin, msgspec.Struct | dict):
+        yield origin
+    else:
+        for each in get_args(hint):
+            yield from _structures_in(each)
+
+
+def _kind_for(conditions: list[Any], known: type[Any] | None, type: str) -> type[Any]:
+    kind = known or (conditions[0].__class__ if conditions else None)
+    if kind is None:
+        raise UsageError(
+            f"cannot add the condition {type} to an empty list, whose element type is unknown: pass the object or its "
+            "status in place of the list, or kind=, such as kind=Condition or kind=dict"
+        )
+    return kind
+
+
+# --- one condition ----------------------------------------------------------------------------------------------------
+
+
+def _timestamp(condition: object, now: datetime) -> str | datetime:
     # The API keeps whole seconds.
     now = now.astimezone(UTC).replace(microsecond=0)
     return now.strftime("%Y-%m-%dT%H:%M:%SZ") if isinstance(condition, dict) else now
 
 
-def _value(condition: Any, name: str) -> Any:
+def _value(condition: object, name: str) -> Any:
     if isinstance(condition, dict):
-        return condition.get(_WIRE.get(name, name))
+        return condition.get(_WIRE_NAMES.get(name, name))
     return getattr(condition, name, None)
 
 
-def _put(condition: Any, name: str, value: Any) -> bool:
+def _set(condition: Any, name: str, value: object) -> bool:
     if _value(condition, name) == value:
         return False
     if isinstance(condition, dict):
-        condition[_WIRE.get(name, name)] = value
+        condition[_WIRE_NAMES.get(name, name)] = value
     elif hasattr(condition, name):  # not every kind of condition has an observed generation
         setattr(condition, name, value)
     else:

@@ -1,34 +1,35 @@
-"""Makes the world match the objects: one function, called for each object that changed, or whose belongings did.
+"""Reconciles the objects of one kind: calls a function with the key of every object that changed.
 
-    change ─▶ sources ─▶ keys ─▶ WorkQueue ─▶ workers ─▶ reconcile(key)
-                                    ▲                        │
-                                    └── later, or again ─────┘
+    change ─▶ Source ─▶ keys ─▶ WorkQueue ─▶ worker ─▶ reconcile(key)
+                                   ▲                        │
+                                   └── requeue or retry ────┘
 
     controller = Controller(reconcile, for_=Deployment, owns=[Pod], client=client)
     await controller.run()
 
-`manager` runs several of them, one replica at a time.
+`manager.py` runs several controllers, with leader election.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, suppress
-from typing import Any, Self
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Generic, Self
 
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.rest.base_client import Connected
 from listwatch.clock import Clock, SystemClock
-from listwatch.controller.caches import Caches, as_watch, several
+from listwatch.controller.context import Reconcile, ReconcileContext, ReconcileForm
 from listwatch.controller.loop_watchdog import watched_loop
-from listwatch.controller.reconciler import Reconcile
-from listwatch.controller.reports import ControllerStatistics, Counts, Failure, Reporter
-from listwatch.controller.tasks import run_unless
-from listwatch.controller.triggers import Every, KeyLike, key_from, keys_from
+from listwatch.controller.reports import ControllerStatistics, Failure, FailureReporter
+from listwatch.controller.sources import Sources, key_from, keys_from
+from listwatch.controller.watches import Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
 from listwatch.controller.workers import Workers
 from listwatch.errors import UsageError
+from listwatch.events.recorder import EventRecorder
 from listwatch.informer.cancellation import log_end
 from listwatch.informer.factory import SharedInformerFactory, SourceMaker, checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
@@ -40,25 +41,31 @@ from listwatch.workqueue.rate_limiters import ItemLimiter
 __all__ = ["Controller"]
 
 
-class Controller:
-    """Calls `reconcile` with the key of every object that may need work; never twice at once for one key.
+class Controller(Generic[T]):
+    """Calls `reconcile` with the key of every object that may need work; never concurrently for the same key.
 
-    `for_`, `owns` and `watches` say whose changes lead to which keys: classes, pairs of apiVersion and kind, informers,
-    or a `Watch` of one with more to say; `watches` also takes `Every`, a timer. `reconcile` takes an ObjectKey, is
-    async or plain, which then runs in a thread, and returns None, or the seconds after which to be called again. What
-    it raises is retried later and later; PermanentError is not. After `timeout` seconds it is cancelled. What it wrote
-    is in the caches before it is called for that key again, or `cache_patience` seconds have passed.
+    `for_`, `owns` and `watches` select the objects whose changes are reconciled: model classes, (apiVersion, kind)
+    pairs, informers, or a `Watch` with options; `watches` also takes `Every`, a timer.
 
-    It runs once: in a Manager, or alone with a `client`, as `async with controller` or `await controller.run()`.
+    `reconcile` is a function of `(key)` or `(key, context)`, or an object with such a `reconcile` method; see
+    `ReconcileContext`. An async function runs in the event loop, a plain function in a thread. It returns None, or the
+    seconds after which to reconcile the key again. After an exception the key is retried with backoff; after
+    PermanentError it is not. After `timeout` seconds it is cancelled. A key is not reconciled again before the caches
+    contain what its last reconcile wrote, or `own_writes_timeout` seconds have passed.
+
+    `namespace` and `namespaces` limit what is watched. A controller runs once: in a Manager, or alone with a `client`,
+    as `async with controller` or `await controller.run()`. When it stops, running reconciles have `grace_period`
+    seconds to end. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported. Failures go
+    to `on_failure`, or to the log.
     """
 
     def __init__(
         self,
-        reconcile: Reconcile,
+        reconcile: Reconcile[T],
         *,
-        for_: Any = None,
-        owns: Sequence[Any] = (),
-        watches: Sequence[Any] = (),
+        for_: Kind[T] | None = None,
+        owns: Sequence[Watched] = (),
+        watches: Sequence[Watch[Any] | Every] = (),
         name: str = "",
         concurrency: int = 4,
         timeout: float | None = 300.0,
@@ -68,142 +75,143 @@ class Controller:
         resync: float = 0.0,
         limiter: ItemLimiter[ObjectKey] | None = None,
         sync_timeout: float | None = 120.0,
-        cache_patience: float = 30.0,
-        grace: float = 30.0,
+        own_writes_timeout: float = 30.0,
+        grace_period: float = 30.0,
         needs_leader: bool = True,
-        held_up_after: float = 1.0,
+        loop_stall_threshold: float = 1.0,
         on_failure: Callable[[Failure], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
         if namespace and namespaces:
-            raise UsageError("give either one namespace or several namespaces, not both")
-        main = None if for_ is None else as_watch(for_)
-        self.name = name or (getattr(reconcile, "__qualname__", "controller") if main is None else main.title)
+            raise UsageError("pass either namespace= or namespaces=, not both")
+        form = ReconcileForm.of(reconcile)
+        self.name = name or (form.name if for_ is None else str(as_watch(for_, "for_")))
         self.needs_leader = needs_leader
         self._clock = clock or SystemClock()
         self._client = client
-        self._places = checked_namespaces(namespaces) or ((namespace,) if namespace else ())
+        self._namespaces = checked_namespaces(namespaces) or ((namespace,) if namespace else ())
         self._resync = resync
         self._sync_timeout = sync_timeout
-        self._grace = grace
-        self._held_up_after = held_up_after
-        self._counts = Counts()
-        self._report = Reporter(self.name, on_failure)
+        self._grace_period = grace_period
+        self._loop_stall_threshold = loop_stall_threshold
+        self._takes_context = form.takes_context
+        self._client_set: ClientSet | None = None
+        self._recorder: EventRecorder | None = None
+        self._sources = Sources(for_, owns, watches, name=self.name, clock=self._clock)
         self._queue: WorkQueue[ObjectKey] = WorkQueue(name=self.name, limiter=limiter, clock=self._clock)
-        self._timers = [each for each in several(watches, "watches") if isinstance(each, Every)]
-        self._caches = Caches(
-            main, owns, watches, name=self.name, enqueue=self._put, report=self._trigger_failed, clock=self._clock
-        )
         self._workers = Workers(
-            reconcile,
+            form,
             self._queue,
-            self._caches.sources,
+            self._make_context,
+            sources=self._sources.all,
             concurrency=concurrency,
             timeout=timeout,
-            cache_patience=cache_patience,
-            counts=self._counts,
-            report=self._report,
+            own_writes_timeout=own_writes_timeout,
+            report=FailureReporter(self.name, on_failure),
             clock=self._clock,
         )
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = 0
-        self._main: asyncio.Task[None] | None = None
-        self._working: asyncio.Task[None] | None = None
+        self._run_task: asyncio.Task[None] | None = None
+        self._work_task: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
-        doing = "stopping" if self._workers.stopping.is_set() else "working" if self.is_working else "not working"
-        return f"<Controller {self.name}, {doing}: {len(self._queue)} waiting, {len(self.under_way)} under way>"
+        state = "stopping" if self._workers.stopping.is_set() else "working" if self.is_working else "not working"
+        running = len(self._workers.keys_in_progress)
+        return f"<Controller {self.name}, {state}: {len(self._queue)} queued, {running} in progress>"
 
-    # --- for programs ------------------------------------------------------------------------------------------------
+    # --- keys and caches ---------------------------------------------------------------------------------------------
 
     def enqueue(self, key: KeyLike, *, after: float = 0.0, priority: int = 0) -> None:
-        """Have a key reconciled, now or later, for reasons of your own; from any thread."""
+        """Reconcile a key, now or after some seconds; from any thread."""
         check_delay(key, after)
-        self._put([key_from(key)], priority, after)
+        self._workers.enqueue([key_from(key)], priority, after)
 
-    def get(self, key: KeyLike) -> Any:
-        """The cached object of a key, of the kind that this controller is for; None if there is none."""
-        return self._caches.main.indexer.get(key_from(key))
+    def get(self, key: KeyLike) -> T | None:
+        """The cached object of a key, of the kind `for_`; None if it does not exist."""
+        found: T | None = self._sources.main.indexer.get(key_from(key))
+        return found
 
-    def informer(self, of: Any) -> SharedIndexInformer[Any]:
-        """The informer of something that it watches."""
-        return self._caches.informer(of)
+    def informer(self, kind: Kind[K]) -> SharedIndexInformer[K]:
+        """The informer of a watched kind."""
+        return self._sources.informer(kind)
 
-    def lister(self, of: Any) -> Lister[Any]:
-        """What is cached of something that it watches, by name, namespace and selector."""
-        return self.informer(of).lister
+    def lister(self, kind: Kind[K]) -> Lister[K]:
+        """The cached objects of a watched kind, by name, namespace and selector."""
+        return self.informer(kind).lister
 
-    def indexer(self, of: Any) -> Indexer[Any]:
-        """What is cached of something that it watches, by key and by index."""
-        return self.informer(of).indexer
+    def indexer(self, kind: Kind[K]) -> Indexer[K]:
+        """The cached objects of a watched kind, by key and by index."""
+        return self.informer(kind).indexer
+
+    # --- state -------------------------------------------------------------------------------------------------------
 
     @property
     def is_working(self) -> bool:
-        """Whether its workers are there: the caches are filled and, if it needs to, it leads."""
-        return self._workers.is_working
+        """Whether its workers run: the caches are synced and, if it needs to, this replica leads."""
+        return self._workers.is_running
 
     @property
     def is_ready(self) -> bool:
-        """Whether everything that it watches is in its caches; a replica that does not lead can be ready to."""
-        return self._caches.is_ready
+        """Whether its caches are synced; a replica that does not lead can be ready."""
+        return self._sources.are_synced
 
     def why_not_ready(self) -> str | None:
-        """What a program should know while it waits; None once it is ready."""
-        return self._caches.why_not_ready()
+        """Why it is not ready; None once it is."""
+        return self._sources.why_not_ready()
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait until the caches are filled, and all that is there is in the queue; raises SyncTimeoutError."""
-        await self._caches.wait_for_sync(timeout)
+        """Wait until the caches are synced and the keys of all existing objects queued; raises SyncTimeoutError."""
+        await self._sources.wait_for_sync(timeout)
 
     def statistics(self) -> ControllerStatistics:
-        return self._workers.statistics()
+        """Counters and current state."""
+        return self._workers.statistics(None if self._recorder is None else self._recorder.statistics())
 
-    # --- alone -------------------------------------------------------------------------------------------------------
+    # --- running alone -----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Watch and reconcile until cancelled, or until `stop`."""
-        self.begin()
+        self._begin()
         factory = None
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(self.close)
-            stack.enter_context(watched_loop(self.was_held_up, patience=self._held_up_after))
+            stack.callback(self._sources.end_waiting)
+            stack.enter_context(watched_loop(self._report_stall, threshold=self._loop_stall_threshold))
             if self._client is not None:
                 factory = SharedInformerFactory(self._client, resync=self._resync, clock=self._clock)
                 await stack.enter_async_context(factory)
-            self.open(factory, ("",))
+            await stack.enter_async_context(self._opened(factory, ("",)))
             await self._work_until_stopped()
 
     async def _work_until_stopped(self) -> None:
-        self._working = asyncio.create_task(self.work(), name=f"workers of {self.name}")
+        self._work_task = asyncio.create_task(self._work(), name=f"workers of {self.name}")
         try:
-            await asyncio.wait([self._working])
+            await asyncio.wait([self._work_task])
         finally:
-            self._working.cancel()
-            await asyncio.wait([self._working])
-        if not self._working.cancelled():
-            self._working.result()
+            self._work_task.cancel()
+            await asyncio.wait([self._work_task])
+        if not self._work_task.cancelled():
+            self._work_task.result()
 
     def start(self) -> None:
-        """Run in the background until `stop`; starting what runs does nothing."""
-        if self._main is None or self._main.done():
-            self._check_is_new()
-            self._main = asyncio.create_task(self.run(), name=f"controller {self.name}")
-            self._main.add_done_callback(log_end("listwatch.controller"))
+        """Run in the background until `stop`; does nothing if it is running."""
+        if self._run_task is None or self._run_task.done():
+            self._check_not_started()
+            self._run_task = asyncio.create_task(self.run(), name=f"controller {self.name}")
+            self._run_task.add_done_callback(log_end("listwatch.controller"))
 
     async def stop(self) -> None:
-        """Begin nothing more, give what is under way `grace` seconds to end, and cancel what is left then.
+        """Take no further key, give running reconciles `grace_period` seconds to end, and cancel the others then.
 
-        Of a controller in a manager, this is the manager's to do.
+        A controller in a manager is stopped by the manager.
         """
-        running = self._working or self._main
+        running = self._work_task or self._run_task
         if running is None:
             return
-        self.stop_taking()
-        await self.wait_finished(self._grace)
+        self._workers.stop_taking()
+        await self._workers.wait_finished(self._grace_period)
         running.cancel()
-        await asyncio.wait([self._main or running])
-        if self._main is not None and not self._main.cancelled():
-            self._main.result()
+        await asyncio.wait([self._run_task or running])
+        if self._run_task is not None and not self._run_task.cancelled():
+            self._run_task.result()
 
     async def __aenter__(self) -> Self:
         self.start()
@@ -212,30 +220,44 @@ class Controller:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    # --- for a manager -----------------------------------------------------------------------------------------------
+    # --- steps of a run; a manager calls them as well ----------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Let its one run begin, in this loop; a second one is refused before it could disturb the first."""
-        self._check_is_new()
-        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+    def _begin(self) -> None:
+        """Start its only run, in this event loop."""
+        self._check_not_started()
+        self._workers.use_running_loop()
 
-    def _check_is_new(self) -> None:
-        if self._loop is not None or self._workers.stopping.is_set():
-            raise UsageError(f"the controller {self.name} runs once: it was started before; make a new one")
+    def _check_not_started(self) -> None:
+        if self._workers.has_loop or self._workers.stopping.is_set():
+            raise UsageError(f"controller {self.name} was started before and runs only once: create a new one")
 
-    def open(self, factory: SharedInformerFactory | None, places: tuple[str, ...]) -> None:
-        """Listen to its informers: from now on keys come in."""
-        self._caches.open(factory, self._places or places)
+    @asynccontextmanager
+    async def _opened(
+        self,
+        factory: SharedInformerFactory | None,
+        namespaces: tuple[str, ...],
+        client: SourceMaker | None = None,
+    ) -> AsyncIterator[None]:
+        """Receive changes, and write recorded events, within this block."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._sources.close)
+            self._client_set = _client_set_of(self._client or client)
+            if self._takes_context and self._client_set is not None:
+                self._recorder = self._make_recorder(self._client_set)
+                await stack.enter_async_context(self._recorder)
+            self._sources.open(
+                factory,
+                self._namespaces or namespaces,
+                enqueue=self._workers.enqueue,
+                report=self._workers.report_trigger_failure,
+            )
+            yield
 
-    async def close(self) -> None:
-        """Listen no more."""
-        await self._caches.close()
-
-    async def work(self) -> None:
-        """Reconcile what comes in, when the caches are filled, until cancelled or until it is not to take any more."""
-        if not await run_unless(self._workers.stopping, self.wait_for_sync(self._sync_timeout)):
+    async def _work(self) -> None:
+        """Wait for the caches, then reconcile, until cancelled or until no further key is taken."""
+        if not await _run_unless(self._workers.stopping, self.wait_for_sync(self._sync_timeout)):
             return
-        timers = [asyncio.create_task(self._keep_time(each), name=f"timer of {self.name}") for each in self._timers]
+        timers = [asyncio.create_task(self._run_timer(each)) for each in self._sources.timers]
         try:
             await self._workers.run()
         finally:
@@ -244,52 +266,50 @@ class Controller:
             if timers:
                 await asyncio.wait(timers)
 
-    def stop_taking(self) -> None:
-        """Begin with no other key."""
-        self._workers.stop_taking()
-
-    async def wait_finished(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is under way; False if that took too long."""
-        return await self._workers.wait_finished(timeout)
-
-    @property
-    def under_way(self) -> list[ObjectKey]:
-        """The keys that are being reconciled."""
-        return self._workers.under_way
-
-    @property
-    def has_left_some(self) -> bool:
-        """Whether, when all is over, a reconcile runs on that could not be cancelled."""
-        return self._workers.has_left_some
-
-    def was_held_up(self, task: asyncio.Task[Any] | None, place: str) -> None:
-        """Report that the event loop is held up, if one of ours does that; called in another thread."""
-        self._workers.was_held_up(task, place)
-
-    # --- keys --------------------------------------------------------------------------------------------------------
-
-    def _put(self, keys: Iterable[ObjectKey], priority: int, after: float = 0.0) -> None:
-        if self._loop is None or threading.get_ident() == self._thread:
-            self._add(keys, priority, after)
-        else:
-            with suppress(RuntimeError):  # the loop is closed, and nobody reconciles any more
-                self._loop.call_soon_threadsafe(self._add, keys, priority, after)
-
-    def _add(self, keys: Iterable[ObjectKey], priority: int, after: float) -> None:
-        for key in keys:
-            if after > 0:
-                self._queue.add_after(key, after, priority=priority)
-            else:
-                self._queue.add(key, priority=priority)
-
-    async def _keep_time(self, timer: Every) -> None:
+    async def _run_timer(self, timer: Every) -> None:
         while True:
             await self._clock.sleep(timer.interval)
             try:
-                self._put(keys_from(timer.keys() if timer.keys else self._caches.keys()), LOW_PRIORITY)
-            except BaseException as error:  # noqa: BLE001  # it is the user's function, and plain: nobody cancels it
-                self._trigger_failed(error, f"the timer of {timer.interval} s failed")
+                keys = keys_from(timer.keys() if timer.keys else self._sources.keys())
+                self._workers.enqueue(keys, LOW_PRIORITY)
+            except BaseException as error:  # noqa: BLE001  # a plain function of the user: this is no cancellation
+                self._workers.report_trigger_failure(error, f"the timer of {timer.interval} s failed")
 
-    def _trigger_failed(self, error: BaseException, doing: str) -> None:
-        self._counts.trigger_failures += 1
-        self._report(doing, error)
+    def _report_stall(self, task: asyncio.Task[Any] | None, location: str) -> None:
+        self._workers.report_stall(task, location)
+
+    # --- contexts ----------------------------------------------------------------------------------------------------
+
+    def _make_context(self, key: ObjectKey, attempt: int) -> ReconcileContext[T]:
+        return ReconcileContext(
+            key,
+            controller=self.name,
+            attempt=attempt,
+            sources=self._sources,
+            client=self._client_set,
+            recorder=self._recorder,
+        )
+
+    def _make_recorder(self, client: ClientSet) -> EventRecorder:
+        return EventRecorder(client.core_v1.events(), component=self.name, clock=self._clock)
+
+
+def _client_set_of(client: object) -> ClientSet | None:
+    """A ClientSet over the connections of a client; None for a source of another kind."""
+    if isinstance(client, ClientSet):
+        return client
+    return ClientSet(client.rest) if isinstance(client, Connected) else None
+
+
+async def _run_unless(cancelled: asyncio.Event, coroutine: Coroutine[Any, Any, object]) -> bool:
+    """Run the coroutine until it ends, which returns True, or cancel it when the event is set, which returns False."""
+    running, waiting = asyncio.create_task(coroutine), asyncio.create_task(cancelled.wait())
+    try:
+        await asyncio.wait([running, waiting], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (running, waiting):
+            task.cancel()
+        await asyncio.wait([running, waiting])
+    if not running.cancelled():
+        running.result()
+    return not running.cancelled()

@@ -1,9 +1,9 @@
-"""Holds an object until what was made for it outside of the cluster is cleaned up.
+"""Finalizers: keep an object until what was created for it outside the cluster is cleaned up.
 
     await finalize(widgets, widget, "example.com/bucket", apply=make_bucket, cleanup=remove_bucket)
 
-The finalizer is there before `apply` does anything, and goes only after `cleanup` has succeeded; between the two, the
-object cannot vanish. Both may be async or plain. `add_finalizer` and `remove_finalizer` are the two steps alone.
+The finalizer is added before `apply` is called, and removed only after `cleanup` has succeeded; in between, the object
+cannot disappear. Both may be async or plain. `add_finalizer` and `remove_finalizer` are the two steps alone.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ T = TypeVar("T", bound=Object)
 
 
 def is_being_deleted(item: Object) -> bool:
-    """Whether somebody asked for its end, and only finalizers or its grace period still hold it."""
+    """Whether the object was deleted and only its finalizers or its grace period keep it."""
     return item.metadata.deletion_timestamp is not None
 
 
 def has_finalizer(item: Object, finalizer: str) -> bool:
+    """Whether the object has this finalizer."""
     return finalizer in item.metadata.finalizers
 
 
@@ -38,9 +39,10 @@ async def finalize(
     apply: Callable[[T], Any],
     cleanup: Callable[[T], Any],
 ) -> Any:
-    """Call `apply` with an object that has the finalizer, or `cleanup` with one that is to go; what `apply` returns.
+    """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 
-    An object that is to go and has no finalizer of ours is left alone: others hold it.
+    Both functions receive the current object. Returns what `apply` returned; None for an object that is being deleted.
+    An object that is being deleted and does not have this finalizer is ignored.
     """
     if not is_being_deleted(item):
         return await _called(apply, await add_finalizer(client, item, finalizer))
@@ -51,17 +53,17 @@ async def finalize(
 
 
 async def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T:
-    """The object with this finalizer; ConflictError if it was changed since it was read."""
+    """Add the finalizer, and return the object; raises ConflictError if it was changed since it was read."""
     _check(finalizer)
     if has_finalizer(item, finalizer):
         return item
     if is_being_deleted(item):
-        raise UsageError(f"{item.describe()} is being deleted: nothing can hold it any more")
+        raise UsageError(f"{item.describe()} is being deleted: no finalizer can be added")
     return await _write(client, item, [*item.metadata.finalizers, finalizer])
 
 
 async def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None:
-    """Let the object go; ConflictError if it was changed since it was read. One that is gone already is fine."""
+    """Remove the finalizer; raises ConflictError if the object was changed since it was read. A missing one is fine."""
     if not has_finalizer(item, finalizer):
         return
     try:
@@ -71,7 +73,7 @@ async def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -
 
 
 async def _write(client: ResourceClient[T], item: T, finalizers: list[str]) -> T:
-    # With its version: somebody else's finalizer must not be taken away, nor put back.
+    # With the resourceVersion: a merge patch replaces the list, and must not undo concurrent changes of it.
     change = {"metadata": {"resourceVersion": item.resource_version, "uid": item.uid, "finalizers": finalizers}}
     return await client.namespace(item.namespace).patch(item.name, change, type="merge")
 
@@ -79,9 +81,9 @@ async def _write(client: ResourceClient[T], item: T, finalizers: list[str]) -> T
 def _check(finalizer: str) -> None:
     domain, slash, name = finalizer.partition("/")
     if not (domain and slash and name):
-        raise UsageError(f"{finalizer!r} is no name for a finalizer: expected 'your.domain/name'")
+        raise UsageError(f"{finalizer!r} is not a valid finalizer: expected 'your.domain/name'")
 
 
 async def _called(function: Callable[[T], Any], item: T) -> Any:
-    answer = function(item)
-    return await answer if inspect.isawaitable(answer) else answer
+    result = function(item)
+    return await result if inspect.isawaitable(result) else result

@@ -1,6 +1,6 @@
-"""Notices when the event loop is held up, and by whom: an async function that waits as if it were a plain one.
+"""Detects a blocked event loop, and which task blocks it: an async function that calls a blocking operation.
 
-It looks from a thread of its own, since nothing in a loop that is held up can. Whoever runs controllers keeps one.
+The check runs in its own thread, since nothing in a blocked loop can run.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-__all__ = ["HeldUp", "watched_loop"]
+__all__ = ["OnStall", "watched_loop"]
 
-HeldUp = Callable[["asyncio.Task[Any] | None", str], None]
-"""Is told, in the watchdog's thread, which task holds up the loop and where it is."""
+OnStall = Callable[["asyncio.Task[Any] | None", str], None]
+"""Called in the watchdog's thread with the task that blocks the loop, and its location."""
 
 _INTERVAL = 1.0
 
-# Whoever is being told of a loop that is held up may take his time, but not the loop's.
-_LAST_WAIT = 0.2
+# How long a slow OnStall function may delay the end of the block.
+_JOIN_TIMEOUT = 0.2
 
 
 @contextmanager
-def watched_loop(on_held_up: HeldUp, *, patience: float) -> Iterator[None]:
-    """Watch the running loop within this block; report whoever holds it up for longer than `patience` seconds."""
-    watchdog = _Watchdog(asyncio.get_running_loop(), on_held_up, patience)
+def watched_loop(on_stall: OnStall, *, threshold: float) -> Iterator[None]:
+    """Watch the running loop within this block; report each time that it is blocked for `threshold` seconds."""
+    watchdog = _Watchdog(asyncio.get_running_loop(), on_stall, threshold)
     watchdog.start()
     try:
         yield
@@ -36,40 +36,40 @@ def watched_loop(on_held_up: HeldUp, *, patience: float) -> Iterator[None]:
 
 
 class _Watchdog(threading.Thread):
-    """Asks the loop now and then, and reports once each time that no answer comes in time."""
+    """Schedules a callback in the loop now and then, and reports once each time that it does not run in time."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, on_held_up: HeldUp, patience: float) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_stall: OnStall, threshold: float) -> None:
         super().__init__(name="listwatch loop watchdog", daemon=True)
         self._loop = loop
         self._loop_thread = threading.get_ident()
-        self._on_held_up = on_held_up
-        self._patience = patience
+        self._on_stall = on_stall
+        self._threshold = threshold
         self._ended = threading.Event()
-        self._answered = threading.Event()
+        self._responded = threading.Event()
 
     def run(self) -> None:
-        # The loop may have been closed without a word.
+        # The loop may have been closed.
         with suppress(RuntimeError):
-            while not self._ended.wait(min(self._patience, _INTERVAL)):
-                self._ask()
+            while not self._ended.wait(min(self._threshold, _INTERVAL)):
+                self._check()
 
     def end(self) -> None:
         self._ended.set()
-        self._answered.set()
-        self.join(_LAST_WAIT)
+        self._responded.set()
+        self.join(_JOIN_TIMEOUT)
 
-    def _ask(self) -> None:
-        answered = self._answered = threading.Event()
-        self._loop.call_soon_threadsafe(answered.set)
-        if self._ended.is_set() or answered.wait(self._patience) or not self._loop.is_running():
+    def _check(self) -> None:
+        responded = self._responded = threading.Event()
+        self._loop.call_soon_threadsafe(responded.set)
+        if self._ended.is_set() or responded.wait(self._threshold) or not self._loop.is_running():
             return
-        self._on_held_up(asyncio.current_task(self._loop), self._place())
-        while not answered.wait(_INTERVAL) and not self._ended.is_set():
+        self._on_stall(asyncio.current_task(self._loop), self._location())
+        while not responded.wait(_INTERVAL) and not self._ended.is_set():
             pass
 
-    def _place(self) -> str:
+    def _location(self) -> str:
         frame = sys._current_frames().get(self._loop_thread)
         if frame is None:
-            return "an unknown place"
-        here = traceback.extract_stack(frame, limit=1)[0]
-        return f"{here.filename}:{here.lineno}, in {here.name}"
+            return "an unknown location"
+        innermost = traceback.extract_stack(frame, limit=1)[0]
+        return f"{innermost.filename}:{innermost.lineno}, in {innermost.name}"

@@ -1,16 +1,16 @@
-"""A controller reads its own writes: what a reconcile wrote is in the cache before the same key is reconciled again.
+"""Lets a controller read its own writes: a key is not reconciled again before the caches contain its last writes.
 
     with own_writes.observed(key):
-        await reconcile(key)               whatever client it uses, in whatever task or thread it starts
-    await own_writes.wait(key)             before the next time
+        await reconcile(key)               writes through any client, in any task or thread that it starts
+    await own_writes.wait(key)             before the next reconcile of this key
 
-Only what the controller watches counts: nothing else is in its caches.
+Only writes of watched kinds count: no other objects are in the caches.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -26,100 +26,100 @@ from listwatch.meta import GroupKind, GroupResource, ObjectKey, compare_resource
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import UNREADABLE
 
-__all__ = ["OwnWrites", "place_in"]
+__all__ = ["OwnWrites", "parse_path"]
 
-_FEW = 100
+_PRUNE_SIZE = 100
 
 
 @dataclass(slots=True)
 class _Pending:
-    """What the last reconcile of one key wrote: the newest version in each place, and objects that are to vanish."""
+    """The writes of one key: the newest version per source and namespace, and the deleted objects with their uids."""
 
     versions: dict[tuple[Source, str], str] = field(default_factory=dict)
-    ends: dict[tuple[Source, ObjectKey], str] = field(default_factory=dict)
+    deletions: dict[tuple[Source, ObjectKey], str] = field(default_factory=dict)
 
 
 class OwnWrites:
-    """What each key's reconciles wrote, until the caches have it."""
+    """The writes of each key's reconciles, until the caches contain them."""
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: Iterable[Source],
         *,
-        patience: float,
+        timeout: float,
         clock: Clock,
         on_stale: Callable[[ObjectKey, Exception], None],
     ) -> None:
-        self._sources = sources
-        # There is an end to it because it cannot always be known whether what was written belongs in a cache.
-        self._patience = patience
+        self._sources = [*sources]
+        # Needed because it is not always known whether a written object belongs in a cache.
+        self._timeout = timeout
         self._clock = clock
         self._on_stale = on_stale
         self._pending: dict[ObjectKey, _Pending] = {}
-        self._prune_at = _FEW
+        self._prune_at = _PRUNE_SIZE
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._pending)
 
     def observed(self, key: ObjectKey) -> AbstractContextManager[None]:
-        """Remember what is written in this block, for that key."""
-        return observing_writes(lambda request, answer: self._saw(key, request, answer))
+        """Remember the writes in this block, for that key."""
+        return observing_writes(lambda request, response: self._observe(key, request, response))
 
     async def wait(self, key: ObjectKey) -> None:
-        """Wait until the caches have what was written for this key, or patience ends, which is reported."""
+        """Wait until the caches contain the writes of this key; calls `on_stale` after the timeout."""
         with self._lock:
             pending = self._pending.pop(key, None)
         if pending is None:
             return
         try:
             for (source, namespace), version in pending.versions.items():
-                await source.informer.wait_until(version, self._patience, namespace=namespace)
-            for (source, gone), uid in pending.ends.items():
-                await source.wait_gone(gone, uid, clock=self._clock, timeout=self._patience)
+                await source.informer.wait_until(version, self._timeout, namespace=namespace)
+            for (source, deleted), uid in pending.deletions.items():
+                await source.wait_deleted(deleted, uid, clock=self._clock, timeout=self._timeout)
         except TimeoutError as error:
             self._on_stale(key, error)
         except ListWatchError:
-            return  # an informer that has stopped, looks elsewhere, or counts otherwise, will never have it
+            return  # the informer has stopped, or cannot compare these versions: waiting would not help
 
-    def _saw(self, key: ObjectKey, request: HTTPRequest, answer: HTTPResponse) -> None:
+    def _observe(self, key: ObjectKey, request: HTTPRequest, response: HTTPResponse) -> None:
         try:
-            written = _Written(request, answer)
-            sources = [source for source in self._sources if source.has_cached(*written.names)]
+            write = _Write(request, response)
+            sources = [source for source in self._sources if source.has_cached(*write.names)]
             if sources:
-                # A blocking client tells of it in another thread.
+                # A blocking client calls this in another thread.
                 with self._lock:
-                    written.note(sources, self._pending.setdefault(key, _Pending()))
+                    write.add_to(self._pending.setdefault(key, _Pending()), sources)
                     self._prune()
         except ListWatchError:
-            return  # an answer that cannot be read is for who asked for it to complain of
+            return  # an unreadable response is an error for the caller of the client
 
     def _prune(self) -> None:
-        """Let go of keys that were not reconciled again, perhaps never will be, and whose writes are long cached."""
+        """Drop keys whose writes are cached: a key may never be reconciled again."""
         if len(self._pending) < self._prune_at:
             return
         self._pending = {key: each for key, each in self._pending.items() if not _is_cached(each)}
-        self._prune_at = 2 * len(self._pending) + _FEW
+        self._prune_at = 2 * len(self._pending) + _PRUNE_SIZE
 
 
-class _Written:
-    """One write: what the request and its answer say about it."""
+class _Write:
+    """One write request and its response."""
 
-    def __init__(self, request: HTTPRequest, answer: HTTPResponse) -> None:
-        group, plural, namespace, name = place_in(request.target.partition("?")[0])
-        self._object = Unstructured.from_wire(answer.body)
+    def __init__(self, request: HTTPRequest, response: HTTPResponse) -> None:
+        group, plural, namespace, name = parse_path(request.target.partition("?")[0])
+        self._object = Unstructured.from_wire(response.body)
         self._is_status = self._object.kind == "Status"
         self._is_deletion = request.method == "DELETE"
         self._key = ObjectKey(namespace, name)
         api_group = self._object.api_version.rpartition("/")[0]
         self.names = (GroupResource(group, plural), GroupKind(api_group, self._object.kind))
 
-    def note(self, sources: Sequence[Source], pending: _Pending) -> None:
+    def add_to(self, pending: _Pending, sources: Iterable[Source]) -> None:
         written = self._object
         is_gone = self._is_deletion and (self._is_status or written.metadata.deletion_timestamp is None)
         for source in sources:
             if is_gone:
-                pending.ends[source, self._key] = _uid_of(written)
+                pending.deletions[source, self._key] = _uid_of(written)
             elif written.resource_version and not self._is_status and source.covers(written):
                 place, version = (source, written.namespace), written.resource_version
                 if compare_resource_versions(version, pending.versions.get(place, version)) >= 0:
@@ -127,8 +127,8 @@ class _Written:
 
 
 def _is_cached(pending: _Pending) -> bool:
-    are_there = all(_has_reached(source, version) for (source, _), version in pending.versions.items())
-    return are_there and not any(key in source.informer.indexer for source, key in pending.ends)
+    are_present = all(_has_reached(source, version) for (source, _), version in pending.versions.items())
+    return are_present and not any(key in source.informer.indexer for source, key in pending.deletions)
 
 
 def _has_reached(source: Source, version: str) -> bool:
@@ -156,8 +156,8 @@ def _uid_of(written: Unstructured) -> str:
         return ""
 
 
-def place_in(path: str) -> tuple[str, str, str, str]:
-    """Group, plural, namespace and name in the path of a request; empty where it says nothing of them."""
+def parse_path(path: str) -> tuple[str, str, str, str]:
+    """Group, plural, namespace and name in the path of a request; empty where it has none."""
     parts = path.strip("/").split("/")
     group, rest = (parts[1], parts[3:]) if parts[0] == "apis" and len(parts) > 2 else ("", parts[2:])
     namespace = ""

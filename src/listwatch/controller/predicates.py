@@ -1,20 +1,22 @@
-"""Which changes matter: questions about the old and the new state of an object. `triggers` asks them.
+"""Predicates: which changes of an object matter. They are functions of the old and the new object.
 
     Watch(Deployment, when=generation_changed | annotations_changed)
     Watch(Pod, when=~has_label("ignored"))
 
-`old` is None for an object that is new, and `new` is None for one that is gone.
+`old` is None for a new object, and `new` is None for a deleted one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from listwatch.errors import UsageError
+from listwatch.objects.object import Object
 
 __all__ = [
     "Predicate",
+    "PredicateFunction",
     "annotations_changed",
     "generation_changed",
     "has_label",
@@ -23,28 +25,31 @@ __all__ = [
     "resource_version_changed",
 ]
 
-Question = Callable[[Any, Any], bool]
+T = TypeVar("T", bound=Object)
+
+PredicateFunction = Callable[[T | None, T | None], bool]
+"""Returns whether a change from the old to the new object matters."""
 
 
 class Predicate:
-    """A question about the old and the new state of an object, which can be joined with others by `&`, `|` and `~`."""
+    """A predicate function that combines with others through `&`, `|` and `~`."""
 
-    def __init__(self, asks: Question, *, name: str = "") -> None:
-        if not callable(asks):
-            raise UsageError(f"a predicate is a function of the old and the new object, and {asks!r} is none")
-        self._asks = asks
-        self._name = name or getattr(asks, "__qualname__", repr(asks))
+    def __init__(self, function: PredicateFunction[Any], *, name: str = "") -> None:
+        if not callable(function):
+            raise UsageError(f"Predicate({function!r}): expected a function of the old and the new object")
+        self._function = function
+        self._name = name or getattr(function, "__qualname__", repr(function))
 
     def __call__(self, old: Any, new: Any) -> bool:
-        return bool(self._asks(old, new))
+        return bool(self._function(old, new))
 
-    def __and__(self, other: Question) -> Predicate:
-        also = predicate(other)
-        return Predicate(lambda old, new: self(old, new) and also(old, new), name=f"({self!r} & {also!r})")
+    def __and__(self, other: PredicateFunction[Any]) -> Predicate:
+        right = predicate(other)
+        return Predicate(lambda old, new: self(old, new) and right(old, new), name=f"({self!r} & {right!r})")
 
-    def __or__(self, other: Question) -> Predicate:
-        also = predicate(other)
-        return Predicate(lambda old, new: self(old, new) or also(old, new), name=f"({self!r} | {also!r})")
+    def __or__(self, other: PredicateFunction[Any]) -> Predicate:
+        right = predicate(other)
+        return Predicate(lambda old, new: self(old, new) or right(old, new), name=f"({self!r} | {right!r})")
 
     def __invert__(self) -> Predicate:
         return Predicate(lambda old, new: not self(old, new), name=f"~{self!r}")
@@ -53,30 +58,33 @@ class Predicate:
         return self._name
 
 
-def predicate(asks: Question) -> Predicate:
-    """`@predicate` makes one of a function of the old and the new object."""
-    return asks if isinstance(asks, Predicate) else Predicate(asks)
+def predicate(function: PredicateFunction[Any]) -> Predicate:
+    """Make a Predicate of a function of the old and the new object; usable as a decorator."""
+    return function if isinstance(function, Predicate) else Predicate(function)
 
 
-def _changed(part: Callable[[Any], object], name: str) -> Predicate:
-    """Whether that part differs; objects that come or go always matter."""
+def _changed(part: Callable[[Object], object], name: str) -> Predicate:
+    """Whether that part differs; created and deleted objects always match."""
     return Predicate(lambda old, new: old is None or new is None or part(old) != part(new), name=name)
 
 
 generation_changed = _changed(lambda item: item.metadata.generation, "generation_changed")
-"""The spec was changed: the server counts a generation up for that, and not for the status."""
+"""The spec changed: the server increments the generation for a change of the spec, not of the status."""
 
 labels_changed = _changed(lambda item: item.labels, "labels_changed")
+"""The labels changed."""
+
 annotations_changed = _changed(lambda item: item.metadata.annotations, "annotations_changed")
+"""The annotations changed."""
 
 resource_version_changed = _changed(lambda item: item.resource_version, "resource_version_changed")
-"""Anything was changed: leaves out what is only told again by a resync."""
+"""Anything changed: ignores resyncs."""
 
 
 def has_label(name: str, value: str | None = None) -> Predicate:
-    """The object has, or had until now, this label, with this value if one is given."""
+    """The old or the new object has this label; with this value, if one is given."""
 
-    def is_labelled(item: Any) -> bool:
+    def is_labelled(item: Object | None) -> bool:
         return item is not None and name in item.labels and value in (None, item.labels[name])
 
     text = f"has_label({name!r})" if value is None else f"has_label({name!r}, {value!r})"

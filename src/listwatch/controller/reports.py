@@ -1,71 +1,72 @@
-"""What a controller says of itself: every failure as a value, and numbers on request. `workers` fills them in."""
+"""What a controller reports: failures as values, and statistics."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from listwatch.controller.reconciler import Outcome
-from listwatch.errors import ListWatchError, ReconcileTimeoutError
+from listwatch.errors import ListWatchError
+from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.informer.shared_informer import InformerStatistics
 from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.meta import ObjectKey
-from listwatch.workqueue.durations import Durations, DurationSummary
-from listwatch.workqueue.queue import WorkQueueStatistics
+from listwatch.metrics.samples import Sample, Value, samples_of
+from listwatch.workqueue.queue_state import DurationSummary, WorkQueueStatistics
 
-__all__ = [
-    "ControllerStatistics",
-    "Counts",
-    "Failure",
-    "ManagerStatistics",
-    "Reporter",
-    "log_failure",
-]
+__all__ = ["ControllerStatistics", "Failure", "FailureReporter", "ManagerStatistics"]
 
 _log = logging.getLogger("listwatch.controller")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that went wrong in a controller, which goes on."""
+    """A failure inside a controller, which continues."""
 
     controller: str
-    doing: str
-    """What failed: with the name of the function, and the key or the object."""
+    description: str
+    """What failed, with the name of the function and the key or the object."""
     error: BaseException
     key: ObjectKey | None = None
+    attempt: int = 0
+    """How many times in a row the key was reconciled without success; 0 if no reconcile failed."""
     will_retry: bool = False
 
     def __str__(self) -> str:
-        end = "; it is tried again" if self.will_retry else ""
-        return f"{self.controller}: {self.doing}: {str(self.error) or repr(self.error)}{end}"
+        retry = "; it will be retried" if self.will_retry else ""
+        return f"{self.controller}: {self.description}: {str(self.error) or repr(self.error)}{retry}"
 
 
-def log_failure(failure: Failure) -> None:
-    """What happens to failures if a program does not want to see them itself."""
-    # An error of ours says all; of others, only the place tells what happened.
-    trace = None if isinstance(failure.error, ListWatchError) else failure.error
-    _log.error("%s", failure, exc_info=trace)
-
-
-class Reporter:
-    """Tells a program what goes wrong in one controller, and remembers the last of it."""
+class FailureReporter:
+    """Passes the failures of one controller to `on_failure`, or to the log, and keeps the last one."""
 
     def __init__(self, controller: str, on_failure: Callable[[Failure], None] | None) -> None:
         self._controller = controller
-        self._on_failure = on_failure or log_failure
+        self._on_failure = on_failure or _log_failure
         self.last: Failure | None = None
 
     def __call__(
-        self, doing: str, error: BaseException, key: ObjectKey | None = None, *, will_retry: bool = False
+        self,
+        description: str,
+        error: BaseException,
+        key: ObjectKey | None = None,
+        *,
+        attempt: int = 0,
+        will_retry: bool = False,
     ) -> None:
-        self.last = Failure(self._controller, doing, error, key, will_retry)
+        failure = self.last = Failure(self._controller, description, error, key, attempt, will_retry)
         try:
-            self._on_failure(self.last)
-        except Exception as another:  # noqa: BLE001  # it is the user's function
-            log_failure(self.last)
-            log_failure(Failure(self._controller, "on_failure failed", another))
+            self._on_failure(failure)
+        except Exception as raised:  # noqa: BLE001  # user code
+            _log_failure(failure)
+            _log_failure(Failure(self._controller, "on_failure failed", raised))
+
+
+def _log_failure(failure: Failure) -> None:
+    # The message of our own errors is enough; other errors need the traceback.
+    traceback = None if isinstance(failure.error, ListWatchError) else failure.error
+    fields = {"controller": failure.controller, "key": str(failure.key or ""), "attempt": failure.attempt}
+    _log.error("%s", failure, exc_info=traceback, extra=fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,32 +76,58 @@ class ControllerStatistics:
     name: str
     concurrency: int
     running: int
+    """Reconciles in progress."""
     queue: WorkQueueStatistics
     succeeded: int
     requeued: int
-    """How many of these want to be called again later."""
+    """Successful reconciles that returned a delay."""
     failed: int
-    """How many failed and are tried again; those that took too long are among them."""
+    """Failed reconciles that are retried, timeouts included."""
     gave_up: int
-    """How many failed for good."""
+    """Reconciles that raised PermanentError and are not retried."""
     timed_out: int
     interrupted: int
-    """How many were cancelled in the middle: nothing is known of what they did."""
+    """Reconciles that were cancelled; their effects are unknown."""
     stale: int
-    """How many began although the cache did not show yet what the one before had written."""
+    """Reconciles that started before the caches contained the key's last writes."""
     keys_with_writes: int
-    """For how many keys something was written that may have to be waited for before the next reconcile."""
-    held_up: int
-    """How often the event loop was held up by a reconcile."""
+    """Keys with writes that the caches may not contain yet."""
+    loop_stalls: int
+    """How often a reconcile blocked the event loop."""
     trigger_failures: int
-    """How often a predicate, a function for keys or a timer failed."""
+    """Failures of predicates, key functions and timers."""
     durations: DurationSummary
     last_failure: Failure | None
+    events: EventRecorderStatistics | None
+    """Of the events that reconcile functions recorded."""
+
+    def samples(self) -> Iterator[Sample]:
+        """The same as samples for metrics."""
+        label = ("controller", self.name)
+        results = {
+            "success": self.succeeded - self.requeued,
+            "requeue_after": self.requeued,
+            "error": self.failed + self.gave_up,
+        }
+        for result, count in results.items():
+            labels = (label, ("result", result))
+            yield Sample("controller_runtime_reconcile_total", "Reconciles, by result.", labels, count)
+        values: dict[str, tuple[str, Value]] = {
+            "terminal_reconcile_errors_total": ("Reconciles that failed and are not retried.", self.gave_up),
+            "active_workers": ("Reconciles in progress.", self.running),
+            "max_concurrent_reconciles": ("Maximum number of concurrent reconciles.", self.concurrency),
+            "reconcile_time_seconds": ("Duration of reconciles.", self.durations),
+        }
+        for name, (help_text, value) in values.items():
+            yield Sample(f"controller_runtime_{name}", help_text, (label,), value)
+        yield from samples_of(self.queue)
+        if self.events is not None:
+            yield from samples_of(self.events)
 
 
 @dataclass(frozen=True, slots=True)
 class ManagerStatistics:
-    """What a manager and all that it runs are doing."""
+    """The statistics of a manager, its controllers, their informers and the leader elector."""
 
     is_leading: bool
     is_ready: bool
@@ -109,29 +136,7 @@ class ManagerStatistics:
     informers: tuple[InformerStatistics, ...]
     elector: ElectorStatistics | None
 
-
-@dataclass(slots=True)
-class Counts:
-    """The numbers as they grow."""
-
-    succeeded: int = 0
-    requeued: int = 0
-    failed: int = 0
-    gave_up: int = 0
-    timed_out: int = 0
-    interrupted: int = 0
-    stale: int = 0
-    held_up: int = 0
-    trigger_failures: int = 0
-    durations: Durations = field(default_factory=Durations)
-
-    def ended(self, outcome: Outcome, seconds: float) -> None:
-        self.durations.add(seconds)
-        if outcome.error is None:
-            self.succeeded += 1
-            self.requeued += outcome.again_after is not None
-        elif outcome.is_permanent:
-            self.gave_up += 1
-        else:
-            self.failed += 1
-            self.timed_out += isinstance(outcome.error, ReconcileTimeoutError)
+    def samples(self) -> Iterator[Sample]:
+        """The same as samples for metrics."""
+        for statistics in (*self.controllers, *self.informers, *filter(None, [self.elector])):
+            yield from samples_of(statistics)

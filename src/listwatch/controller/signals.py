@@ -1,4 +1,4 @@
-"""Hears the signals by which a program is told to end: SIGTERM from a kubelet, SIGINT from a keyboard."""
+"""Handles the signals that stop a program: SIGTERM from a kubelet, SIGINT from a keyboard."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-__all__ = ["ENDING", "on_ending_signals"]
+__all__ = ["STOP_SIGNALS", "handling_stop_signals"]
 
-ENDING = (signal.SIGTERM, signal.SIGINT)
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
-def on_ending_signals(action: Callable[[], None]) -> Iterator[None]:
-    """Call the action, in the running loop, for each such signal within this block.
+def handling_stop_signals(action: Callable[[], None]) -> Iterator[None]:
+    """Call the action in the running loop for each stop signal within this block.
 
-    Only a program's main thread hears signals; in any other this does nothing.
+    Python handles signals only in the main thread; in any other thread this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
-    before: dict[signal.Signals, Any] = {}
-    for each in ENDING:
-        with suppress(NotImplementedError):  # a system whose loops cannot
-            before[each] = signal.getsignal(each)
+    previous: dict[signal.Signals, Any] = {}
+    for each in STOP_SIGNALS:
+        with suppress(NotImplementedError):  # event loops on Windows
+            previous[each] = signal.getsignal(each)
             loop.add_signal_handler(each, action)
     try:
         yield
     finally:
-        for each, handler in before.items():
+        for each, handler in previous.items():
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(each)
                 signal.signal(each, handler)

@@ -1,72 +1,87 @@
-"""One watch of a controller, connected to its informer: hears of changes and passes on the keys they lead to.
+"""Connects the watches of a controller to informers, and maps changes to keys.
 
-`triggers` has what programs say; `own_writes` asks here whether a cache has what was written.
+    informer ─▶ Source: predicate ─▶ keys ─▶ enqueue
+
+`watches.py` has the options; `workers.py` has the queue; `own_writes.py` asks whether a cache contains a write.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from listwatch.cache.field_values import field_text
 from listwatch.clock import Clock, time_limit
-from listwatch.controller.triggers import KeyFunction, Watch, group_kind_of, keys_from
-from listwatch.errors import InformerStoppedError, UsageError
+from listwatch.controller.owners import controller_of
+from listwatch.controller.watches import Every, KeyFunction, Kind, Watch, as_watch, group_kind_of
+from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.informer.factory import InformerHandle, SharedInformerFactory
 from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
-from listwatch.meta import GroupKind, GroupResource, ObjectKey
+from listwatch.meta import GroupKind, GroupResource, ObjectKey, split_api_version
 from listwatch.objects.object import Object
 from listwatch.selectors import parse_field_selector, parse_label_selector
 from listwatch.workqueue.queue import LOW_PRIORITY
 
-__all__ = ["Enqueue", "Report", "Source"]
+__all__ = ["Enqueue", "Source", "Sources", "key_from", "keys_from"]
 
 Enqueue = Callable[[Iterable[ObjectKey], int], None]
-Report = Callable[[BaseException, str], None]
+ReportFailure = Callable[[BaseException, str], None]
 
 
 class Source:
-    """Keys of changed objects, from `open` until `close`; what its functions raise is reported, and others go on."""
+    """Enqueues the keys of changed objects, from `open` until `close`.
 
-    def __init__(self, watch: Watch, keys: KeyFunction, *, enqueue: Enqueue, report: Report) -> None:
+    An exception of a predicate or of a key function is reported and affects no other change.
+    """
+
+    def __init__(self, watch: Watch[Any], keys: KeyFunction[Any]) -> None:
         self.watch = watch
         self._keys = keys
-        self._enqueue = enqueue
-        self._report = report
+        self._enqueue: Enqueue
+        self._report: ReportFailure
         self._labels = parse_label_selector(watch.label_selector)
         self._fields = parse_field_selector(watch.field_selector)
-        self._places: tuple[str, ...] = ("",)
+        self._namespaces: tuple[str, ...] = ("",)
         self._informer: SharedIndexInformer[Any] | None = None
         self._handle: InformerHandle[Any] | None = None
         self._registration: HandlerRegistration[Any] | None = None
-        self._awaited_ends: dict[ObjectKey, list[Callable[[], object]]] = {}
+        self._deletion_waiters: dict[ObjectKey, list[Callable[[], object]]] = {}
 
     def __repr__(self) -> str:
-        return f"<Source of {self.watch.title}>"
+        return f"<Source of {self.watch}>"
 
-    # --- life --------------------------------------------------------------------------------------------------------
+    # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     @property
     def informer(self) -> SharedIndexInformer[Any]:
         if self._informer is None:
-            raise UsageError(f"there is no cache of {self.watch.title} yet: the controller was not started")
+            raise UsageError(f"the cache of {self.watch} does not exist yet: the controller was not started")
         return self._informer
 
-    def open(self, factory: SharedInformerFactory | None, places: tuple[str, ...]) -> None:
-        """Listen to the informer that was given, or to a shared one."""
+    def open(
+        self,
+        factory: SharedInformerFactory | None,
+        namespaces: tuple[str, ...],
+        *,
+        enqueue: Enqueue,
+        report: ReportFailure,
+    ) -> None:
+        """Register a handler with the given informer, or with a shared one of the factory."""
+        self._enqueue, self._report = enqueue, report
         watch = self.watch
         if isinstance(watch.of, SharedIndexInformer):
             self._informer = watch.of
         elif factory is None:
-            raise UsageError(f"{watch.title} cannot be watched: give the controller a client=, or a ready informer")
+            raise UsageError(f"cannot watch {watch}: pass client= to the controller, or watch an existing informer")
         else:
-            self._places = self._chosen_places(places)
+            self._namespaces = self._watched_namespaces(namespaces)
             self._handle = factory.informer(
                 watch.of,
-                namespace=self._places[0] if len(self._places) == 1 else None,
-                namespaces=self._places if len(self._places) > 1 else (),
+                namespace=self._namespaces[0] if len(self._namespaces) == 1 else None,
+                namespaces=self._namespaces if len(self._namespaces) > 1 else (),
                 label_selector=watch.label_selector,
                 field_selector=watch.field_selector,
                 transform=watch.transform,
@@ -77,20 +92,18 @@ class Source:
             on_add=self._on_add, on_update=self._on_update, on_delete=self._on_delete
         )
 
-    def _chosen_places(self, places: tuple[str, ...]) -> tuple[str, ...]:
-        """Where to look: what the watch says, else everywhere for what lives in no namespace, else as all others."""
+    def _watched_namespaces(self, default: tuple[str, ...]) -> tuple[str, ...]:
+        """The namespaces of the watch; else all for a cluster-scoped kind; else those of the controller."""
         watch = self.watch
         if watch.namespaces or watch.namespace is not None:
             return tuple(watch.namespaces) or (watch.namespace or "",)
         resource = watch.of.resource if isinstance(watch.of, type) else None
-        return places if resource is None or resource.namespaced else ("",)
+        return default if resource is None or resource.namespaced else ("",)
 
     async def wait_for_sync(self) -> None:
-        """Wait until all that is there has led to its keys."""
+        """Wait until the keys of all existing objects are enqueued."""
         if self._registration is None:
-            raise InformerStoppedError(
-                f"{self.watch.title} is not watched: the controller ended before it came to that"
-            )
+            raise InformerStoppedError(f"{self.watch} is not watched: the controller stopped before its watches opened")
         await self._registration.wait_for_sync()
 
     async def close(self) -> None:
@@ -101,7 +114,7 @@ class Source:
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _on_add(self, item: Object, is_initial: bool) -> None:  # noqa: FBT001  # that is how informers tell
+    def _on_add(self, item: Object, is_initial: bool) -> None:  # noqa: FBT001  # the signature of informer handlers
         self._changed(None, item, LOW_PRIORITY if is_initial else 0)
 
     def _on_update(self, old: Object, new: Object) -> None:
@@ -109,66 +122,244 @@ class Source:
         self._changed(old, new, LOW_PRIORITY if is_resync else 0)
 
     def _on_delete(self, item: Object) -> None:
-        for tell in self._awaited_ends.pop(item.key, ()):
-            tell()
+        for notify in self._deletion_waiters.pop(item.key, ()):
+            notify()
         self._changed(item, None, 0)
 
     def _changed(self, old: Object | None, new: Object | None, priority: int) -> None:
-        if self._matters(old, new):
-            # Both: an object may have been taken from one owner and given to another.
-            found = dict.fromkeys(key for item in (new, old) if item is not None for key in self._keys_of(item))
-            self._enqueue(found, priority)
+        if self.watch.when is None or self._matches(old, new):
+            # The keys of both: the owner of an object may have changed.
+            keys = dict.fromkeys(key for item in (new, old) if item is not None for key in self._keys_of(item))
+            self._enqueue(keys, priority)
 
-    def _matters(self, old: Object | None, new: Object | None) -> bool:
-        if self.watch.when is None:
-            return True
+    def _matches(self, old: Object | None, new: Object | None) -> bool:
+        assert self.watch.when is not None
         try:
             return bool(self.watch.when(old, new))
-        except BaseException as error:  # noqa: BLE001  # it is the user's function; SystemExit would end the event loop
-            self._failed(error, "predicate", new or old)
-            return True  # once too often is better than never
+        except BaseException as error:  # noqa: BLE001  # user code; SystemExit would end the event loop
+            self._failed(error, "predicate", self.watch.when, new or old)
+            return True  # a superfluous reconcile is harmless, a missing one is not
 
     def _keys_of(self, item: Object) -> list[ObjectKey]:
         try:
             return keys_from(self._keys(item))
-        except BaseException as error:  # noqa: BLE001  # so is this
-            self._failed(error, "function for keys", item)
+        except BaseException as error:  # noqa: BLE001  # user code; SystemExit would end the event loop
+            self._failed(error, "key function", self._keys, item)
             return []
 
-    def _failed(self, error: BaseException, what: str, item: Object | None) -> None:
-        function = self.watch.when if what == "predicate" else self._keys
+    def _failed(self, error: BaseException, what: str, function: object, item: Object | None) -> None:
         name = getattr(function, "__qualname__", repr(function))
-        self._report(error, f"the {what} {name} failed on {'nothing' if item is None else item.describe()}")
+        self._report(error, f"{what} {name} failed on {'no object' if item is None else item.describe()}")
 
-    # --- what the cache has ------------------------------------------------------------------------------------------
+    # --- cache contents ----------------------------------------------------------------------------------------------
 
     def has_cached(self, *names: GroupResource | GroupKind) -> bool:
-        """Whether objects of one of these names are in this cache."""
+        """Whether this cache holds the objects of one of these resources or kinds."""
         resource = self.informer.kind.resource
         known = {resource.group_resource} if resource else set()
         kind = group_kind_of(self.watch.of)
         return any(name in known or name == kind or str(name) == self.informer.name for name in names)
 
     def covers(self, item: Object) -> bool:
-        """Whether an object of this kind belongs in the cache, which may hold only some."""
-        if item.namespace and not {"", item.namespace}.intersection(self._places):
+        """Whether an object of this kind is selected by the watch."""
+        if item.namespace and not {"", item.namespace}.intersection(self._namespaces):
             return False
         return self._labels.matches(item.labels) and self._fields.matches(partial(field_text, item))
 
-    async def wait_gone(self, key: ObjectKey, uid: str, *, clock: Clock, timeout: float) -> None:
-        """Wait until the cache does not have that very object any more; TimeoutError."""
+    async def wait_deleted(self, key: ObjectKey, uid: str, *, clock: Clock, timeout: float) -> None:
+        """Wait until the cache does not contain the object with this uid; raises TimeoutError."""
         cached = self.informer.indexer.get(key)
         if cached is None or (uid and cached.uid != uid):
             return
-        ended = asyncio.Event()
-        # An informer for blocking programs tells of it in another thread.
-        tell = partial(asyncio.get_running_loop().call_soon_threadsafe, ended.set)
-        waiting = self._awaited_ends.setdefault(key, [])
-        waiting.append(tell)
+        deleted = asyncio.Event()
+        # An informer of the blocking API calls its handlers in another thread.
+        notify = partial(asyncio.get_running_loop().call_soon_threadsafe, deleted.set)
+        waiters = self._deletion_waiters.setdefault(key, [])
+        waiters.append(notify)
         try:
             async with time_limit(clock, timeout):
-                await ended.wait()
+                await deleted.wait()
         finally:
-            waiting.remove(tell)
-            if not waiting and self._awaited_ends.get(key) is waiting:
-                del self._awaited_ends[key]
+            waiters.remove(notify)
+            if not waiters and self._deletion_waiters.get(key) is waiters:
+                del self._deletion_waiters[key]
+
+
+class Sources:
+    """All sources of one controller. The main source is that of `for_`."""
+
+    def __init__(
+        self,
+        for_: Kind[Any] | None,
+        owns: object,
+        watches: object,
+        *,
+        name: str,
+        clock: Clock,
+    ) -> None:
+        self._name = name
+        self._clock = clock
+        self._main = None if for_ is None else _main_source(as_watch(for_, "for_"))
+        given = _checked_list(watches, "watches")
+        self.timers = [each for each in given if isinstance(each, Every)]
+        self.all = [
+            *([] if self._main is None else [self._main]),
+            *(self._owned_source(as_watch(each, "owns")) for each in _checked_list(owns, "owns")),
+            *(self._watched_source(as_watch(each, "watches")) for each in given if not isinstance(each, Every)),
+        ]
+        self._is_open = False
+        self._opened_or_closed = asyncio.Event()
+
+    def _owned_source(self, watch: Watch[Any]) -> Source:
+        owner = None if self._main is None else group_kind_of(self._main.watch.of)
+        if owner is None:
+            raise UsageError(
+                f"owns={watch} needs the kind of the owner: pass for_= a class or an (apiVersion, kind) pair"
+            )
+        return Source(watch, watch.keys or _owner_key(owner, self._is_namespaced))
+
+    def _watched_source(self, watch: Watch[Any]) -> Source:
+        if watch.keys is None:
+            raise UsageError(f"watches={watch} maps to no keys: pass Watch({watch}, keys=function)")
+        return Source(watch, watch.keys)
+
+    def _is_namespaced(self, key: ObjectKey) -> bool:
+        """Whether the main kind is namespaced; where the model does not say, the cache does."""
+        resource = self.main.kind.resource
+        return resource.namespaced if resource is not None else key.name not in self.main.indexer
+
+    # --- lifecycle ---------------------------------------------------------------------------------------------------
+
+    def open(
+        self,
+        factory: SharedInformerFactory | None,
+        namespaces: tuple[str, ...],
+        *,
+        enqueue: Enqueue,
+        report: ReportFailure,
+    ) -> None:
+        """Open all sources: from now on, changes enqueue keys."""
+        for source in self.all:
+            source.open(factory, namespaces, enqueue=enqueue, report=report)
+        self._is_open = True
+        self._opened_or_closed.set()
+
+    def end_waiting(self) -> None:
+        """Let `wait_for_sync` raise, if the sources were not opened."""
+        self._opened_or_closed.set()
+
+    async def close(self) -> None:
+        """Close all sources."""
+        self.end_waiting()
+        for source in self.all:
+            await source.close()
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    @property
+    def main(self) -> SharedIndexInformer[Any]:
+        """The informer of the controller's kind."""
+        if self._main is None:
+            raise UsageError(f"controller {self._name} has no for_=: read what it watches through indexer(...)")
+        return self._main.informer
+
+    def informer(self, kind: Kind[Any]) -> SharedIndexInformer[Any]:
+        """The informer of a watched kind."""
+        wanted = as_watch(kind, "kind")
+        found = [source for source in self.all if str(source.watch) == str(wanted)]
+        if not found:
+            watched = ", ".join(str(source.watch) for source in self.all) or "nothing"
+            raise UsageError(f"controller {self._name} does not watch {wanted}; it watches {watched}")
+        # Two groups may have a kind of the same name.
+        return min(found, key=lambda source: source.watch.of != wanted.of).informer
+
+    def keys(self) -> list[str]:
+        """All cached keys of the controller's kind."""
+        return [] if self._main is None else self._main.informer.indexer.keys()
+
+    # --- sync --------------------------------------------------------------------------------------------------------
+
+    @property
+    def are_synced(self) -> bool:
+        return self._is_open and all(informer.has_synced for informer in self._informers())
+
+    def why_not_ready(self) -> str | None:
+        """Why the caches are not synced; None once they are."""
+        if not self._is_open:
+            return f"{self._name}: the controller was not started"
+        return next(filter(None, (informer.why_not_synced() for informer in self._informers())), None)
+
+    async def wait_for_sync(self, timeout: float | None) -> None:
+        """Wait until the keys of all existing objects are enqueued; raises SyncTimeoutError."""
+        try:
+            async with time_limit(self._clock, timeout):
+                await self._opened_or_closed.wait()
+                for source in self.all:
+                    await source.wait_for_sync()
+        except TimeoutError:
+            raise self._sync_timeout(timeout) from None
+
+    def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:
+        message = f"controller {self._name} has not synced within {timeout} s: {self.why_not_ready()}"
+        attempts = max((informer.failed_attempts for informer in self._informers()), default=0)
+        errors = (informer.last_error for informer in self._informers())
+        return SyncTimeoutError(message, attempts=attempts, last_error=next(filter(None, errors), None))
+
+    def _informers(self) -> Iterator[SharedIndexInformer[Any]]:
+        return (source.informer for source in self.all if self._is_open)
+
+
+def _main_source(watch: Watch[Any]) -> Source:
+    return Source(watch, watch.keys or _own_key)
+
+
+def _checked_list(given: Any, option: str) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f"{option}={given!r}: expected a list, as {option}=[...]")
+    return [*given]
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def key_from(given: object) -> ObjectKey:
+    """The key in an ObjectKey, a `namespace/name` or an object."""
+    match given:
+        case ObjectKey(str(), str()):
+            return given
+        case str() if given:
+            return ObjectKey.parse(given)
+        case Object():
+            return given.key
+    raise BadKeyError(f"{given!r} is not a key: expected an ObjectKey, 'namespace/name' or an object", text=repr(given))
+
+
+def keys_from(given: object) -> list[ObjectKey]:
+    """The keys in what a key function returned: one key, several, or None."""
+    if given is None:
+        return []
+    if isinstance(given, ObjectKey | str | Object):
+        return [key_from(given)]
+    if inspect.iscoroutine(given):
+        given.close()
+        raise UsageError("the key function is async; it must be a plain function")
+    if not isinstance(given, Iterable):
+        raise BadKeyError(f"{given!r} is neither a key nor an iterable of keys", text=repr(given))
+    return [key_from(each) for each in given]
+
+
+def _own_key(item: Object) -> ObjectKey:
+    return item.key
+
+
+def _owner_key(owner: GroupKind, is_namespaced: Callable[[ObjectKey], bool]) -> KeyFunction[Any]:
+    """Maps an object to its controlling owner, if that is of this kind."""
+
+    def keys(item: Object) -> list[ObjectKey]:
+        found = controller_of(item)
+        if found is None or found.kind != owner.kind or split_api_version(found.api_version)[0] != owner.group:
+            return []
+        key = ObjectKey(item.namespace, found.name)
+        return [key if is_namespaced(key) else ObjectKey("", found.name)]
+
+    return keys

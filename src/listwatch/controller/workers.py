@@ -1,77 +1,140 @@
-"""Takes keys from a queue and has them reconciled, several at a time, and decides what becomes of each.
+"""Runs the workers of a controller: takes keys from the queue, reconciles each, and requeues it if necessary.
 
-`controller` fills the queue; `reconciler` makes one call.
+    enqueue ─▶ WorkQueue ─▶ worker: wait for own writes ─▶ reconcile(key) ─▶ forget, requeue, or retry with backoff
+
+An async function runs in the event loop, a plain function in a thread of its own. A call that does not end at its
+timeout, or when it is cancelled, cannot be forced to: its key stays in process, so that it never runs twice at once,
+and the other workers continue.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import inspect
+import math
+import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from listwatch.clock import Clock, time_limit
+from listwatch.controller.context import ReconcileContext, ReconcileForm
 from listwatch.controller.own_writes import OwnWrites
-from listwatch.controller.reconciler import Outcome, Reconcile, Reconciler
-from listwatch.controller.reports import ControllerStatistics, Counts, Reporter
+from listwatch.controller.reports import ControllerStatistics, FailureReporter
 from listwatch.controller.sources import Source
-from listwatch.errors import QueueShutDownError, ReconcileTimeoutError, UsageError
+from listwatch.errors import PermanentError, QueueShutDownError, ReconcileTimeoutError, UsageError
+from listwatch.events.recorder import EventRecorderStatistics
+from listwatch.informer.cancellation import is_being_cancelled
 from listwatch.meta import ObjectKey
 from listwatch.workqueue.queue import WorkQueue
+from listwatch.workqueue.queue_state import Durations
 
 __all__ = ["Workers"]
 
-_WITHOUT_LIMITER = 5.0  # seconds until a key is tried again for which the limiter could not say when
+_FALLBACK_RETRY_DELAY = 5.0
+"""The delay of a retry if the limiter fails."""
+
+_CANCELLATION_TIMEOUT = 5.0
+"""How long a cancelled call may delay the end of its worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The result of one call: a delay, nothing, or an error."""
+
+    requeue_after: float | None = None
+    error: BaseException | None = None
+
+    @property
+    def will_retry(self) -> bool:
+        return self.error is not None and not isinstance(self.error, PermanentError)
+
+
+class _Counts:
+    """The counters behind ControllerStatistics."""
+
+    def __init__(self) -> None:
+        self.succeeded = self.requeued = self.failed = self.gave_up = self.timed_out = 0
+        self.interrupted = self.stale = self.loop_stalls = self.trigger_failures = 0
+        self.durations = Durations()
+
+    def add(self, outcome: _Outcome, seconds: float) -> None:
+        self.durations.add(seconds)
+        if outcome.error is None:
+            self.succeeded += 1
+            self.requeued += outcome.requeue_after is not None
+        elif outcome.will_retry:
+            self.failed += 1
+            self.timed_out += isinstance(outcome.error, ReconcileTimeoutError)
+        else:
+            self.gave_up += 1
 
 
 class Workers:
-    """So many keys at once, and none of them twice; what fails is put back, for later and later."""
+    """The queue and the workers of one controller. Each call has an outcome, unless it is cancelled."""
 
     def __init__(
         self,
-        reconcile: Reconcile,
+        form: ReconcileForm,
         queue: WorkQueue[ObjectKey],
-        sources: Sequence[Source],
+        make_context: Callable[[ObjectKey, int], ReconcileContext[Any]],
         *,
+        sources: Iterable[Source],
         concurrency: int,
         timeout: float | None,
-        cache_patience: float,
-        counts: Counts,
-        report: Reporter,
+        own_writes_timeout: float,
+        report: FailureReporter,
         clock: Clock,
     ) -> None:
-        given: object = concurrency
-        if not isinstance(given, int) or given < 1:
-            raise UsageError(f"a controller needs a number of workers, and concurrency={concurrency!r} is none")
-        name = getattr(reconcile, "__qualname__", type(reconcile).__name__)
+        _check_options(concurrency, timeout)
+        self._form = form
         self._queue = queue
+        self._make_context = make_context
         self._concurrency = concurrency
-        self._counts = counts
+        self._timeout = timeout
         self._report = report
         self._clock = clock
-        self._reconciler = Reconciler(reconcile, name=name, timeout=timeout, clock=clock, on_overdue=self._overdue)
-        self._own_writes = OwnWrites(sources, patience=cache_patience, clock=clock, on_stale=self._stale)
+        self._own_writes = OwnWrites(sources, timeout=own_writes_timeout, clock=clock, on_stale=self._stale)
+        self._counts = _Counts()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_thread = 0
         self.stopping = asyncio.Event()
-        """Set when no other key is to be taken."""
+        """Set when no further key is taken."""
         self._finished = asyncio.Event()
         self._finished.set()
+        # A watchdog reads the calls in progress from its own thread.
+        self._calls: dict[asyncio.Task[_Outcome], ObjectKey] = {}
+        self._threads: dict[threading.Thread, ObjectKey] = {}
+
+    # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     @property
-    def is_working(self) -> bool:
+    def has_loop(self) -> bool:
+        return self._loop is not None
+
+    def use_running_loop(self) -> None:
+        """From now on, keys that are enqueued in another thread are added through this loop."""
+        self._loop, self._loop_thread = asyncio.get_running_loop(), threading.get_ident()
+
+    @property
+    def is_running(self) -> bool:
         return not self._finished.is_set()
 
     @property
-    def under_way(self) -> list[ObjectKey]:
+    def keys_in_progress(self) -> list[ObjectKey]:
         """The keys that are being reconciled."""
-        return list(self._reconciler.running.values())
+        return list(self._calls.values())
 
     @property
-    def has_left_some(self) -> bool:
-        """Whether a reconcile that was cancelled runs on: a thread, or a coroutine that does not mind."""
-        return bool(self._reconciler.unfinished)
+    def has_unfinished_calls(self) -> bool:
+        """Whether a call has not returned, even if it was cancelled: a thread, or a coroutine that ignores that."""
+        return bool(self._calls) or any(thread.is_alive() for thread in [*self._threads])
 
     async def run(self) -> None:
-        """Work until cancelled, or until it is not to take any more and all that is under way has ended."""
+        """Run until cancelled, or until `stop_taking` was called and all calls have ended."""
         self._finished.clear()
         try:
             async with asyncio.TaskGroup() as group:
@@ -81,12 +144,12 @@ class Workers:
             self._finished.set()
 
     def stop_taking(self) -> None:
-        """Begin with no other key."""
+        """Take no further key."""
         self.stopping.set()
         self._queue.shut_down()
 
     async def wait_finished(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is under way; False if that took too long."""
+        """Wait until all workers have ended; False after `timeout` seconds."""
         try:
             async with time_limit(self._clock, timeout):
                 await self._finished.wait()
@@ -94,20 +157,12 @@ class Workers:
             return False
         return True
 
-    def was_held_up(self, task: asyncio.Task[Any] | None, place: str) -> None:
-        """Report that the event loop is held up, if one of ours does that; called in another thread."""
-        key = None if task is None else self._reconciler.running.get(task)
-        if key is not None:
-            self._counts.held_up += 1
-            advice = UsageError("await what waits, or make the function a plain one: then it runs in a thread")
-            self._report(self._doing(key, f"holds up the event loop at {place}"), advice, key)
-
-    def statistics(self) -> ControllerStatistics:
+    def statistics(self, events: EventRecorderStatistics | None) -> ControllerStatistics:
         counts = self._counts
         return ControllerStatistics(
             name=self._queue.name,
             concurrency=self._concurrency,
-            running=len(self._reconciler.running),
+            running=len(self._calls),
             queue=self._queue.statistics(),
             succeeded=counts.succeeded,
             requeued=counts.requeued,
@@ -117,62 +172,184 @@ class Workers:
             interrupted=counts.interrupted,
             stale=counts.stale,
             keys_with_writes=len(self._own_writes),
-            held_up=counts.held_up,
+            loop_stalls=counts.loop_stalls,
             trigger_failures=counts.trigger_failures,
             durations=counts.durations.summary(),
             last_failure=self._report.last,
+            events=events,
         )
 
-    # --- one key after another ---------------------------------------------------------------------------------------
+    # --- one key, from the queue to its outcome ----------------------------------------------------------------------
+
+    def enqueue(self, keys: Iterable[ObjectKey], priority: int, after: float = 0.0) -> None:
+        """Add keys to the queue; from any thread."""
+        if self._loop is None or threading.get_ident() == self._loop_thread:
+            self._add(keys, priority, after)
+        else:
+            with suppress(RuntimeError):  # the loop is closed: the workers have ended
+                self._loop.call_soon_threadsafe(self._add, keys, priority, after)
+
+    def _add(self, keys: Iterable[ObjectKey], priority: int, after: float) -> None:
+        for key in keys:
+            if after > 0:
+                self._queue.add_after(key, after, priority=priority)
+            else:
+                self._queue.add(key, priority=priority)
 
     async def _worker(self) -> None:
         with suppress(QueueShutDownError):
             while True:
                 async with self._queue.take() as key:
-                    # What still waits at the end is taken and left: whoever comes next sees it in the objects.
+                    # Keys that remain at the end are dropped: the next process finds them in its first list.
                     if not self.stopping.is_set():
                         await self._process(key)
 
     async def _process(self, key: ObjectKey) -> None:
         await self._own_writes.wait(key)
         if self.stopping.is_set():
-            return  # that came while it waited
-        began = self._clock.monotonic()
+            return  # it was set while this waited
+        started = self._clock.monotonic()
         try:
             with self._own_writes.observed(key):
-                outcome = await self._reconciler(key)
+                outcome = await self._reconcile(key)
         except asyncio.CancelledError:
             self._counts.interrupted += 1
             raise
-        self._counts.ended(outcome, self._clock.monotonic() - began)
-        self._settle(key, outcome)
+        self._counts.add(outcome, self._clock.monotonic() - started)
+        self._requeue_or_forget(key, outcome)
 
-    def _settle(self, key: ObjectKey, outcome: Outcome) -> None:
-        will_retry = outcome.error is not None and not outcome.is_permanent
+    async def _reconcile(self, key: ObjectKey) -> _Outcome:
+        """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and runs on."""
+        call = asyncio.create_task(self._call(key), name=f"{self._form.name} of {key}")
+        self._calls[call] = key
+        call.add_done_callback(self._calls.pop)
         try:
-            # Both ask the limiter, which may be one of the user's own.
-            if will_retry:
+            return await self._within_timeout(key, call)
+        except asyncio.CancelledError:
+            if call.done() and not is_being_cancelled():
+                return _Outcome(error=RuntimeError(f"{self._form.name} of {key} cancelled itself"))
+            call.cancel()
+            await asyncio.wait([call], timeout=_CANCELLATION_TIMEOUT)
+            raise
+
+    async def _within_timeout(self, key: ObjectKey, call: asyncio.Task[_Outcome]) -> _Outcome:
+        try:
+            async with time_limit(self._clock, self._timeout):
+                return await asyncio.shield(call)
+        except TimeoutError:
+            error = ReconcileTimeoutError(f"{self._form.name} of {key} did not end within {self._timeout} s")
+        # Reported now, because the call may never end.
+        self._report(self._describe(key, "timed out"), error, key, attempt=self._attempt(key), will_retry=True)
+        if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
+            call.cancel()
+        await asyncio.wait([call])
+        return _Outcome(error=error)
+
+    async def _call(self, key: ObjectKey) -> _Outcome:
+        form = self._form
+        try:
+            arguments = (key, self._make_context(key, self._attempt(key))) if form.takes_context else (key,)
+            if form.is_async:
+                result = form.function(*arguments)
+            else:
+                result = await self._call_in_thread(key, arguments)
+            if inspect.isawaitable(result):
+                result = await result
+            return _Outcome(requeue_after=_delay(result, form.name))
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001  # SystemExit would end the event loop if it left this task
+            return _Outcome(error=error)
+
+    async def _call_in_thread(self, key: ObjectKey, arguments: tuple[object, ...]) -> Any:
+        """Call the function with this task's context in a daemon thread, for which the interpreter does not wait."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+        context = copy_context()
+
+        def finish(result: Any, error: BaseException | None) -> None:
+            if not done.done():
+                done.set_result((result, error))
+
+        def run() -> None:
+            result, error = None, None
+            try:
+                result = context.run(self._form.function, *arguments)
+            except BaseException as raised:  # noqa: BLE001  # raised in the awaiting task
+                error = raised
+            self._threads.pop(thread)
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(finish, result, error)
+
+        thread = threading.Thread(target=run, name=f"reconcile {key}", daemon=True)
+        self._threads[thread] = key
+        thread.start()
+        result, error = await done
+        if error is not None:
+            raise error
+        return result
+
+    def _requeue_or_forget(self, key: ObjectKey, outcome: _Outcome) -> None:
+        attempt = self._attempt(key) if outcome.error is not None else 0
+        try:
+            # Both call the limiter, which may be user code.
+            if outcome.will_retry:
                 self._queue.add_rate_limited(key)
             else:
                 self._queue.forget(key)
-        except Exception as error:  # noqa: BLE001  # the key must not be lost for that, nor the worker
-            self._report(f"the limiter failed for {key}", error, key, will_retry=will_retry)
-            if will_retry:
-                self._queue.add_after(key, _WITHOUT_LIMITER)
-        if outcome.again_after is not None:
-            self._queue.add_after(key, outcome.again_after)
-        # What took too long was reported when its time was over.
+        except Exception as error:  # noqa: BLE001  # neither the key nor the worker must be lost
+            self._report(f"the limiter failed for {key}", error, key, will_retry=outcome.will_retry)
+            if outcome.will_retry:
+                self._queue.add_after(key, _FALLBACK_RETRY_DELAY)
+        if outcome.requeue_after is not None:
+            self._queue.add_after(key, outcome.requeue_after)
+        # A timeout was reported when it happened.
         if outcome.error is not None and not isinstance(outcome.error, ReconcileTimeoutError):
-            self._report(self._doing(key, "failed"), outcome.error, key, will_retry=will_retry)
+            description = self._describe(key, "failed")
+            self._report(description, outcome.error, key, attempt=attempt, will_retry=outcome.will_retry)
 
-    # --- what went wrong ---------------------------------------------------------------------------------------------
+    def _attempt(self, key: ObjectKey) -> int:
+        try:
+            return self._queue.requeues(key) + 1
+        except Exception:  # noqa: BLE001  # a limiter of the user; its failure is reported where it matters
+            return 1
 
-    def _doing(self, key: ObjectKey, what: str) -> str:
-        return f"{self._reconciler.name} of {key} {what}"
+    # --- failures ----------------------------------------------------------------------------------------------------
 
-    def _overdue(self, key: ObjectKey, error: Exception) -> None:
-        self._report(self._doing(key, "takes too long"), error, key, will_retry=True)
+    def _describe(self, key: ObjectKey, what: str) -> str:
+        return f"{self._form.name} of {key} {what}"
+
+    def report_stall(self, task: asyncio.Task[Any] | None, location: str) -> None:
+        """Report that a task blocks the event loop, if it is one of these calls; called in another thread."""
+        key = None if task is None else self._calls.get(task)
+        if key is not None:
+            self._counts.loop_stalls += 1
+            advice = UsageError("await the blocking operation, or use a plain function, which runs in a thread")
+            self._report(self._describe(key, f"blocks the event loop at {location}"), advice, key)
+
+    def report_trigger_failure(self, error: BaseException, description: str) -> None:
+        """Count and report a failure of a predicate, a key function or a timer."""
+        self._counts.trigger_failures += 1
+        self._report(description, error)
 
     def _stale(self, key: ObjectKey, error: Exception) -> None:
         self._counts.stale += 1
-        self._report(f"the cache does not show what was written for {key}", error, key)
+        self._report(f"the cache does not contain the last writes for {key}", error, key)
+
+
+def _check_options(concurrency: object, timeout: object) -> None:
+    if not isinstance(concurrency, int) or concurrency < 1:
+        raise UsageError(f"concurrency={concurrency!r}: expected a positive number of workers")
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise UsageError(f"timeout={timeout!r}: expected a positive number of seconds, or None")
+
+
+def _delay(result: object, name: str) -> float | None:
+    match result:
+        case None:
+            return None
+        case timedelta():
+            return max(result.total_seconds(), 0.0)
+        case int() | float() if not isinstance(result, bool) and math.isfinite(result):
+            return max(float(result), 0.0)
+    raise PermanentError(f"{name} returned {result!r}: expected None, or a number of seconds to requeue after")

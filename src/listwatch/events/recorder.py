@@ -47,6 +47,7 @@ _Write = tuple[dict[str, Any], dict[str, Any] | None]
 class EventRecorderStatistics:
     """What became of the events so far: each recorded one is pending, counted elsewhere, written, or lost and why."""
 
+    component: str
     recorded: int
     pending: int
     created: int
@@ -133,6 +134,7 @@ class EventRecorder:
     def statistics(self) -> EventRecorderStatistics:
         """What became of the events so far."""
         return EventRecorderStatistics(
+            component=self._source.component,
             recorded=self._recorded,
             pending=len(self._pending),
             created=self._writer.created,

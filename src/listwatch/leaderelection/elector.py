@@ -99,8 +99,8 @@ class LeaderElector:
         self._on_stopped_leading = on_stopped_leading
         self._announcer = Announcer(on_new_leader, lock=self.name)
         self._is_standing = False
-        self._is_in_office = False
-        self._lets_expire = False
+        self._holds_lease = False
+        self._skip_release = False
         self._does_not_lead = asyncio.Event()
         self._does_not_lead.set()
         self._terms = self._losses = 0
@@ -133,7 +133,7 @@ class LeaderElector:
         Whoever does not lead is in good health.
         """
         elapsed = self._state.since_renewal(self._clock.monotonic())
-        if self._is_in_office and elapsed > self._timing.lease_duration + timeout:
+        if self._holds_lease and elapsed > self._timing.lease_duration + timeout:
             raise LeadershipLostError(
                 f"{self.identity} has not renewed the lease {self.name} for {elapsed:.0f} s and still acts as leader"
             )
@@ -194,12 +194,12 @@ class LeaderElector:
             return not self.is_leader
         return True
 
-    def let_expire(self) -> None:
+    def skip_release(self) -> None:
         """Do not release the lease after this term: something that only a leader may do goes on, and cannot be ended.
 
         Others then wait until it has expired; end the program before that.
         """
-        self._lets_expire = True
+        self._skip_release = True
 
     async def _act(self) -> None:
         try:
@@ -223,7 +223,7 @@ class LeaderElector:
         if self._is_standing:
             raise UsageError(f"{self!r} already: one elector stands for election once at a time")
         self._is_standing = True
-        self._lets_expire = False
+        self._skip_release = False
         self._state.stand()
         try:
             yield
@@ -286,7 +286,7 @@ class LeaderElector:
 
     def _enter_office(self) -> None:
         self._terms += 1
-        self._is_in_office = True
+        self._holds_lease = True
         self._does_not_lead.clear()
         _log.info("%s leads: it holds the lease %s", self.identity, self.name)
         self._tell("became leader")
@@ -294,7 +294,7 @@ class LeaderElector:
     def _leave_office(self) -> None:
         self._tell("stopped leading")
         self._state.resign()
-        self._is_in_office = False
+        self._holds_lease = False
         self._does_not_lead.set()
 
     def _lost(self) -> LeadershipLostError:
@@ -311,7 +311,7 @@ class LeaderElector:
             self._candidate.lock.tell(f"{self.identity} {what}")
 
     async def _release(self) -> None:
-        if self._lets_expire:
+        if self._skip_release:
             _log.warning("%s leaves the lease %s to expire: something still acts as leader", self.identity, self.name)
         else:
             await self._candidate.release()

@@ -6,6 +6,7 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "Collector": "listwatch.metrics.collector",
+    "HasStatistics": "listwatch.metrics.collector",
 }
 
 __all__ = [*_HOMES]
@@ -13,5 +14,6 @@ __all__ = [*_HOMES]
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
     from listwatch.metrics.collector import Collector as Collector
+    from listwatch.metrics.collector import HasStatistics as HasStatistics
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -1,6 +1,6 @@
-"""Reads the statistics of what it was given whenever Prometheus asks. `samples.py` gives them their names.
+"""A collector for prometheus_client: reads `statistics()` at each scrape.
 
-collector = lw.metrics.Collector()
+collector = Collector()
 collector.add(client, factory, queue, elector)
 prometheus_client.REGISTRY.register(collector)
 """
@@ -14,22 +14,21 @@ from weakref import ref
 
 from listwatch.client.rest.base_client import Connected
 from listwatch.client.rest.rest_client import RESTClient
-from listwatch.controller.samples import Sample
 from listwatch.errors import ConfigError, UsageError
-from listwatch.metrics.samples import samples_of
+from listwatch.metrics.samples import Sample, samples_of
 
 if TYPE_CHECKING:
     from listwatch.metrics.prometheus import Metric
 
-__all__ = ["Collector", "Observed"]
+__all__ = ["Collector", "HasStatistics"]
 
 _log = logging.getLogger("listwatch.metrics")
 
 _ATTEMPTS = 3
 
 
-class Observed(Protocol):
-    """Something that tells how it is doing."""
+class HasStatistics(Protocol):
+    """A component with statistics."""
 
     def statistics(self) -> object: ...
 
@@ -37,8 +36,8 @@ class Observed(Protocol):
 class Collector:
     """The metrics of clients, informers, factories, queues, controllers, managers, electors and event recorders.
 
-    It keeps none of them alive: what is gone is told of no more. It fits where prometheus_client asks for a collector,
-    and may be asked in any thread.
+    It keeps none of them alive: a component that was garbage collected has no metrics any more. It implements the
+    collector interface of prometheus_client, and may be called in any thread.
     """
 
     def __init__(self) -> None:
@@ -47,55 +46,55 @@ class Collector:
         except ImportError:
             raise ConfigError("metrics need the prometheus_client package: install listwatch[metrics]") from None
         self._families = prometheus.families
-        self._parts: list[ref[Observed]] = []
+        self._components: list[ref[HasStatistics]] = []
 
-    def add(self, *parts: Observed | Connected) -> None:
-        """Tell of these too; adding one twice does nothing. Of two with the same name, the first one is told of."""
-        for given in parts:
-            twin = getattr(given, "_twin", given)  # a blocking part is a face that others may drop at any time
-            part = twin.rest if isinstance(twin, Connected) else twin
-            self._check(part)
-            if part not in self._present():
-                self._parts.append(ref(part))
+    def add(self, *components: HasStatistics | Connected) -> None:
+        """Collect from these too; adding one twice has no effect. Of two with the same name, the first one counts."""
+        for given in components:
+            twin = getattr(given, "_twin", given)  # a blocking component may be dropped while its twin still runs
+            component = twin.rest if isinstance(twin, Connected) else twin
+            self._check(component)
+            if component not in self._alive():
+                self._components.append(ref(component))
 
     def collect(self) -> list[Metric]:
-        """What prometheus_client asks for at each scrape."""
+        """Called by prometheus_client at each scrape."""
         return self._families(self._samples())
 
     def describe(self) -> list[Metric]:
-        """Nothing, since what there will be is not known; prometheus_client then does not ask when it registers."""
+        """Nothing, since the metrics depend on the components; prometheus_client then does not collect to register."""
         return []
 
     def __repr__(self) -> str:
-        return f"<Collector of {len(self._present())} parts>"
+        return f"<Collector of {len(self._alive())} components>"
 
-    def _present(self) -> list[Observed]:
-        present = [part for each in self._parts if (part := each()) is not None]
-        if len(present) < len(self._parts):
-            self._parts = [ref(part) for part in present]
-        return present
+    def _alive(self) -> list[HasStatistics]:
+        alive = [component for each in self._components if (component := each()) is not None]
+        if len(alive) < len(self._components):
+            self._components = [ref(component) for component in alive]
+        return alive
 
-    def _check(self, part: Observed) -> None:
-        if not callable(getattr(part, "statistics", None)):
-            raise UsageError(f"there are no metrics of {part!r}: it has no statistics()")
-        for _ in samples_of(part.statistics()):
+    def _check(self, component: HasStatistics) -> None:
+        if not callable(getattr(component, "statistics", None)):
+            raise UsageError(f"cannot collect metrics from {component!r}: it has no statistics()")
+        for _ in samples_of(component.statistics()):
             pass
 
     def _samples(self) -> Iterator[Sample]:
-        for part in self._present():
+        for component in self._alive():
             try:
-                yield from _samples_now(part)
-            except Exception:  # noqa: BLE001  # the numbers of others are still worth having
-                _log.exception("the metrics of %r are left out", part)
+                yield from _current_samples(component)
+            except Exception:  # noqa: BLE001  # the metrics of the other components are still useful
+                _log.exception("Cannot collect metrics from %r", component, extra={"component": repr(component)})
 
 
-def _samples_now(part: Observed) -> list[Sample]:
-    host = part.config.base_url if isinstance(part, RESTClient) else ""
+def _current_samples(component: HasStatistics) -> list[Sample]:
+    host = component.config.base_url if isinstance(component, RESTClient) else ""
     for attempt in range(_ATTEMPTS):
         try:
-            return [*samples_of(part.statistics(), host=host)]
+            return [*samples_of(component.statistics(), host=host)]
         except RuntimeError:
-            # Another thread, the loop's, may be changing what is being counted here.
+            # The thread of the event loop changed a dict while it was read here.
             if attempt == _ATTEMPTS - 1:
                 raise
     return []

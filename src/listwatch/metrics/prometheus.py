@@ -1,4 +1,4 @@
-"""Samples as the families of prometheus_client; the only module that needs that package."""
+"""Samples as metric families of prometheus_client; the only module that needs that package."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, SummaryMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from listwatch.controller.samples import Sample, Total, by_name, is_counter
-from listwatch.workqueue.durations import BOUNDS, DurationSummary
+from listwatch.metrics.samples import Sample, Total, by_name, is_counter
+from listwatch.workqueue.queue_state import DURATION_BOUNDS, DurationSummary
 
 __all__ = ["Metric", "families"]
 
 
 def families(samples: Iterable[Sample]) -> list[Metric]:
-    """One for each name."""
+    """One family per metric name."""
     return [_family(name, each) for name, each in by_name(samples).items()]
 
 
 def _family(name: str, samples: list[Sample]) -> Metric:
     labels = [label for label, _ in samples[0].labels]
-    family = _kind(samples[0])(name, samples[0].about, labels=labels)
+    family = _family_type(samples[0])(name, samples[0].help, labels=labels)
     for sample in samples:
         _add(family, sample)
     return family
@@ -30,15 +30,15 @@ def _add(family: Metric, sample: Sample) -> None:
     values = [value for _, value in sample.labels]
     match family, sample.value:
         case HistogramMetricFamily(), DurationSummary(count, total, _, buckets):
-            bounds = [(f"{bound:g}", float(each)) for bound, each in zip(BOUNDS, buckets, strict=True)]
+            bounds = [(f"{bound:g}", float(each)) for bound, each in zip(DURATION_BOUNDS, buckets, strict=True)]
             family.add_metric(values, [*bounds, ("+Inf", float(count))], total)
-        case SummaryMetricFamily(), Total(times, total):
-            family.add_metric(values, times, total)
+        case SummaryMetricFamily(), Total(count, total):
+            family.add_metric(values, count, total)
         case CounterMetricFamily() | GaugeMetricFamily(), int() | float() as value:
             family.add_metric(values, value)
 
 
-def _kind(
+def _family_type(
     sample: Sample,
 ) -> type[HistogramMetricFamily | SummaryMetricFamily | CounterMetricFamily | GaugeMetricFamily]:
     match sample.value:

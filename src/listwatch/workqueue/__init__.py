@@ -6,6 +6,7 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "BucketLimiter": "listwatch.workqueue.rate_limiters",
+    "DurationSummary": "listwatch.workqueue.queue_state",
     "ExponentialLimiter": "listwatch.workqueue.rate_limiters",
     "FastSlowLimiter": "listwatch.workqueue.rate_limiters",
     "ItemLimiter": "listwatch.workqueue.rate_limiters",
@@ -23,6 +24,7 @@ __all__ = [*_HOMES]
 if TYPE_CHECKING:
     from listwatch.workqueue.queue import WorkQueue as WorkQueue
     from listwatch.workqueue.queue_state import LOW_PRIORITY as LOW_PRIORITY
+    from listwatch.workqueue.queue_state import DurationSummary as DurationSummary
     from listwatch.workqueue.queue_state import WorkQueueStatistics as WorkQueueStatistics
     from listwatch.workqueue.rate_limiters import BucketLimiter as BucketLimiter
     from listwatch.workqueue.rate_limiters import ExponentialLimiter as ExponentialLimiter

@@ -1,8 +1,8 @@
-"""The work queue of a program with an event loop. What comes next is decided in `queue_state.py`.
+"""The work queue, for programs with an event loop. `queue_state.py` decides which item comes next.
 
 queue = lw.WorkQueue(name="pods")
 queue.add("default/web-0")
-async with queue.take() as key:        # no other worker holds this key meanwhile; done on leaving
+async with queue.take() as key:        # no other worker takes this key meanwhile; done on leaving
     await reconcile(key)
 """
 
@@ -22,16 +22,16 @@ __all__ = ["LOW_PRIORITY", "WorkQueue", "WorkQueueStatistics"]
 
 ItemT = TypeVar("ItemT")
 
-# A clock may count in steps, and wake a sleeper a step too early; then time must still move on.
-_SHORTEST_SLEEP = 1e-6
+# A clock may wake a sleeper slightly early; a shorter sleep could then repeat without progress.
+_MIN_SLEEP = 1e-6
 
 
 class WorkQueue(Generic[ItemT]):
-    """Keys that need work: none is lost, none is there twice, none is worked on twice at once.
+    """A deduplicating queue with delays, rate limits and priorities: no item is in it twice or processed concurrently.
 
-    It has no task of its own: of those who wait for an item, one also waits for the next delayed one. Higher priorities
-    go first, and every eighth item is the one that waited longest. What is not forgotten after success waits longer
-    each time that it fails.
+    Higher priorities come first; every eighth item is the oldest one. `add_rate_limited` delays an item longer after
+    each failure, until `forget`. The queue has no task of its own: one of the waiting workers also waits for the next
+    delayed item.
     """
 
     def __init__(
@@ -39,164 +39,164 @@ class WorkQueue(Generic[ItemT]):
     ) -> None:
         self.name = name
         self._clock = clock or SystemClock()
-        self._limiter: ItemLimiter[Any] = default_limiter() if limiter is None else _checked(limiter)
+        self._limiter: ItemLimiter[Any] = default_limiter() if limiter is None else _checked_limiter(limiter)
         self._state: QueueState[ItemT] = QueueState()
-        self._takers: deque[asyncio.Future[None]] = deque()
+        self._waiters: deque[asyncio.Future[None]] = deque()
         self._timekeeper: asyncio.Future[None] | None = None
-        self._released = asyncio.Event()
+        self._drained = asyncio.Event()
 
-    # --- in ----------------------------------------------------------------------------------------------------------
+    # --- adding ------------------------------------------------------------------------------------------------------
 
     def add(self, item: ItemT, *, priority: int = 0) -> None:
-        """Have it worked on; an item that waits already is not added again, one that is in work is when it is done."""
+        """Add an item. One that waits already is not added twice; one in process waits again when it is done."""
         self._state.add(item, priority=priority, now=self._clock.monotonic())
-        if self._takers:
-            self._pass_on()
+        if self._waiters:
+            self._wake_next()
 
     def add_after(self, item: ItemT, delay: float, *, priority: int = 0) -> None:
-        """Add it when `delay` seconds have passed; if that is arranged already, the earlier time holds."""
+        """Add an item after `delay` seconds; if it is delayed already, the earlier time counts."""
         self._state.add_after(item, delay, priority=priority, now=self._clock.monotonic())
         if self._timekeeper is not None:
-            _wake(self._timekeeper)  # it may have to get up earlier
-        elif self._takers:
-            self._pass_on()
+            _wake(self._timekeeper)  # the new item may be ready earlier
+        elif self._waiters:
+            self._wake_next()
 
     def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> None:
-        """Add it again after it failed, when the limiter says so."""
+        """Add an item after a failure, with the delay that the limiter returns."""
         check_hashable(item)
         delay = self._limiter.next_delay(item, now=self._clock.monotonic())
         self.add_after(item, delay, priority=priority)
 
     def forget(self, item: ItemT) -> None:
-        """Its failures do not count any more, because it succeeded or is given up; it stays in the queue if it is."""
+        """Reset the failures of an item, after success or a final failure; does not remove it from the queue."""
         check_hashable(item)
         self._limiter.forget(item)
 
     def requeues(self, item: ItemT) -> int:
-        """How often it failed since it was last forgotten."""
+        """How often the item failed since it was last forgotten."""
         check_hashable(item)
         return self._limiter.requeues(item)
 
-    # --- out ---------------------------------------------------------------------------------------------------------
+    # --- taking ------------------------------------------------------------------------------------------------------
 
     def take(self) -> AbstractAsyncContextManager[ItemT]:
-        """`async with queue.take() as item`: what `get` gives, with `done` on leaving, however that happens."""
+        """`async with queue.take() as item`: `get` on entering, `done` on leaving."""
         return _Taken(self)
 
     async def get(self) -> ItemT:
-        """The next item, when there is one; it is in work until `done`. QueueShutDownError when there will be none."""
+        """Wait for the next item, which is in process until `done`; raises QueueShutDownError after the last one."""
         while True:
-            due = self._state.take(self._clock.monotonic())
-            if due is not None:
-                if self._takers:
-                    self._pass_on()
-                return due.item
+            entry = self._state.take(self._clock.monotonic())
+            if entry is not None:
+                if self._waiters:
+                    self._wake_next()
+                return entry.item
             if self._state.is_shut_down:
-                raise self._nothing_left()
-            await self._wait_for_news()
+                raise self._empty()
+            await self._wait()
 
     def done(self, item: ItemT) -> None:
-        """It is not in work any more; if it was added meanwhile, it waits again."""
+        """End the processing of an item; if it was added meanwhile, it waits again."""
         self._state.done(item, now=self._clock.monotonic())
-        if self._takers:
-            self._pass_on()
+        if self._waiters:
+            self._wake_next()
         if self._state.is_shut_down and self._state.is_idle:
-            self._released.set()
+            self._drained.set()
 
-    # --- the end -----------------------------------------------------------------------------------------------------
+    # --- shutdown ----------------------------------------------------------------------------------------------------
 
     def shut_down(self) -> None:
-        """Accept nothing any more, drop what is delayed and release who drains; what waits can still be taken."""
-        self._close()
-        self._released.set()
+        """Reject further items, drop delayed ones and end a `drain`; waiting items can still be taken."""
+        self._reject_further()
+        self._drained.set()
 
     async def drain(self, *, timeout: float | None = None) -> None:
-        """Shut down and wait until everything that waits was taken and everything in work is done.
+        """Shut down, and wait until all items were taken and are done; workers must still run.
 
-        A `shut_down` meanwhile ends the waiting. Somebody has to take what waits, else it is WaitTimeoutError.
+        Ends early if `shut_down` is called; raises WaitTimeoutError.
         """
-        self._close()
+        self._reject_further()
         if self._state.is_idle:
             return
-        self._released.clear()
+        self._drained.clear()
         try:
             async with time_limit(self._clock, timeout):
-                await self._released.wait()
+                await self._drained.wait()
         except TimeoutError:
-            raise WaitTimeoutError(f"{self!r} was not empty after {timeout} seconds") from None
+            raise WaitTimeoutError(f"{self!r} was not drained within {timeout} s") from None
 
-    def _nothing_left(self) -> QueueShutDownError:
-        return QueueShutDownError(f"the work queue {self.name!r} was shut down, and nothing is left in it")
+    def _empty(self) -> QueueShutDownError:
+        return QueueShutDownError(f"work queue {self.name!r} was shut down and is empty")
 
-    def _close(self) -> None:
+    def _reject_further(self) -> None:
         self._state.shut_down(now=self._clock.monotonic())
-        for taker in self._takers:
-            _wake(taker)
+        for waiter in self._waiters:
+            _wake(waiter)
 
-    # --- numbers -----------------------------------------------------------------------------------------------------
+    # --- state -------------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self._state.depth(self._clock.monotonic())
 
     @property
     def is_shut_down(self) -> bool:
+        """Whether further items are rejected."""
         return self._state.is_shut_down
 
     def statistics(self) -> WorkQueueStatistics:
-        """What there is to do, and what was done, at this moment."""
+        """The contents and counters at this moment."""
         return self._state.statistics(name=self.name, now=self._clock.monotonic())
 
     def __repr__(self) -> str:
         now = self.statistics()
         shut_down = ", shut down" if now.is_shut_down else ""
-        return (
-            f"<WorkQueue {self.name!r}: {now.depth} waiting, {now.in_work} in work, {now.delayed} delayed{shut_down}>"
-        )
+        counts = f"{now.depth} waiting, {now.processing} in process, {now.delayed} delayed"
+        return f"<WorkQueue {self.name!r}: {counts}{shut_down}>"
 
     # --- waiting -----------------------------------------------------------------------------------------------------
 
-    async def _wait_for_news(self) -> None:
-        taker = asyncio.get_running_loop().create_future()
-        self._takers.append(taker)
+    async def _wait(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
         try:
             ready_at = self._state.next_ready()
             if self._timekeeper is None and ready_at is not None:
-                self._timekeeper = taker
-                await self._wait_until(ready_at, taker)
+                self._timekeeper = waiter
+                await self._wait_until(ready_at, waiter)
             else:
-                await taker
+                await waiter
         except BaseException:
-            self._leave(taker)
-            # It may have been woken for an item, or have kept the time: somebody else has to now.
-            self._pass_on()
+            self._remove(waiter)
+            # It may have been woken for an item, or have been the timekeeper: another waiter takes over.
+            self._wake_next()
             raise
-        self._leave(taker)
+        self._remove(waiter)
 
-    async def _wait_until(self, ready_at: float, taker: asyncio.Future[None]) -> None:
-        delay = max(ready_at - self._clock.monotonic(), _SHORTEST_SLEEP)
+    async def _wait_until(self, ready_at: float, waiter: asyncio.Future[None]) -> None:
+        delay = max(ready_at - self._clock.monotonic(), _MIN_SLEEP)
         with suppress(TimeoutError):
             async with time_limit(self._clock, delay):
-                await taker
+                await waiter
 
-    def _leave(self, taker: asyncio.Future[None]) -> None:
-        if self._timekeeper is taker:
+    def _remove(self, waiter: asyncio.Future[None]) -> None:
+        if self._timekeeper is waiter:
             self._timekeeper = None
         with suppress(ValueError):
-            self._takers.remove(taker)
+            self._waiters.remove(waiter)
 
-    def _pass_on(self) -> None:
-        """Wake another taker if there is something to do for one: an item, or the time to keep."""
+    def _wake_next(self) -> None:
+        """Wake a waiter if it can take an item, or has to wait for the next delayed one."""
         if len(self._state) or (self._timekeeper is None and self._state.next_ready() is not None):
             self._wake_one()
 
     def _wake_one(self) -> None:
-        while self._takers:
-            if _wake(self._takers.popleft()):
+        while self._waiters:
+            if _wake(self._waiters.popleft()):
                 return
 
 
 class _Taken(Generic[ItemT]):
-    """An item in work, from entering until leaving."""
+    """Takes an item on entering, and calls `done` on leaving."""
 
     __slots__ = ("_item", "_queue")
 
@@ -211,17 +211,17 @@ class _Taken(Generic[ItemT]):
         self._queue.done(self._item)
 
 
-def _checked(limiter: ItemLimiter[ItemT]) -> ItemLimiter[ItemT]:
+def _checked_limiter(limiter: ItemLimiter[ItemT]) -> ItemLimiter[ItemT]:
     if not all(callable(getattr(limiter, each, None)) for each in ("next_delay", "forget", "requeues")):
         raise UsageError(
-            f"{limiter!r} cannot say how long an item waits: give a limiter of listwatch.workqueue.rate_limiters, "
+            f"limiter={limiter!r} is no limiter: pass one of listwatch.workqueue, "
             "or an object with next_delay, forget and requeues"
         )
     return limiter
 
 
-def _wake(taker: asyncio.Future[None]) -> bool:
-    if taker.done():
+def _wake(waiter: asyncio.Future[None]) -> bool:
+    if waiter.done():
         return False
-    taker.set_result(None)
+    waiter.set_result(None)
     return True

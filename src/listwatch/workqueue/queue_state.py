@@ -1,57 +1,113 @@
-"""Decides which item is worked on next. `queue.py` waits, wakes and tells the time.
+"""The state machine of a work queue: decides which item comes next. `queue.py` waits and wakes.
 
-add ──────────────▶ waiting ──take──▶ in work ──done──▶ forgotten
-add_after ─▶ delayed ──▲                 │ add, meanwhile
-                       └──────done── due again
+add ──────────────▶ waiting ──take──▶ processing ──done──▶ removed
+add_after ─▶ delayed ──▲                  │ add, meanwhile
+                       └──────done──── re-added
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, Generic, TypeVar
 
 from listwatch.errors import UsageError
-from listwatch.workqueue.durations import Durations, DurationSummary
 
-__all__ = ["LOW_PRIORITY", "Due", "QueueState", "WorkQueueStatistics", "check_delay", "check_hashable"]
+__all__ = [
+    "DURATION_BOUNDS",
+    "LOW_PRIORITY",
+    "DurationSummary",
+    "Durations",
+    "Entry",
+    "QueueState",
+    "WorkQueueStatistics",
+    "check_delay",
+    "check_hashable",
+]
 
 ItemT = TypeVar("ItemT")
 
 LOW_PRIORITY: Final = -100
-"""For what can wait: the objects of an initial list, and resyncs."""
+"""The priority of items that can wait: objects of an initial list, and resyncs."""
+
+DURATION_BOUNDS: Final = tuple(10.0**exponent for exponent in range(-8, 2))
+"""The upper bounds of histogram buckets in seconds: 10 ns, 100 ns, … 10 s."""
 
 _OLDEST_EVERY: Final = 8
-"""Each time so many items were taken, one is the oldest of all, whatever its priority."""
+"""Every so many items, the oldest one is taken regardless of its priority."""
 
-# Superseded delays are left where they are until there are more of them than this and than others.
+# Superseded delays stay in the heap until there are more of them than this, and than current ones.
 _SUPERSEDED_KEPT: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class DurationSummary:
+    """A histogram of durations: their number, sum and maximum, and cumulative counts per bucket."""
+
+    count: int
+    total: float
+    longest: float
+    buckets: tuple[int, ...]
+    """How many were not longer than each of DURATION_BOUNDS."""
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count if self.count else 0.0
+
+
+class Durations:
+    """Collects durations into a histogram."""
+
+    __slots__ = ("_counts", "_longest", "_total")
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(DURATION_BOUNDS) + 1)
+        self._total = 0.0
+        self._longest = 0.0
+
+    def add(self, seconds: float) -> None:
+        self._counts[bisect_left(DURATION_BOUNDS, seconds)] += 1
+        self._total += seconds
+        if seconds > self._longest:
+            self._longest = seconds
+
+    def summary(self) -> DurationSummary:
+        *buckets, count = accumulate(self._counts)
+        return DurationSummary(count, self._total, self._longest, tuple(buckets))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkQueueStatistics:
-    """What a work queue has to do, and has done, at one moment; durations are in seconds."""
+    """The contents and counters of a work queue at one moment; durations are in seconds."""
 
     name: str
     depth: int
-    in_work: int
-    due_again: int
+    """Items that wait."""
+    processing: int
+    """Items that were taken and are not done."""
+    readded: int
+    """Items in process that were added again meanwhile."""
     delayed: int
     adds: int
     retries: int
+    """Items added with a delay."""
     taken: int
-    refused: int
+    rejected: int
+    """Items that were added after the shutdown."""
     longest_running: float
     unfinished: float
+    """The sum of the processing times so far of all items in process."""
     queue_duration: DurationSummary
     work_duration: DurationSummary
     is_shut_down: bool
 
 
-class Due(Generic[ItemT]):
-    """An item that needs work since some time; it may stand in several lines and is taken from one."""
+class Entry(Generic[ItemT]):
+    """An item that waits; it may be in the lines of several priorities and is taken from one."""
 
     __slots__ = ("is_taken", "item", "order", "priority", "since")
 
@@ -59,7 +115,7 @@ class Due(Generic[ItemT]):
         self.item = item
         self.priority = priority
         self.since = since
-        self.order = 0  # among those that wait
+        self.order = 0  # among all waiting items
         self.is_taken = False
 
 
@@ -72,21 +128,21 @@ class _Delayed(Generic[ItemT]):
 
 
 class QueueState(Generic[ItemT]):
-    """An item is waiting, in work, or both in work and due again; never waiting twice.
+    """An item is waiting, in process, or in process and re-added; it never waits twice.
 
-    Higher priorities go first and first come, first served within one; every eighth item is the one that waited
-    longest, so that none waits for ever. Beside all that, an item may be delayed: it is added when its time comes.
+    Higher priorities come first; items of equal priority are first in, first out. Every eighth item is the oldest one,
+    so that no item waits forever. Independently of that an item may be delayed: it is added when its delay is over.
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[ItemT, Due[ItemT]] = {}
-        self._due_again: dict[ItemT, Due[ItemT]] = {}
-        self._in_work: dict[ItemT, float] = {}
-        self._lines: dict[int, deque[Due[ItemT]]] = {}
+        self._waiting: dict[ItemT, Entry[ItemT]] = {}
+        self._readded: dict[ItemT, Entry[ItemT]] = {}
+        self._processing: dict[ItemT, float] = {}
+        self._lines: dict[int, deque[Entry[ItemT]]] = {}
         self._delayed: dict[ItemT, _Delayed[ItemT]] = {}
         self._ready_times: list[tuple[float, int, ItemT]] = []
         self._orders = 0
-        self._adds = self._retries = self._taken = self._refused = 0
+        self._adds = self._retries = self._taken = self._rejected = 0
         self._queue_durations = Durations()
         self._work_durations = Durations()
         self.is_shut_down = False
@@ -96,15 +152,15 @@ class QueueState(Generic[ItemT]):
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is waiting and nothing is in work; something may be delayed."""
-        return not self._waiting and not self._in_work
+        """Whether no item waits and none is in process; some may be delayed."""
+        return not self._waiting and not self._processing
 
-    # --- in ----------------------------------------------------------------------------------------------------------
+    # --- adding ------------------------------------------------------------------------------------------------------
 
     def add(self, item: ItemT, *, priority: int, now: float) -> None:
-        """Have it worked on, once, however often it is added before that begins."""
+        """Add an item; an item that waits already is not added twice."""
         if self.is_shut_down:
-            self._refused += 1
+            self._rejected += 1
             return
         if priority.__class__ is not int:
             _check_priority(item, priority)
@@ -117,7 +173,7 @@ class QueueState(Generic[ItemT]):
             raise
 
     def add_after(self, item: ItemT, delay: float, *, priority: int, now: float) -> None:
-        """Add it when `delay` seconds have passed; if that is arranged already, the earlier time holds."""
+        """Add an item after `delay` seconds; if it is delayed already, the earlier time counts."""
         check_delay(item, delay)
         _check_priority(item, priority)
         self.catch_up(now)
@@ -132,94 +188,94 @@ class QueueState(Generic[ItemT]):
         self._retries += not self.is_shut_down
 
     def _add(self, item: ItemT, priority: int, now: float) -> None:
-        if item in self._in_work:
-            due = self._due_again.get(item)
-            if due is None:
-                self._due_again[item] = self._new_due(item, priority, now)
-            elif priority > due.priority:
-                due.priority = priority
+        if item in self._processing:
+            entry = self._readded.get(item)
+            if entry is None:
+                self._readded[item] = self._new_entry(item, priority, now)
+            elif priority > entry.priority:
+                entry.priority = priority
             return
-        due = self._waiting.get(item)
-        if due is None:
-            self._enqueue(self._new_due(item, priority, now))
-        elif priority > due.priority:
-            # It keeps its place in the slower line as well: being wanted more can only bring it forward.
-            due.priority = priority
-            self._line_up(due)
+        entry = self._waiting.get(item)
+        if entry is None:
+            self._enqueue(self._new_entry(item, priority, now))
+        elif priority > entry.priority:
+            # It keeps its place in the line of lower priority too: a higher priority must not delay it.
+            entry.priority = priority
+            self._line_up(entry)
 
-    def _new_due(self, item: ItemT, priority: int, now: float) -> Due[ItemT]:
+    def _new_entry(self, item: ItemT, priority: int, now: float) -> Entry[ItemT]:
         self._adds += 1
-        return Due(item, priority, now)
+        return Entry(item, priority, now)
 
-    def _enqueue(self, due: Due[ItemT]) -> None:
-        due.order = self._orders = self._orders + 1
-        self._waiting[due.item] = due
-        self._line_up(due)
+    def _enqueue(self, entry: Entry[ItemT]) -> None:
+        entry.order = self._orders = self._orders + 1
+        self._waiting[entry.item] = entry
+        self._line_up(entry)
 
-    def _line_up(self, due: Due[ItemT]) -> None:
-        line = self._lines.get(due.priority)
+    def _line_up(self, entry: Entry[ItemT]) -> None:
+        line = self._lines.get(entry.priority)
         if line is None:
-            line = self._lines[due.priority] = deque()
-        line.append(due)
+            line = self._lines[entry.priority] = deque()
+        line.append(entry)
 
-    # --- out ---------------------------------------------------------------------------------------------------------
+    # --- taking ------------------------------------------------------------------------------------------------------
 
-    def take(self, now: float) -> Due[ItemT] | None:
-        """The next item, which is in work from now on; None if none is due."""
+    def take(self, now: float) -> Entry[ItemT] | None:
+        """The next item, which is in process from now on; None if none waits."""
         if self._ready_times:
             self.catch_up(now)
         if not self._waiting:
             return None
-        due = self._first()
-        due.is_taken = True
+        entry = self._first()
+        entry.is_taken = True
         self._taken += 1
-        del self._waiting[due.item]
+        del self._waiting[entry.item]
         if not self._waiting:
-            self._lines.clear()  # of second places that nobody needs any more
-        self._in_work[due.item] = now
-        self._queue_durations.add(now - due.since)
-        return due
+            self._lines.clear()  # of second places of items that were taken
+        self._processing[entry.item] = now
+        self._queue_durations.add(now - entry.since)
+        return entry
 
     def done(self, item: ItemT, *, now: float) -> None:
-        """It is not in work any more; if it was added meanwhile, it waits again."""
+        """End the processing of an item; if it was re-added meanwhile, it waits again."""
         if self._ready_times:
             self.catch_up(now)
-        started = self._in_work.pop(item, None)
+        started = self._processing.pop(item, None)
         if started is None:
             return
         self._work_durations.add(now - started)
-        due = self._due_again.pop(item, None) if self._due_again else None
-        if due is not None:
-            self._enqueue(due)
+        entry = self._readded.pop(item, None) if self._readded else None
+        if entry is not None:
+            self._enqueue(entry)
 
     def shut_down(self, *, now: float) -> None:
-        """Accept nothing any more and drop what is delayed; what is waiting is still given out."""
+        """Reject further items and drop delayed ones; waiting items can still be taken."""
         self.catch_up(now)
         self.is_shut_down = True
         self._delayed.clear()
         self._ready_times.clear()
 
-    def _first(self) -> Due[ItemT]:
+    def _first(self) -> Entry[ItemT]:
         lines = self._lines
         takes_oldest = len(lines) > 1 and self._taken % _OLDEST_EVERY == _OLDEST_EVERY - 1
         while True:
             priority = min(lines, key=lambda each: lines[each][0].order) if takes_oldest else max(lines)
             line = lines[priority]
-            due = line.popleft()
+            entry = line.popleft()
             if not line:
                 del lines[priority]
-            if not due.is_taken:
-                return due
+            if not entry.is_taken:
+                return entry
 
-    # --- later -------------------------------------------------------------------------------------------------------
+    # --- delays ------------------------------------------------------------------------------------------------------
 
     def catch_up(self, now: float) -> None:
-        """Add the delayed items whose time has come, each as if that had been done then."""
+        """Add the delayed items that are ready, each as of the time when it became ready."""
         if self._ready_times and self._ready_times[0][0] <= now:
-            self._add_what_is_ready(now)
+            self._add_ready(now)
 
     def next_ready(self) -> float | None:
-        """When the first of the delayed items is to be added; None if there are none."""
+        """When the first delayed item becomes ready; None if there is none."""
         times = self._ready_times
         while times and not self._is_current(times[0]):
             heapq.heappop(times)
@@ -239,7 +295,7 @@ class QueueState(Generic[ItemT]):
             self._ready_times = list(filter(self._is_current, self._ready_times))
             heapq.heapify(self._ready_times)
 
-    def _add_what_is_ready(self, now: float) -> None:
+    def _add_ready(self, now: float) -> None:
         while (ready_at := self.next_ready()) is not None and ready_at <= now:
             item = heapq.heappop(self._ready_times)[2]
             self._add(item, self._delayed.pop(item).priority, ready_at)
@@ -248,32 +304,32 @@ class QueueState(Generic[ItemT]):
         delayed = self._delayed.get(entry[2])
         return delayed is not None and delayed.order == entry[1]
 
-    # --- numbers -----------------------------------------------------------------------------------------------------
+    # --- statistics --------------------------------------------------------------------------------------------------
 
-    # Any thread may read, so reading must not change anything, and looks at copies, each made in one step.
+    # Any thread may call these, so they change nothing and iterate over copies, each made in one step.
 
     def depth(self, now: float) -> int:
-        """How many wait by now, those with them whose time has come."""
+        """How many items wait, delayed ones that are ready included."""
         is_one_ready = any(ready_at <= now for ready_at, _, _ in self._ready_times[:1])
         return self.statistics(name="", now=now).depth if is_one_ready else len(self._waiting)
 
     def statistics(self, *, name: str, now: float) -> WorkQueueStatistics:
-        """How it is at this moment."""
-        running = [now - started for started in [*self._in_work.values()]]
+        """The contents and counters at this moment."""
+        running = [now - started for started in [*self._processing.values()]]
         delayed = [*self._delayed.values()]
         ready = [each.item for each in delayed if each.ready_at <= now]
-        added = [item for item in ready if item not in self._waiting and item not in self._due_again]
-        due_again = sum(item in self._in_work for item in added)
+        added = [item for item in ready if item not in self._waiting and item not in self._readded]
+        readded = sum(item in self._processing for item in added)
         return WorkQueueStatistics(
             name=name,
-            depth=len(self._waiting) + len(added) - due_again,
-            in_work=len(running),
-            due_again=len(self._due_again) + due_again,
+            depth=len(self._waiting) + len(added) - readded,
+            processing=len(running),
+            readded=len(self._readded) + readded,
             delayed=len(delayed) - len(ready),
             adds=self._adds + len(added),
             retries=self._retries,
             taken=self._taken,
-            refused=self._refused,
+            rejected=self._rejected,
             longest_running=max(running, default=0.0),
             unfinished=math.fsum(running),
             queue_duration=self._queue_durations.summary(),
@@ -283,23 +339,23 @@ class QueueState(Generic[ItemT]):
 
 
 def check_delay(item: object, delay: object) -> None:
-    """Refuse what never comes, and what is no time."""
+    """Reject a delay that is not a finite number."""
     if not isinstance(delay, int | float) or not math.isfinite(delay):
-        raise UsageError(f"{item!r} cannot be added to a work queue after {delay!r} seconds: give a finite number")
+        raise UsageError(f"cannot add {item!r} to a work queue after {delay!r} seconds: pass a finite number")
 
 
 def _check_priority(item: object, priority: int) -> None:
-    """Refuse what cannot be compared with the priorities of others, before it stands among them."""
+    """Reject a priority that cannot be compared with others."""
     if not isinstance(priority, int):
-        raise UsageError(f"{item!r} cannot be put into a work queue with priority={priority!r}: give a whole number")
+        raise UsageError(f"cannot add {item!r} to a work queue with priority={priority!r}: pass an int")
 
 
 def check_hashable(item: object) -> None:
-    """Refuse what cannot be told apart from others by its value."""
+    """Reject an item that cannot be deduplicated."""
     try:
         hash(item)
     except TypeError:
-        what = f"{item!r} cannot be put into a work queue: a {type(item).__name__} cannot be hashed; "
         raise UsageError(
-            what + "use a key, as 'default/web-0' or an ObjectKey, and look the object up in a cache"
+            f"cannot add {item!r} to a work queue: a {type(item).__name__} is not hashable; "
+            "add a key, as 'default/web-0' or an ObjectKey, and read the object from a cache"
         ) from None

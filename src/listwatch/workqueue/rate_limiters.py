@@ -1,10 +1,10 @@
-"""How long an item waits before it is tried again. Time is passed in; `queue.py` does the waiting.
+"""How long an item waits before it is retried. Time is passed in; `queue.py` does the waiting.
 
-ExponentialLimiter     5 ms, 10 ms, 20 ms, … 1000 s: each item by its own failures
-BucketLimiter          100 at once, then 10 a second, whatever the items are
-FastSlowLimiter        a few quick tries, then slow ones
-MaxOfLimiter           the longest of several delays
-MaxWaitLimiter         another's delay, up to a limit
+ExponentialLimiter     5 ms, 10 ms, 20 ms, … 1000 s, per item
+BucketLimiter          a burst of 100, then 10 per second, over all items
+FastSlowLimiter        a few fast retries, then slow ones, per item
+MaxOfLimiter           the longest delay of several limiters
+MaxWaitLimiter         the delay of another limiter, up to a maximum
 """
 
 from __future__ import annotations
@@ -29,38 +29,38 @@ T = TypeVar("T", bound=Hashable)
 Contra = TypeVar("Contra", contravariant=True)
 
 # The largest power of two that a float can hold is 2 ** 1023.
-_MOST_DOUBLINGS = 1000
-_FEWEST_COUNTERS_LOOKED_AT = 1024
+_MAX_DOUBLINGS = 1000
+_MIN_EXPIRY_SIZE = 1024
 
 
 class ItemLimiter(Protocol[Contra]):
-    """Counts the failures of items, and says how long each waits for its next try."""
+    """Counts the failures of items, and returns the delay before each retry."""
 
     def next_delay(self, item: Contra, *, now: float) -> float:
-        """The item failed at the monotonic time `now`; the seconds to wait before it is tried again."""
+        """Count a failure at the monotonic time `now`; returns the seconds to wait before the retry."""
 
     def forget(self, item: Contra) -> None:
-        """The item succeeded, or is given up."""
+        """Reset the failures of the item."""
 
     def requeues(self, item: Contra) -> int:
         """How often the item failed since it was last forgotten."""
 
 
 class _Failures(Generic[T]):
-    """Counts failures, and lets go of items that had none for `expire_after` seconds, which nobody forgot."""
+    """Counts failures per item; items without a failure for `expire_after` seconds are dropped, if never forgotten."""
 
     def __init__(self, expire_after: float) -> None:
         self._expire_after = expire_after
         self._counts: dict[T, int] = {}
         self._last: dict[T, float] = {}
-        self._look_at = _FEWEST_COUNTERS_LOOKED_AT
+        self._expire_at_size = _MIN_EXPIRY_SIZE
 
     def add(self, item: T, now: float) -> int:
-        """Count one more; how many there were before."""
+        """Count a failure; returns how many there were before."""
         before = self._counts.get(item, 0)
         self._counts[item] = before + 1
         self._last[item] = now
-        if len(self._last) >= self._look_at:
+        if len(self._last) >= self._expire_at_size:
             self._expire(now)
         return before
 
@@ -74,26 +74,26 @@ class _Failures(Generic[T]):
     def _expire(self, now: float) -> None:
         for item in [item for item, last in self._last.items() if now - last > self._expire_after]:
             self.forget(item)
-        # Looked at again when twice as many are there, so that looking costs little for each.
-        self._look_at = max(2 * len(self._last), _FEWEST_COUNTERS_LOOKED_AT)
+        # The next pass runs at twice the size, so that its cost per item stays constant.
+        self._expire_at_size = max(2 * len(self._last), _MIN_EXPIRY_SIZE)
 
 
 class ExponentialLimiter(Generic[T]):
     """Each failure of an item doubles its delay, from `initial` up to `cap` seconds.
 
-    An item that did not fail for twice the cap begins anew, so that forgotten ones are not remembered for ever.
+    An item that did not fail for twice the cap starts over, so that memory stays bounded without `forget`.
     """
 
     def __init__(self, *, initial: float = 0.005, cap: float = 1000.0) -> None:
         if not 0 < initial <= cap < math.inf:
-            raise UsageError(f"an item cannot wait from {initial} up to {cap} seconds: 0 < initial <= cap must hold")
+            raise UsageError(f"initial={initial} and cap={cap} are invalid: 0 < initial <= cap < infinity must hold")
         self._initial = initial
         self._cap = cap
         self._failures: _Failures[T] = _Failures(expire_after=2 * cap)
 
     def next_delay(self, item: T, *, now: float) -> float:
         failures = self._failures.add(item, now)
-        return min(self._initial * 2.0 ** min(failures, _MOST_DOUBLINGS), self._cap)
+        return min(self._initial * 2.0 ** min(failures, _MAX_DOUBLINGS), self._cap)
 
     def forget(self, item: T) -> None:
         self._failures.forget(item)
@@ -103,11 +103,11 @@ class ExponentialLimiter(Generic[T]):
 
 
 class FastSlowLimiter(Generic[T]):
-    """The first `fast_tries` failures of an item are followed by the fast delay, all others by the slow one."""
+    """The first `fast_tries` failures of an item cause the delay `fast`, later ones the delay `slow`."""
 
     def __init__(self, *, fast: float, slow: float, fast_tries: int) -> None:
         if not (0 <= fast < math.inf and 0 <= slow < math.inf):
-            raise UsageError(f"an item cannot wait {fast} or {slow} seconds: give numbers of at least 0")
+            raise UsageError(f"fast={fast} and slow={slow} are invalid: pass finite numbers of seconds, at least 0")
         self._fast = fast
         self._slow = slow
         self._fast_tries = fast_tries
@@ -124,14 +124,14 @@ class FastSlowLimiter(Generic[T]):
 
 
 class BucketLimiter:
-    """`burst` items at once, then `qps` each second, whatever they are; nobody's failures are counted."""
+    """A token bucket over all items: `burst` at once, then `qps` per second. It counts no failures."""
 
     def __init__(self, *, qps: float = 10.0, burst: int = 100) -> None:
         if not (0 < qps < math.inf and burst >= 1):
-            raise UsageError(f"no bucket holds {burst} and gets {qps} a second: qps > 0 and burst >= 1 must hold")
+            raise UsageError(f"qps={qps} and burst={burst} are invalid: qps > 0 and burst >= 1 must hold")
         self._qps = qps
         self._burst = float(burst)
-        self._tokens = float(burst)  # below zero by as many as were promised
+        self._tokens = float(burst)  # negative while delays were promised in advance
         self._counted: float | None = None
 
     def next_delay(self, item: object, *, now: float) -> float:
@@ -149,11 +149,11 @@ class BucketLimiter:
 
 
 class MaxOfLimiter(Generic[T]):
-    """Asks all of several limiters, and takes the longest delay and the highest count."""
+    """The longest delay and the highest count of several limiters."""
 
     def __init__(self, *limiters: ItemLimiter[T]) -> None:
         if not limiters:
-            raise UsageError("MaxOfLimiter takes the longest delay of others: give it at least one limiter")
+            raise UsageError("MaxOfLimiter() needs at least one limiter")
         self._limiters = limiters
 
     def next_delay(self, item: T, *, now: float) -> float:
@@ -168,7 +168,7 @@ class MaxOfLimiter(Generic[T]):
 
 
 class MaxWaitLimiter(Generic[T]):
-    """Another limiter whose delays are cut to `max_delay` seconds."""
+    """Another limiter, with delays of at most `max_delay` seconds."""
 
     def __init__(self, limiter: ItemLimiter[T], *, max_delay: float) -> None:
         self._limiter = limiter
@@ -185,5 +185,5 @@ class MaxWaitLimiter(Generic[T]):
 
 
 def default_limiter() -> ItemLimiter[Hashable]:
-    """Each item by its own failures, and all together not more than 10 a second once 100 have failed."""
+    """Exponential backoff per item, and at most 10 retries per second over all items after a burst of 100."""
     return MaxOfLimiter[Hashable](ExponentialLimiter(), BucketLimiter())

@@ -15,9 +15,9 @@ from listwatch.controller.finalizers import finalize
 from listwatch.controller.manager import Manager
 from listwatch.controller.owners import set_controller
 from listwatch.controller.predicates import generation_changed
-from listwatch.controller.triggers import Watch
+from listwatch.controller.watches import Watch
 from listwatch.meta import ObjectKey
-from listwatch.models.apps_v1 import Deployment, DeploymentCondition, DeploymentSpec
+from listwatch.models.apps_v1 import Deployment, DeploymentSpec
 from listwatch.models.core_v1 import ConfigMap, Container, PodSpec, PodTemplateSpec
 from listwatch.models.meta_v1 import LabelSelector
 from listwatch.objects.metadata import ObjectMeta
@@ -124,8 +124,7 @@ async def test_a_status_is_reported_and_is_no_reason_to_look_again(client: Clien
         seen.append(item.metadata.generation)
         if len(seen) == 2:
             twice.set()
-        conditions = item.status.conditions
-        if set_condition(conditions, "Available", True, reason="Seen", message=str(seen), kind=DeploymentCondition):
+        if set_condition(item, "Available", True, reason="Seen", message=str(seen)):
             await deployments.update_status(item)
 
     watch = Watch(Deployment, when=generation_changed)
@@ -133,7 +132,7 @@ async def test_a_status_is_reported_and_is_no_reason_to_look_again(client: Clien
     async with controller:
         await deployments.create(a_deployment("web", 0))
         ready = await wait_for(deployments, "web", "condition=Available", timeout=30)
-        assert is_condition_true(ready.status.conditions, "Available")
+        assert is_condition_true(ready, "Available")
         await controller.informer(Deployment).wait_until(ready.resource_version, 30)
         await deployments.patch("web", {"spec": {"replicas": 3}})
         await wait_for(
