@@ -28,7 +28,8 @@ from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
-from listwatch.server.storage.storage import Event, RevisionCompactedError, Storage
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import Event, RevisionCompactedError
 
 RESOURCE = "/configmaps"
 PAGE = 3

@@ -8,13 +8,15 @@ from typing import Any
 import msgspec
 
 from listwatch.server.codec.representations import Representation, encode_response
-from listwatch.server.controllers.garbage_collector import Collector
+from listwatch.server.controllers.garbage_collector import GarbageCollector
+from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.protocol.routes import read_target, route
-from listwatch.server.requests import APIRequest, Response, User
+from listwatch.server.requests import Admission, APIRequest, Response, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
-from listwatch.server.storage.storage import Event, Storage
-from listwatch.server.verbs.verbs import Admission, Origin, Verbs
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import Event
+from listwatch.server.verbs.pipeline import Environment, Pipeline
 
 Tree = Any
 
@@ -39,7 +41,7 @@ class Identities:
         self.users[token] = user
         return token
 
-    def may(self, user: User, attributes: Tree) -> bool:
+    def is_allowed(self, user: User, attributes: Tree) -> bool:
         return True
 
 
@@ -60,12 +62,11 @@ class BareServer:
         self.storage.subscribe(self.events.append)
         counter = itertools.count()
         made = itertools.chain(suffixes, (f"{number:05}" for number in itertools.count()))
-        origin = Origin(lambda: self.now, lambda: f"uid-{next(counter)}", lambda: next(made))
+        environment = Environment(lambda: self.now, lambda: f"uid-{next(counter)}", lambda: next(made))
         self.identities = Identities()
-        self.verbs = Verbs(
-            self.storage, _REGISTRY, builtin_schema(), origin, identities=self.identities, admission=admission
-        )
-        self.collector = Collector(self.verbs)
+        self.objects = ObjectStore(self.storage, _REGISTRY, builtin_schema())
+        self.pipeline = Pipeline(self.objects, environment, identities=self.identities, admission=admission)
+        self.garbage_collector = GarbageCollector(self.objects, self.pipeline.deleter)
         for name in namespaces:
             self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         self.events.clear()
@@ -84,14 +85,14 @@ class BareServer:
     ) -> Response:
         """Raises the APIError that would be answered."""
         try:
-            return self.verbs.respond(self.request(method, target, body, content_type))
+            return self.pipeline.respond(self.request(method, target, body, content_type))
         finally:
             self.storage.sync()
 
     def ask(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Tree:
         """The answer as a tree, when all that follows is done."""
         answer = self.respond(method, target, body, content_type=content_type)
-        self.collector.run_pending()
+        self.garbage_collector.run_pending()
         return msgspec.json.decode(encode_response(answer, Representation()))
 
     def get(self, path: str) -> Tree:

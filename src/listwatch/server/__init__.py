@@ -10,7 +10,7 @@ from listwatch._exports import lazy_exports
 _HOMES = {
     "APIRequest": "listwatch.server.requests",
     "APIServer": "listwatch.server.api_server",
-    "Admission": "listwatch.server.verbs.verbs",
+    "Admission": "listwatch.server.requests",
     "AllowAll": "listwatch.server.access.access",
     "Authorizer": "listwatch.server.access.access",
     "CertificateAuthority": "listwatch.server.access.certificates",
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from listwatch.server.faults.request_log import LoggedRequest as LoggedRequest
     from listwatch.server.faults.request_log import RequestLog as RequestLog
     from listwatch.server.faults.request_log import RequestPattern as RequestPattern
+    from listwatch.server.requests import Admission as Admission
     from listwatch.server.requests import APIRequest as APIRequest
     from listwatch.server.requests import User as User
-    from listwatch.server.verbs.verbs import Admission as Admission
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -1,4 +1,4 @@
-"""The API server as a whole: put together from its parts, started and stopped.
+"""The API server: assembled from its parts, started and stopped.
 
 async with APIServer() as server:
     async with ClientSet(server.config) as client: ...
@@ -10,23 +10,34 @@ import asyncio
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Self, Unpack
 
+import msgspec
+
 from listwatch.clock import Clock, SystemClock
-from listwatch.errors import ConfigError, UsageError
+from listwatch.errors import AlreadyExistsError, ConfigError, UsageError
 from listwatch.meta import Resource
 from listwatch.server.access.access import MASTERS, Access, Authorizer, token_path
-from listwatch.server.access.persisted_secrets import kept_file
-from listwatch.server.faults.faults import Faults
-from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, Stage
-from listwatch.server.http.backend import Backend
+from listwatch.server.access.persisted_secrets import read_or_create
+from listwatch.server.controllers.custom_resources import CustomResources
+from listwatch.server.controllers.garbage_collector import GarbageCollector
+from listwatch.server.faults.faults import FaultInjector, Faults
+from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
+from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import Listener
-from listwatch.server.requests import User
+from listwatch.server.lifecycle.object_store import ObjectStore
+from listwatch.server.protocol.non_resources import NonResources
+from listwatch.server.requests import Admission, APIRequest, User
+from listwatch.server.schema.registry import Registry
+from listwatch.server.schema.schema import builtin_schema
+from listwatch.server.storage.commits import Commits
 from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
-from listwatch.server.verbs.verbs import Admission
-from listwatch.server.watch.watching import Pace, Watches
+from listwatch.server.verbs.pipeline import Environment, Pipeline
+from listwatch.server.watch.watch_feed import Feeds
+from listwatch.server.watch.watching import Watches, WatchSettings
 
 if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig
@@ -35,12 +46,19 @@ if TYPE_CHECKING:
 __all__ = ["APIServer", "Statistics"]
 
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
-_EVERYWHERE = ("0.0.0.0", "::", "")
+_ALL_ADDRESSES = ("0.0.0.0", "::", "")
+_INITIAL_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+
+# Without vowels, so that no words appear by chance; as kube-apiserver's.
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+# The bits of a random (version 4) UUID that are fixed.
+_VERSION_4 = 4 << 76 | 8 << 60
+_FREE_BITS = ~(0xF << 76 | 0xC << 60)
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What the server is doing, at one moment."""
+    """The state of the server at one moment."""
 
     revision: int
     requests: int
@@ -48,9 +66,24 @@ class Statistics:
     watches: int
 
 
+class IDGenerator:
+    """Generates uids and name suffixes from a random source, which a seed makes reproducible."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+
+    def uid(self) -> str:
+        # As uuid4, in a fifth of the time: every response and every new object gets one.
+        digits = f"{self._random.getrandbits(128) & _FREE_BITS | _VERSION_4:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+    def name_suffix(self) -> str:
+        return "".join(self._random.choices(_SUFFIX_LETTERS, k=5))
+
+
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """What there is between start and stop."""
+    """What exists between start and stop."""
 
     storage: Storage
     watches: Watches
@@ -58,11 +91,12 @@ class _Running:
 
 
 class APIServer:
-    """Serves the Kubernetes API from this process, at a port of its own, between `start` and `stop`.
+    """Serves the Kubernetes API from this process, on a port of its own, between `start` and `stop`.
 
-    With `data_dir`, what was written and answered is there again at the next start; else `snapshot` may be what a
-    server begins with. Whoever has `token`, or a token of `users`, may ask; what they may do, the `authorizer` decides.
-    A `seed` makes all chance repeat. `resources` are custom ones, served beside those that are built in.
+    With `data_dir`, objects are persisted there and available after the next start; else the server starts with the
+    objects of `snapshot`, if given. A request needs `token`, a token of `users`, a client certificate, or `anonymous`;
+    the `authorizer` decides what its user may do. `resources` are served in addition to the built-in ones. A `seed`
+    makes everything random reproducible.
     """
 
     def __init__(
@@ -83,12 +117,12 @@ class APIServer:
         seed: int | None = None,
         max_events: int = MAX_EVENTS,
         max_age: float = MAX_AGE,
-        pace: Pace | None = None,
+        watch_settings: WatchSettings | None = None,
         watch_errors_as_http: bool = False,
     ) -> None:
         if data_dir and snapshot:
-            raise UsageError("an API server begins with what is in its data_dir, or with a snapshot; choose one")
-        # The name may stand for two addresses, with a port each.
+            raise UsageError("data_dir and snapshot are both given; the server starts with the objects of one of them")
+        # The name may resolve to two addresses, each with a port of its own.
         self._host = "127.0.0.1" if host == "localhost" else host
         self._port = port
         self._tls = tls
@@ -96,23 +130,25 @@ class APIServer:
         self._snapshot = snapshot
         self._token = token
         self._authority: CertificateAuthority | None = None
-        self._admission = admission
+        self._admission = tuple(admission)
         self._resources = resources
         self._clock = clock or SystemClock()
         self._random = Random(seed)
         self._max_events = max_events
         self._max_age = max_age
-        self._pace = pace or Pace()
+        self._watch_settings = watch_settings or WatchSettings()
         self._watch_errors_as_http = watch_errors_as_http
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
         self._running: _Running | None = None
-        self.faults = Faults(self._random.random)
-        self.requests = RequestLog()
+        self._injector = FaultInjector(self._random.random)
+        self._recorder = RequestRecorder()
+        self.faults = Faults(self._injector)
+        self.requests = RequestLog(self._recorder)
 
     def __repr__(self) -> str:
         return f"<APIServer at {self.url}>" if self._running else "<APIServer, not running>"
 
-    # --- Begin and end
+    # --- Start and stop
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -122,7 +158,7 @@ class APIServer:
         await self.stop()
 
     async def start(self) -> None:
-        """Listen; returns when the first request may come. After a stop, clients find everything where it was."""
+        """Start listening. After a stop, it listens on the same port, with the same token and certificates."""
         if self._running:
             raise UsageError("the API server is running already")
         storage = self._open_storage()
@@ -133,7 +169,7 @@ class APIServer:
             raise
 
     async def stop(self) -> None:
-        """End all watches and connections."""
+        """End all watches and close all connections."""
         running, self._running = self._running, None
         if running:
             running.watches.close()
@@ -141,11 +177,11 @@ class APIServer:
             running.storage.close()
 
     async def _serve(self, storage: Storage) -> _Running:
-        self._token = self._token or self._token_to_use()
-        self._authority = self._authority or self._authority_to_use()
+        self._token = self._token or self._read_token()
+        self._authority = self._authority or self._read_authority()
         self._access.add(self._token, _ADMIN)
-        backend = self._backend(storage)
-        listener = Listener(backend)
+        backend = self._assemble(storage)
+        listener = Listener(RequestHandler(backend))
         hosts = dict.fromkeys([self._host, "localhost", "127.0.0.1"])
         tls = self._authority.server_context(hosts) if self._authority else None
         try:
@@ -155,20 +191,38 @@ class APIServer:
             raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {reason}") from None
         return _Running(storage, backend.watches, listener)
 
-    def _backend(self, storage: Storage) -> Backend:
-        return Backend.over(
-            storage,
+    def _assemble(self, storage: Storage) -> Backend:
+        """Assemble the parts over a storage, create the initial namespaces, and finish deletions that were pending."""
+        clock, ids = self._clock, IDGenerator(self._random)
+        registry = Registry.builtin()
+        for resource in self._resources:
+            registry.add(resource)
+        objects = ObjectStore(storage, registry, builtin_schema())
+        environment = Environment(clock.now, ids.uid, ids.name_suffix)
+        pipeline = Pipeline(objects, environment, identities=self._access, admission=self._admission)
+        watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
+        custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)
+        garbage_collector = GarbageCollector(objects, pipeline.deleter)
+        commits = Commits(storage, (custom_resources, garbage_collector), grouped=self._data_dir is not None)
+        # The custom resources are served before their objects are read.
+        custom_resources.recover()
+        commits.run_controllers()
+        garbage_collector.recover()
+        _create_namespaces(pipeline, registry)
+        commits.run_controllers()
+        storage.sync()
+        return Backend(
+            registry=registry,
             access=self._access,
-            admin=_ADMIN,
-            admission=self._admission,
-            resources=self._resources,
-            clock=self._clock,
-            random=self._random,
-            pace=self._pace,
-            faults=self.faults,
-            requests=self.requests,
+            pipeline=pipeline,
+            non_resources=NonResources(registry),
+            watches=watches,
+            commits=commits,
+            faults=self._injector,
+            requests=self._recorder,
+            clock=clock,
+            new_id=ids.uid,
             watch_errors_as_http=self._watch_errors_as_http,
-            group_commit=self._data_dir is not None,
         )
 
     def _open_storage(self) -> Storage:
@@ -179,82 +233,84 @@ class APIServer:
             return self._snapshot.fork()
         if self._data_dir is None:
             return Storage(now=now, max_events=self._max_events, max_age=self._max_age)
-        # SQLite is only loaded by those who want it.
+        # SQLite is loaded only if it is used.
         from listwatch.server.storage.sqlite_journal import open_storage
 
         return open_storage(
             self._data_dir, now=now, max_events=self._max_events, max_age=self._max_age, group_commit=True
         )
 
-    def _token_to_use(self) -> str:
+    def _read_token(self) -> str:
         if self._data_dir is None:
             return _new_token()
-        return kept_file(self._data_dir, "token", lambda: _new_token().encode()).decode().strip()
+        return read_or_create(self._data_dir, "token", lambda: _new_token().encode()).decode().strip()
 
-    def _authority_to_use(self) -> CertificateAuthority | None:
+    def _read_authority(self) -> CertificateAuthority | None:
         if not self._tls:
             return None
         try:
             from listwatch.server.access.certificates import CertificateAuthority
         except ImportError:
-            raise ConfigError("TLS needs the cryptography package: install listwatch[tls], or serve without") from None
+            raise ConfigError(
+                "TLS needs the cryptography package: install listwatch[tls], or start the server without tls"
+            ) from None
         if self._data_dir is None:
             return CertificateAuthority.create()
-        return CertificateAuthority(kept_file(self._data_dir, "ca.pem", lambda: CertificateAuthority.create().pem))
+        return CertificateAuthority(read_or_create(self._data_dir, "ca.pem", lambda: CertificateAuthority.create().pem))
 
-    # --- Ways in
+    # --- Access
 
     @property
     def url(self) -> str:
-        host = "127.0.0.1" if self._host in _EVERYWHERE else self._host
+        host = "127.0.0.1" if self._host in _ALL_ADDRESSES else self._host
         scheme = "https" if self._tls else "http"
         self._check_started()
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._port}"
 
     @property
     def token(self) -> str:
-        """Of somebody who may do everything."""
+        """The token of a user who may do everything."""
         self._check_started()
         return self._token
 
     @property
     def ca_certificate(self) -> bytes:
-        """What a client has to trust, in PEM; empty without TLS."""
+        """The certificate that clients have to trust, in PEM; empty without TLS."""
         self._check_started()
         return self._authority.certificate if self._authority else b""
 
     @property
     def config(self) -> ClientConfig:
-        """For the clients of this package, with which everything may be done."""
+        """A configuration for the clients of this package, of a user who may do everything."""
         return self.config_for_token(self.token)
 
     def config_for_token(self, token: str) -> ClientConfig:
-        """The same for somebody else."""
+        """Return a configuration for the user of another token."""
         from listwatch.client.config.client_config import ClientConfig
 
         return ClientConfig(host=self.url, token=token, ca_data=self.ca_certificate)
 
     def kubeconfig(self, path: str | os.PathLike[str]) -> None:
-        """Write a file for kubectl and other clients, with which everything may be done."""
+        """Write a kubeconfig for kubectl and other clients, of a user who may do everything."""
         from listwatch.client.config.client_config import ClientConfig
         from listwatch.client.config.kubeconfig_writer import write_kubeconfig
 
-        # Without TLS, clients send no credentials that they find in such a file.
+        # Clients do not send credentials of a kubeconfig without TLS.
         config = self.config if self._tls else ClientConfig(host=self.url + token_path(self.token))
         write_kubeconfig(path, config)
 
     def issue_token(self, name: str, *, groups: Sequence[str] = ()) -> str:
-        """A token of a user, who is known from now on."""
+        """Return a new token for a user of this name."""
         return self._access.issue(User(name, groups=tuple(groups)))
 
     def issue_certificate(self, name: str, *, groups: Sequence[str] = ()) -> KeyPair:
-        """A client certificate of a user."""
+        """Return a new client certificate for a user of this name."""
         self._check_started()
         if self._authority is None:
             raise UsageError("client certificates need an API server with tls=True")
         return self._authority.issue(name, groups=groups)
 
-    # --- What tests want to see and do
+    # --- Inspection and control, for tests
 
     @property
     def storage(self) -> Storage:
@@ -265,27 +321,27 @@ class APIServer:
         return self.storage.revision
 
     def compact(self, revision: int | None = None) -> None:
-        """Forget what happened up to a revision, or up to now: whoever goes on from before is told 410."""
+        """Drop the events up to a revision, by default the current one; a watch from before it gets a 410."""
         self.storage.compact(self.revision if revision is None else revision)
 
     def snapshot(self) -> Storage:
-        """All that is stored, as another server can begin with it."""
+        """Return a copy of all objects, with which another server can start."""
         return self.storage.fork()
 
     def statistics(self) -> Statistics:
         running = self._check_started()
-        return Statistics(self.revision, self.requests.total, running.listener.connections, len(running.watches))
+        return Statistics(self.revision, self._recorder.total, running.listener.connections, len(running.watches))
 
     async def wait_for_requests(
         self, count: int = 1, *, until: Stage = "responded", **criteria: Unpack[Criteria]
     ) -> list[LoggedRequest]:
-        """The requests of a pattern, once so many of them have come as far as that."""
+        """Wait until `count` matching requests have reached a stage; returns all matching requests."""
         changed = asyncio.Event()
-        unsubscribe = self.requests.subscribe(changed.set)
+        unsubscribe = self._recorder.subscribe(changed.set)
         try:
             while True:
                 found = self.requests.matching(**criteria)
-                if sum(each.has_come(until) for each in found) >= count:
+                if sum(each.has_reached(until) for each in found) >= count:
                     return found
                 changed.clear()
                 await changed.wait()
@@ -294,8 +350,19 @@ class APIServer:
 
     def _check_started(self) -> _Running:
         if self._running is None:
-            raise UsageError("the API server is not running; use it within `async with`, or start it")
+            raise UsageError("the API server is not running; use `async with`, or call start() first")
         return self._running
+
+
+def _create_namespaces(pipeline: Pipeline, registry: Registry) -> None:
+    """Create the namespaces that every cluster has, if they are missing."""
+    resource = registry.lookup("", "v1", "namespaces")
+    assert resource is not None
+    for name in _INITIAL_NAMESPACES:
+        body = msgspec.json.encode({"metadata": {"name": name}})
+        request = APIRequest("create", resource, body=body, content_type="application/json", user=_ADMIN, method="POST")
+        with suppress(AlreadyExistsError):
+            pipeline.respond(request)
 
 
 def _new_token() -> str:

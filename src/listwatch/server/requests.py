@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Protocol, Self
 from urllib.parse import unquote_plus
 
 from listwatch.errors import BadRequestError
+from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey, Resource
-from listwatch.server.json_tree import Tree
 
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -125,6 +125,12 @@ class APIRequest:
         return ObjectKey(self.namespace, self.name)
 
 
+class Admission(Protocol):
+    """Inspects an object before it is written: may change `new`, or raise an APIError to reject the request."""
+
+    def __call__(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None) -> None: ...
+
+
 @dataclass(slots=True)
 class NonResourceRequest:
     """A request for something else than a resource: discovery, the version, health; `parts` are the path's segments."""
@@ -165,6 +171,6 @@ class Response:
     With a Content-Type among the headers the body is bytes, and not for `representations` to touch.
     """
 
-    body: Tree | bytes | ListResponse = field(repr=False)
+    body: JSONObject | bytes | ListResponse = field(repr=False)
     code: int = 200
     headers: dict[str, str] = field(default_factory=dict)

@@ -162,8 +162,8 @@ def test_masters_may_do_everything():
 
 def test_a_review_is_decided_as_a_request_would_be():
     some = access(authorizer=AllowVerbs("get"))
-    assert some.may(ALICE, {"verb": "get", "resource": "pods", "namespace": "default"})
-    assert not some.may(ALICE, {"verb": "delete", "path": "/version"})
+    assert some.is_allowed(ALICE, {"verb": "get", "resource": "pods", "namespace": "default"})
+    assert not some.is_allowed(ALICE, {"verb": "delete", "path": "/version"})
 
 
 # Over HTTP

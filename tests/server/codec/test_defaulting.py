@@ -11,7 +11,7 @@ from listwatch.meta import GroupVersionKind
 from listwatch.server.codec.decoding import decode_body
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.json_tree import child
-from listwatch.server.lifecycle.creation import complete_new
+from listwatch.server.lifecycle.strategy import complete_new
 from listwatch.server.schema.schema import builtin_schema
 
 SCHEMA = builtin_schema()

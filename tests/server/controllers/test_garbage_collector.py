@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.server.bare_server import CONFIG_MAPS, PODS, BareServer, Tree, owner
 
 from listwatch.errors import ForbiddenError, NotFoundError
-from listwatch.server.controllers.garbage_collector import Collector
+from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.requests import APIRequest
 from listwatch.server.storage.storage import Storage
 
@@ -283,10 +283,10 @@ def test_what_was_left_undone_is_done_after_a_restart():
     server = BareServer()
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
-    server.collector.close()
+    server.garbage_collector.close()
     server.respond("DELETE", f"{CONFIG_MAPS}/root")
     assert server.names(CONFIG_MAPS) == ["child"]
-    again = Collector(server.verbs)
+    again = GarbageCollector(server.objects, server.pipeline.deleter)
     again.recover()
     again.run_pending()
     assert server.names(CONFIG_MAPS) == []
@@ -299,7 +299,7 @@ def test_many_writes_in_one_commit_are_followed_too():
     server.respond("DELETE", f"{CONFIG_MAPS}/root")
     for _ in range(2):
         # What is written while this is done is only known after the next commit.
-        server.collector.run_pending()
+        server.garbage_collector.run_pending()
         server.storage.sync()
     assert server.names(CONFIG_MAPS) == []
 
@@ -307,7 +307,7 @@ def test_many_writes_in_one_commit_are_followed_too():
 def test_a_closed_collector_hears_nothing(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
-    server.collector.close()
+    server.garbage_collector.close()
     server.delete(f"{CONFIG_MAPS}/root")
     assert server.names(CONFIG_MAPS) == ["child"]
 

@@ -25,11 +25,11 @@ from listwatch.server.faults.faults import (
     Expire,
     Fail,
     Fault,
-    Faults,
+    FaultInjector,
     HoldEvents,
     Refuse,
 )
-from listwatch.server.faults.request_log import LoggedRequest, RequestLog
+from listwatch.server.faults.request_log import LoggedRequest, RequestLog, RequestRecorder
 from listwatch.testing.clocks import VirtualClock
 
 # Which requests
@@ -39,7 +39,7 @@ def logged(method: str = "GET", path: str = "/api/v1/pods", verb: str = "list", 
     return LoggedRequest(method, path, verb=verb, **{"resource": "pods", **more})
 
 
-def strikes(faults: Faults, request: LoggedRequest) -> bool:
+def strikes(faults: FaultInjector, request: LoggedRequest) -> bool:
     return bool(faults.begin(request).faults)
 
 
@@ -55,7 +55,7 @@ def strikes(faults: Faults, request: LoggedRequest) -> bool:
     ],
 )
 def test_a_fault_strikes_what_meets_all_criteria(criteria: dict[str, str]):
-    faults = Faults(Random().random)
+    faults = FaultInjector(Random().random)
     faults.add(Fault(Refuse(), **criteria))
     request = logged(user="system:admin", user_agent="kubectl/1.2", namespace="default", name="web-0")
     assert strikes(faults, request)
@@ -63,22 +63,22 @@ def test_a_fault_strikes_what_meets_all_criteria(criteria: dict[str, str]):
 
 @pytest.mark.parametrize("criteria", [{"verb": "get"}, {"resource": "pod"}, {"verb": "list", "namespace": "default"}])
 def test_a_fault_spares_what_fails_one_criterion(criteria: dict[str, str]):
-    faults = Faults(Random().random)
+    faults = FaultInjector(Random().random)
     faults.add(Fault(Refuse(), **criteria))
     assert not strikes(faults, logged())
 
 
 def test_a_fault_skips_and_counts_only_what_it_concerns():
-    faults = Faults(Random().random)
+    faults = FaultInjector(Random().random)
     fault = faults.add(Fault(Refuse(), verb="list", skip=1, times=2))
     struck = [strikes(faults, logged(verb=verb)) for verb in ("list", "get", "list", "get", "list", "list")]
     assert struck == [False, False, True, False, True, False]
-    assert faults.struck(fault) == 2
+    assert faults.hits(fault) == 2
 
 
 def test_chance_repeats_with_its_seed():
     def run(seed: int) -> list[bool]:
-        faults = Faults(Random(seed).random)
+        faults = FaultInjector(Random(seed).random)
         faults.add(Fault(Refuse(), probability=0.5))
         return [strikes(faults, logged()) for _ in range(50)]
 
@@ -87,7 +87,7 @@ def test_chance_repeats_with_its_seed():
 
 
 def test_a_fault_that_is_removed_strikes_no_longer():
-    faults = Faults(Random().random)
+    faults = FaultInjector(Random().random)
     first, second = faults.add(Fault(Refuse())), faults.add(Fault(Refuse(), verb="get"))
     faults.remove(first)
     assert not strikes(faults, logged())
@@ -98,14 +98,14 @@ def test_a_fault_that_is_removed_strikes_no_longer():
 
 
 def test_what_only_befalls_watches_is_not_used_up_by_others():
-    faults = Faults(Random().random)
+    faults = FaultInjector(Random().random)
     faults.add(Fault(CutStream(), times=1))
     assert not strikes(faults, logged())
     assert strikes(faults, logged(verb="watch"))
 
 
 def test_a_fault_finds_the_watches_that_are_open_and_leaves_those_that_are_over():
-    faults = Faults(Random().random)
+    faults = FaultInjector(Random().random)
     changes = []
     plans = [faults.begin(logged(verb="watch", user=user)) for user in ("a", "b", "b")]
     for plan in plans:
@@ -119,7 +119,7 @@ def test_a_fault_finds_the_watches_that_are_open_and_leaves_those_that_are_over(
 
 
 def test_delays_add_up():
-    faults = Faults(Random().random)
+    faults = FaultInjector(Random().random)
     faults.add(Fault(Delay(1.0)))
     faults.add(Fault(Delay(0.5), verb="list"))
     assert faults.begin(logged()).delay == 1.5
@@ -141,9 +141,10 @@ def test_a_fault_that_makes_no_sense_is_refused(make):
 
 
 def test_the_log_keeps_the_latest_requests():
-    log = RequestLog(max_requests=2)
+    recorder = RequestRecorder(max_requests=2)
+    log = RequestLog(recorder)
     for name in ("a", "b", "c"):
-        log.add(logged(name=name))
+        recorder.add(logged(name=name))
     assert [request.name for request in log] == ["b", "c"]
     assert (len(log), log.total, log[-1].name) == (2, 3, "c")
     log.clear()
@@ -237,7 +238,7 @@ async def test_a_watch_expires_before_it_begins_or_while_it_is_open(server: APIS
     async with call.watch(f"resourceVersion={server.revision}") as events:
         assert await events.rest() == [error | {"object": error["object"]}]
     assert (error["type"], error["object"]["code"], error["object"]["reason"]) == ("ERROR", 410, "Expired")
-    assert server.faults.struck(expired) == 2
+    assert server.faults.hits(expired) == 2
 
 
 async def test_a_stream_is_cut_after_so_many_events(server: APIServer, call: Caller):
@@ -344,8 +345,8 @@ async def test_the_log_can_be_waited_for(server: APIServer, call: Caller):
 
 
 def test_a_verb_that_no_request_has_is_refused():
-    with pytest.raises(UsageError, match="no request has the verb 'wach'; there are get, list, watch"):
+    with pytest.raises(UsageError, match="no request has the verb 'wach'; the verbs are get, list, watch"):
         Fault(Refuse(), verb="wach")
     with pytest.raises(UsageError, match="'WATCH'"):
-        RequestLog().matching(verb="WATCH")
-    assert Fault(Refuse(), verb="delete*").concerns(logged(verb="deletecollection"))
+        RequestLog(RequestRecorder()).matching(verb="WATCH")
+    assert Fault(Refuse(), verb="delete*").matches(logged(verb="deletecollection"))

@@ -233,7 +233,7 @@ async def test_a_client_that_goes_away_in_the_middle_of_its_body_leaves_nothing(
     async with raw_connection(server) as (_, writer):
         writer.write(request(server, "POST", CONFIG_MAPS, Content_Length="1000") + b"{")
         await writer.drain()
-        await server.wait_for_requests(1, until="begun", method="POST")
+        await server.wait_for_requests(1, until="started", method="POST")
     [record] = await server.wait_for_requests(1, method="POST")
     assert record.status == 0
     assert (await call("GET", CONFIG_MAPS)).json["items"] == []
@@ -280,6 +280,6 @@ async def test_stopping_ends_connections_that_do_nothing():
 async def test_stopping_ends_requests_that_are_under_way():
     async with APIServer() as server, raw_connection(server) as (reader, writer):
         writer.write(request(server, "POST", CONFIG_MAPS, Content_Length="10"))
-        await server.wait_for_requests(1, until="begun")
+        await server.wait_for_requests(1, until="started")
         await server.stop()
         assert await asyncio.wait_for(reader.read(), 10) == b""

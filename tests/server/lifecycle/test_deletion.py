@@ -17,10 +17,10 @@ from listwatch.server.lifecycle.deletion import (
     Mark,
     Remove,
     check_preconditions,
-    is_finished,
     plan_deletion,
 )
-from listwatch.server.lifecycle.semantics import timestamp
+from listwatch.server.lifecycle.object_store import is_deletion_complete
+from listwatch.server.lifecycle.strategy import timestamp
 from listwatch.server.protocol.write_options import DeleteOptions
 from listwatch.server.schema.registry import Registry
 
@@ -194,10 +194,10 @@ def test_a_namespace_is_marked_however_empty_it_is():
 def test_a_namespace_waits_until_it_is_empty():
     ending = thing("Namespace", spec={"finalizers": ["kubernetes"]}, deletionTimestamp="2026-01-01T00:00:00Z")
     assert plan(ending, of="namespaces") == Keep()
-    assert not is_finished(ending)
+    assert not is_deletion_complete(ending)
     empty = {**ending, "spec": {}}
     assert plan(empty, of="namespaces") == Remove()
-    assert is_finished(empty)
+    assert is_deletion_complete(empty)
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_a_namespace_waits_until_it_is_empty():
     ],
 )
 def test_a_deletion_is_finished_when_nobody_is_waited_for(metadata: Tree, finished: bool):
-    assert is_finished(thing(**metadata)) is finished
+    assert is_deletion_complete(thing(**metadata)) is finished
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from listwatch.errors import InvalidError
 from listwatch.meta import ObjectKey
 from listwatch.server.json_tree import copied
 from listwatch.server.lifecycle.service_addresses import assign_addresses
-from listwatch.server.storage.storage import Stored
+from listwatch.server.storage.values import Stored
 
 SERVICES = "/api/v1/namespaces/default/services"
 

@@ -10,7 +10,8 @@ from listwatch.meta import ObjectKey, Resource
 from listwatch.selectors import FieldSelector, LabelSelector
 from listwatch.server.protocol.field_selectors import Selection, check_fields
 from listwatch.server.schema.registry import Registry
-from listwatch.server.storage.storage import Event, Storage, Stored
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import Event, Stored
 
 REGISTRY = Registry.builtin()
 

@@ -1,16 +1,19 @@
-"""When writes are safe: many at once, and none that anybody has heard of before."""
+"""Group commits: many writes share one sync, and no response is sent before the sync."""
 
 import asyncio
+import logging
+from collections.abc import Sequence
 
 import pytest
 
 from listwatch.meta import ObjectKey
 from listwatch.server.storage.commits import Commits
-from listwatch.server.storage.storage import Event, JournalError, NoJournal, Storage
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import Event, JournalError
 
 
-class CountingJournal(NoJournal):
-    """Counts the syncs that had something to do, and fails when told to."""
+class CountingJournal:
+    """Counts the writes of each sync, and fails on demand."""
 
     def __init__(self) -> None:
         self.unsynced = 0
@@ -20,12 +23,16 @@ class CountingJournal(NoJournal):
     def append(self, event: Event) -> None:
         self.unsynced += 1
 
+    def forget(self, events: Sequence[Event], *, compacted: int) -> None: ...
+
     def sync(self) -> None:
         if self.fails:
             raise JournalError("the disk is full")
         if self.unsynced:
             self.synced.append(self.unsynced)
             self.unsynced = 0
+
+    def close(self) -> None: ...
 
 
 @pytest.fixture
@@ -42,61 +49,87 @@ def write(storage: Storage, name: str) -> None:
     storage.create("/pods", ObjectKey("default", name), lambda revision: b"{}")
 
 
-async def write_and_settle(storage: Storage, commits: Commits, name: str) -> None:
+async def write_and_wait(storage: Storage, commits: Commits, name: str) -> None:
     write(storage, name)
-    await commits.settled()
+    await commits.wait_durable()
 
 
-async def test_those_who_write_at_the_same_time_share_one_sync(storage: Storage, journal: CountingJournal):
-    commits = Commits(storage, lambda: None, grouped=True)
-    await asyncio.gather(*(write_and_settle(storage, commits, f"pod-{number}") for number in range(10)))
+class FollowerController:
+    """Writes one object after the first write."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    @property
+    def has_pending(self) -> bool:
+        return not self._storage.get("/pods", ObjectKey("default", "follower"))
+
+    def run_pending(self) -> None:
+        write(self._storage, "follower")
+
+
+class FailingController:
+    has_pending = True
+
+    def run_pending(self) -> None:
+        raise ValueError("a bug")
+
+
+async def test_concurrent_writes_share_one_sync(storage: Storage, journal: CountingJournal):
+    commits = Commits(storage, (), grouped=True)
+    await asyncio.gather(*(write_and_wait(storage, commits, f"pod-{number}") for number in range(10)))
     assert journal.synced == [10]
-    await write_and_settle(storage, commits, "another")
+    await write_and_wait(storage, commits, "another")
     assert journal.synced == [10, 1]
 
 
-async def test_nobody_waits_when_nothing_was_written(storage: Storage, journal: CountingJournal):
-    await Commits(storage, lambda: None, grouped=True).settled()
+async def test_there_is_no_sync_without_a_write(storage: Storage, journal: CountingJournal):
+    await Commits(storage, (), grouped=True).wait_durable()
     assert journal.synced == []
 
 
-async def test_readers_wait_for_what_they_may_have_seen(storage: Storage, journal: CountingJournal):
-    commits = Commits(storage, lambda: None, grouped=True)
+async def test_readers_wait_for_the_writes_that_they_may_have_seen(storage: Storage, journal: CountingJournal):
+    commits = Commits(storage, (), grouped=True)
     write(storage, "a")
-    reader = asyncio.create_task(commits.settled())
+    reader = asyncio.create_task(commits.wait_durable())
     await reader
     assert journal.synced == [1]
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-async def test_what_follows_from_a_write_is_safe_with_it(storage: Storage, journal: CountingJournal, grouped: bool):
-    def follow_up() -> None:
-        if not storage.get("/pods", ObjectKey("default", "follower")):
-            write(storage, "follower")
-
-    commits = Commits(storage, follow_up, grouped=grouped)
-    await write_and_settle(storage, commits, "leader")
+async def test_the_writes_of_controllers_are_durable_too(storage: Storage, journal: CountingJournal, grouped: bool):
+    commits = Commits(storage, (FollowerController(storage),), grouped=grouped)
+    await write_and_wait(storage, commits, "leader")
     assert journal.synced == [1, 1]
     assert journal.unsynced == 0
-    await commits.settled()
+    await commits.wait_durable()
     assert journal.synced == [1, 1]
 
 
-async def test_all_who_wait_are_told_of_a_failure(storage: Storage, journal: CountingJournal):
-    commits = Commits(storage, lambda: None, grouped=True)
+async def test_a_failing_controller_is_logged_and_fails_no_request(
+    storage: Storage, journal: CountingJournal, caplog: pytest.LogCaptureFixture
+):
+    commits = Commits(storage, (FailingController(), FollowerController(storage)), grouped=True)
+    with caplog.at_level(logging.ERROR):
+        await write_and_wait(storage, commits, "leader")
+    assert journal.synced == [1, 1]
+    assert {record.controller for record in caplog.records} == {"FailingController"}
+
+
+async def test_all_waiting_requests_get_the_error_of_a_sync(storage: Storage, journal: CountingJournal):
+    commits = Commits(storage, (), grouped=True)
     journal.fails = True
-    waiting = (write_and_settle(storage, commits, f"pod-{number}") for number in range(3))
+    waiting = (write_and_wait(storage, commits, f"pod-{number}") for number in range(3))
     results = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(result) for result in results] == [JournalError] * 3
     with pytest.raises(JournalError):
-        await commits.settled()
+        await commits.wait_durable()
 
 
-async def test_one_who_gives_up_waiting_takes_nobody_along(storage: Storage, journal: CountingJournal):
-    commits = Commits(storage, lambda: None, grouped=True)
-    first, second = (asyncio.create_task(write_and_settle(storage, commits, name)) for name in ("a", "b"))
+async def test_a_cancelled_request_cancels_no_others(storage: Storage, journal: CountingJournal):
+    commits = Commits(storage, (), grouped=True)
+    first, second = (asyncio.create_task(write_and_wait(storage, commits, name)) for name in ("a", "b"))
     await asyncio.sleep(0)
     first.cancel()
     await second
     assert first.cancelled()
-    assert journal.synced == [2]

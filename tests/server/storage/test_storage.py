@@ -8,7 +8,8 @@ import pytest
 
 from listwatch.meta import ObjectKey
 from listwatch.server.storage.sqlite_journal import open_storage
-from listwatch.server.storage.storage import (
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import (
     Event,
     JournalError,
     KeyExistsError,
@@ -16,7 +17,6 @@ from listwatch.server.storage.storage import (
     RevisionCompactedError,
     RevisionConflictError,
     RevisionTooLargeError,
-    Storage,
     Stored,
 )
 
@@ -281,9 +281,9 @@ def test_an_event_knows_the_state_before_it(storage):
 
 
 @pytest.mark.parametrize("read", ["list", "scan", "count", "events"])
-def test_a_revision_that_is_still_to_come_cannot_be_read(storage, read):
+def test_a_revision_greater_than_the_current_one_cannot_be_read(storage, read):
     create(storage, "default/a")
-    with pytest.raises(RevisionTooLargeError, match="the current one is 2") as caught:
+    with pytest.raises(RevisionTooLargeError, match="greater than the current one, 2") as caught:
         getattr(storage, read)(PODS, **{"after" if read == "events" else "revision": 3})
     assert (caught.value.asked, caught.value.current) == (3, 2)
 

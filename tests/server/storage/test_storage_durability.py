@@ -17,7 +17,8 @@ import pytest
 from listwatch.errors import ConfigError
 from listwatch.meta import ObjectKey
 from listwatch.server.storage.sqlite_journal import FILE_NAME, open_storage
-from listwatch.server.storage.storage import Event, JournalError, RevisionCompactedError, Storage
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import Event, JournalError, RevisionCompactedError
 
 PODS = "core/pods"
 

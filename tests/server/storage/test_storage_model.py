@@ -13,14 +13,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from listwatch.meta import ObjectKey
 from listwatch.server.storage.sqlite_journal import open_storage
-from listwatch.server.storage.storage import (
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import (
     Event,
     KeyExistsError,
     KeyMissingError,
     RevisionCompactedError,
     RevisionConflictError,
     RevisionTooLargeError,
-    Storage,
     Stored,
 )
 

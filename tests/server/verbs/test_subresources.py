@@ -104,10 +104,10 @@ def test_a_refusal_says_what_the_budget_lacks(server: BareServer, status: Tree, 
 def test_a_budget_below_nothing_is_a_mistake(server: BareServer):
     running_pod(server, READY)
     server.create(BUDGETS, "web", spec={"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}})
-    stored = server.verbs.storage.list("policy/poddisruptionbudgets").items[0]
+    stored = server.storage.list("policy/poddisruptionbudgets").items[0]
     tree = server.get(f"{BUDGETS}/web")
     tree["status"] = {"disruptionsAllowed": -1, "observedGeneration": 1}
-    server.verbs.objects.update("policy/poddisruptionbudgets", stored, tree)
+    server.objects.update("policy/poddisruptionbudgets", stored, tree)
     with pytest.raises(ForbiddenError, match="negative"):
         evict(server)
 

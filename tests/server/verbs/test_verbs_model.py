@@ -17,7 +17,7 @@ from listwatch.meta import GroupResource
 from listwatch.selectors import FieldSelector, LabelSelector
 from listwatch.server.codec.representations import Representation
 from listwatch.server.protocol.field_selectors import Selection
-from listwatch.server.storage.storage import RevisionCompactedError
+from listwatch.server.storage.values import RevisionCompactedError
 from listwatch.server.watch.watch_feed import Feeds, Reader
 
 HOLD = "example.com/hold"
@@ -90,7 +90,7 @@ class Core(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.server = BareServer()
-        self.feeds = Feeds(self.server.storage, self.server.verbs.sent)
+        self.feeds = Feeds(self.server.storage, self.server.objects.encode)
         self.things: dict[str, Thing] = {}
         self.log: list[Change] = []
         self.watches: list[Watching] = []
@@ -268,7 +268,7 @@ class Core(RuleBasedStateMachine):
         except RevisionCompactedError:
             assert revision < self.compacted
             return
-        resource = self.server.verbs.registry.lookup("", "v1", "configmaps")
+        resource = self.server.objects.registry.lookup("", "v1", "configmaps")
         assert resource is not None
         labels = LabelSelector.parse(f"app={app}" if app else "")
         selection = Selection(GroupResource("", "configmaps"), "default", labels, FieldSelector())

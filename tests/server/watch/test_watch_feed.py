@@ -10,7 +10,8 @@ from listwatch.meta import ObjectKey, Resource
 from listwatch.selectors import LabelSelector
 from listwatch.server.codec.representations import Representation, encode_object
 from listwatch.server.protocol.field_selectors import Selection
-from listwatch.server.storage.storage import Storage, Stored
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import Stored
 from listwatch.server.watch.watch_feed import Feeds, Reader
 
 PODS = Resource("", "v1", "Pod", "pods")

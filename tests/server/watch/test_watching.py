@@ -12,7 +12,7 @@ from tests.server.caller import CONFIG_MAPS, Caller, brief, config_map, next_chu
 
 from listwatch.meta import ObjectKey
 from listwatch.server.api_server import APIServer
-from listwatch.server.watch.watching import Pace
+from listwatch.server.watch.watching import WatchSettings
 from listwatch.testing.clocks import VirtualClock
 
 INITIAL = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
@@ -144,7 +144,7 @@ async def test_the_end_of_the_initial_events_is_marked(server: APIServer, call: 
 async def test_a_watch_that_is_to_begin_in_the_future_waits_for_it(server: APIServer, call: Caller):
     wanted = server.revision + 2
     opening = asyncio.create_task(opened(call, f"{INITIAL}&resourceVersion={wanted}"))
-    await server.wait_for_requests(1, until="begun", verb="watch")
+    await server.wait_for_requests(1, until="started", verb="watch")
     await call.create("a")
     await call.create("b")
     assert [brief(event)[1] for event in await opening] == ["a", "b"]
@@ -380,9 +380,9 @@ async def test_a_client_that_goes_away_ends_its_watch(server: APIServer, call: C
 
 
 async def test_a_client_that_does_not_read_is_cut_off_and_nobody_waits_for_it(clock: VirtualClock):
-    pace = Pace(max_backlog_bytes=4 << 20)
+    settings = WatchSettings(max_backlog_bytes=4 << 20)
     async with (
-        APIServer(clock=clock, pace=pace) as server,
+        APIServer(clock=clock, watch_settings=settings) as server,
         Caller(server) as call,
         raw_watch(server) as slow,
         call.watch() as others,

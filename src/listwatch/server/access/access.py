@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote
 
 from listwatch.errors import BadRequestError, ForbiddenError, StatusDetails, UnauthorizedError
-from listwatch.server.json_tree import Tree, quoted
+from listwatch.json_value import JSONObject
+from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
 
@@ -134,8 +135,8 @@ class Access:
         if not decision.allowed:
             raise _forbidden(user, request, decision.reason)
 
-    def may(self, user: User, attributes: Tree) -> bool:
-        """Whether they may do what the attributes of an access review say."""
+    def is_allowed(self, user: User, attributes: JSONObject) -> bool:
+        """Whether the user may do what the attributes of an access review describe."""
         return self._decide(user, _request_of(attributes)).allowed
 
     def _decide(self, user: User, request: RequestInfo) -> Decision:
@@ -222,7 +223,7 @@ def _act(resource: str, name: str, *, group: str = "", namespace: str = "", subr
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
-def _request_of(attributes: Tree) -> RequestInfo:
+def _request_of(attributes: JSONObject) -> RequestInfo:
     def said(name: str) -> str:
         return str(attributes.get(name) or "")
 

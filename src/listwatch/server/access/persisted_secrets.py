@@ -1,4 +1,4 @@
-"""Secrets that a data directory keeps, so that those who knew a server know it again after a restart."""
+"""Secrets in the data directory, so that a restarted server has the same token and certificate authority."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pathlib import Path
 
 from listwatch.errors import ConfigError
 
-__all__ = ["kept_file"]
+__all__ = ["read_or_create"]
 
 
-def kept_file(folder: str | os.PathLike[str], name: str, make: Callable[[], bytes]) -> bytes:
-    """What the file says; makes it, for its owner's eyes only, if it is not there."""
+def read_or_create(folder: str | os.PathLike[str], name: str, make: Callable[[], bytes]) -> bytes:
+    """Return the content of a file; a missing file is created, readable by its owner only."""
     file = Path(folder, name)
     try:
         if file.exists():
             return file.read_bytes()
         content = make()
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Never there by halves: a server that is killed meanwhile must find all of it or nothing.
+        # Renamed when complete: a server that is killed meanwhile leaves all of it or nothing.
         part = file.with_name(f".{name}.part")
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
         part.write_bytes(content)
         part.replace(file)
     except OSError as error:
-        raise ConfigError(f"cannot be used: {error.strerror}", file=str(file)) from None
+        raise ConfigError(f"cannot be read or created: {error.strerror}", file=str(file)) from None
     return content

@@ -34,7 +34,7 @@ from listwatch.server.apply.merging import merge, remove_fields
 from listwatch.server.crd.definitions import CustomVersion, Definitions
 from listwatch.server.crd.structural_schema import PRESERVES_UNKNOWN
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, value_at
-from listwatch.server.lifecycle.semantics import timestamp
+from listwatch.server.lifecycle.strategy import timestamp
 from listwatch.server.protocol.write_options import WriteOptions
 from listwatch.server.requests import APIRequest
 from listwatch.server.schema.schema import Schema

@@ -1,35 +1,35 @@
-"""Serves what CustomResourceDefinitions define, from when they are stored until the last of their objects is gone.
+"""Serves what CustomResourceDefinitions define, from when they are stored until the last of their objects is deleted.
 
-    definition stored     its names are accepted unless another has them, it is established, and served
-    definition changed    it is served as it says now; who watches has to begin again
-    definition deleted    its objects are deleted; when none is left, it goes
+    definition stored     its names are accepted unless another definition has them; it is established and served
+    definition changed    it is served as changed; its watches end, and clients start them again
+    definition deleted    its objects are deleted; when none is left, so is the definition
 
-On a real cluster controllers in the API server do this, a moment later. Here it follows each write at once: the storage
-tells what happened, `run_pending` does what follows from it. `collector` is its neighbour.
+In a real cluster, controllers in the API server do this a moment later. Here it follows each write at once: the
+storage publishes events, `run_pending` processes the definitions that they concern.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from datetime import datetime
 
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.server.crd.definitions import DEFINITIONS, Definition, condition_of
-from listwatch.server.json_tree import Tree, same
-from listwatch.server.lifecycle.definition_lifecycle import CLEANUP
-from listwatch.server.lifecycle.semantics import timestamp
-from listwatch.server.lifecycle.stored_objects import decoded
+from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
+from listwatch.server.lifecycle.definition_lifecycle import CLEANUP_FINALIZER
+from listwatch.server.lifecycle.deletion import Deleter
+from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
+from listwatch.server.lifecycle.strategy import metadata_of, timestamp
 from listwatch.server.protocol.write_options import DeleteOptions
 from listwatch.server.requests import APIRequest, User
 from listwatch.server.schema.registry import CUSTOM_RESOURCE
-from listwatch.server.storage.storage import Event, Stored
-from listwatch.server.verbs.deleting import delete_object
-from listwatch.server.verbs.verbs import Verbs
+from listwatch.server.storage.values import Event, Stored
 
 __all__ = ["CustomResources"]
 
 _SERVER = User("system:apiserver", groups=("system:masters",))
-# The names that no two resources of a group may share, in the order in which they are looked at.
+# The names that resources of a group cannot share, in the order in which they are checked.
 _NAMES = ("plural", "singular", "shortNames", "kind", "listKind")
 _ACCEPTED = ("NamesAccepted", "True", "NoConflicts", "no conflicts found")
 _ESTABLISHED = ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
@@ -38,73 +38,84 @@ _IN_PROGRESS = ("Terminating", "True", "InstanceDeletionInProgress", "CustomReso
 
 
 class CustomResources:
-    """Keeps what is served in step with the definitions that are stored; `on_change` hears of what is to be left."""
+    """Adds the resources of stored definitions to the registry; `end_watches` ends the watches of a changed one."""
 
-    def __init__(self, verbs: Verbs, on_change: Callable[[str], None]) -> None:
-        self._verbs = verbs
-        self._on_change = on_change
+    def __init__(
+        self,
+        objects: ObjectStore,
+        deleter: Deleter,
+        now: Callable[[], datetime],
+        end_watches: Callable[[str], None],
+    ) -> None:
+        self._objects = objects
+        self._storage = objects.storage
+        self._deleter = deleter
+        self._now = now
+        self._end_watches = end_watches
         self._served: dict[str, Definition] = {}
         """By the names of the definitions."""
+        self._subscriptions: dict[str, Callable[[], None]] = {}
+        """Of the events of their objects, by the names of the definitions."""
         self._pending: dict[str, None] = {}
-        verbs.storage.subscribe(self._happened)
+        self._storage.subscribe(self._on_definition, resource=DEFINITIONS)
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._pending)
 
     def recover(self) -> None:
-        """Look at everything there is: after a start with definitions from before."""
-        for stored in self._verbs.storage.scan(DEFINITIONS):
+        """Schedule all definitions of a storage that was used before."""
+        for stored in self._storage.scan(DEFINITIONS):
             self._pending[stored.key.name] = None
-        self.run_pending()
 
     def run_pending(self) -> None:
-        """Do all that follows from what happened."""
+        """Process all definitions that events concern."""
         while self._pending:
             name = next(iter(self._pending))
             del self._pending[name]
-            if stored := self._stored(name):
-                self._look_at(stored)
+            if stored := self._storage.get(DEFINITIONS, ObjectKey("", name)):
+                self._process(stored)
             else:
                 self._stop_serving(name)
 
-    def _happened(self, event: Event) -> None:
-        if event.resource == DEFINITIONS:
-            self._pending[event.key.name] = None
-            if event.type == "DELETED":
-                # A name that it had may be what another waits for.
-                self._pending.update({each.key.name: None for each in self._verbs.storage.scan(DEFINITIONS)})
-        elif event.type == "DELETED" and self._served:
-            self._pending.update({each.name: None for each in self._ending() if each.storage_id == event.resource})
+    def _on_definition(self, event: Event) -> None:
+        self._pending[event.stored.key.name] = None
+        if event.type == "DELETED":
+            # Another definition may wait for one of its names.
+            self._pending.update({each.key.name: None for each in self._storage.scan(DEFINITIONS)})
 
-    def _ending(self) -> Iterator[Definition]:
-        return (each for each in self._served.values() if each.is_terminating)
+    def _on_object(self, event: Event) -> None:
+        """A definition that is being deleted waits for its objects."""
+        if event.type == "DELETED":
+            terminating = (each for each in self._served.values() if each.is_terminating)
+            self._pending.update({each.name: None for each in terminating if each.storage_id == event.resource})
 
-    def _stored(self, name: str) -> Stored | None:
-        return self._verbs.storage.get(DEFINITIONS, ObjectKey("", name))
-
-    def _look_at(self, stored: Stored) -> None:
-        tree = decoded(stored)
-        if "deletionTimestamp" not in tree["metadata"]:
+    def _process(self, stored: Stored) -> None:
+        tree = decode_stored(stored)
+        if "deletionTimestamp" not in metadata_of(tree):
             stored = self._write_status(stored, tree, self._accepted(tree))
-        definition = Definition(decoded(stored))
+        definition = Definition(decode_stored(stored))
         if definition.is_established:
             self._serve(definition)
         if definition.is_terminating:
-            self._end(stored, definition)
+            self._terminate(stored, definition)
 
-    # --- names -------------------------------------------------------------------------------------------------------
+    # --- Names -------------------------------------------------------------------------------------------------------
 
-    def _accepted(self, tree: Tree) -> Tree:
-        """The status of a definition, as its names are taken by others or not."""
-        status, wanted = tree.get("status", {}), tree["spec"]["names"]
-        taken = set(self._taken(tree))
-        accepted = {**status.get("acceptedNames", {})}
+    def _accepted(self, tree: JSONObject) -> JSONObject:
+        """Return the status of a definition, with its names accepted unless another definition has them."""
+        status, wanted = object_at(tree, "status"), object_at(tree, "spec", "names")
+        taken = set(self._taken_names(tree))
+        accepted = {**object_at(status, "acceptedNames")}
         conflict = None
         for name in (*_NAMES, "categories"):
-            said = wanted.get(name)
-            clash = next((each for each in _listed(said) if (name, each) in taken), None)
+            value = wanted.get(name)
+            clash = next((each for each in _as_names(value) if (name, each) in taken), None)
             if clash is not None:
                 reason = f"{name[0].upper()}{name[1:]}Conflict"
                 conflict = ("NamesAccepted", "False", reason, f'"{clash}" is already in use')
-            elif said:
-                accepted[name] = said
+            elif value:
+                accepted[name] = value
             else:
                 accepted.pop(name, None)
         was_established = condition_of(status, "Established").get("status") == "True"
@@ -112,84 +123,92 @@ class CustomResources:
         conditions = self._conditions(status, conflict or _ACCEPTED, established)
         return {**status, "conditions": conditions, "acceptedNames": {"plural": "", "kind": "", **accepted}}
 
-    def _taken(self, tree: Tree) -> Iterator[tuple[str, str]]:
-        """The names that other definitions of the group have."""
-        for stored in self._verbs.storage.scan(DEFINITIONS):
-            other = decoded(stored)
-            if other["spec"]["group"] == tree["spec"]["group"] and stored.key.name != tree["metadata"]["name"]:
-                accepted = other.get("status", {}).get("acceptedNames", {})
-                yield from ((name, each) for name in _NAMES for each in _listed(accepted.get(name)))
+    def _taken_names(self, tree: JSONObject) -> Iterator[tuple[str, str]]:
+        """Yield the names that other definitions of the group have."""
+        group, own_name = text_at(tree, "spec", "group"), text_at(tree, "metadata", "name")
+        for stored in self._storage.scan(DEFINITIONS):
+            other = decode_stored(stored)
+            if text_at(other, "spec", "group") == group and stored.key.name != own_name:
+                accepted = object_at(other, "status", "acceptedNames")
+                yield from ((name, each) for name in _NAMES for each in _as_names(accepted.get(name)))
 
-    def _conditions(self, status: Tree, *wanted: tuple[str, str, str, str]) -> list[Tree]:
-        found = {each["type"]: each for each in status.get("conditions") or ()}
+    def _conditions(self, status: JSONObject, *wanted: tuple[str, str, str, str]) -> list[JSON]:
+        found = {text_at(each, "type"): each for each in objects_at(status, "conditions")}
         for type_, value, reason, message in wanted:
             before = found.get(type_, {})
-            since = before.get("lastTransitionTime") if before.get("status") == value else None
+            since = text_at(before, "lastTransitionTime") if before.get("status") == value else ""
             found[type_] = {
                 "type": type_,
                 "status": value,
-                "lastTransitionTime": since or timestamp(self._verbs.origin.now()),
+                "lastTransitionTime": since or timestamp(self._now()),
                 "reason": reason,
                 "message": message,
             }
-        return list(found.values())
+        return [*found.values()]
 
-    def _write_status(self, stored: Stored, tree: Tree, status: Tree) -> Stored:
+    def _write_status(self, stored: Stored, tree: JSONObject, status: JSONObject) -> Stored:
         if same(tree.get("status"), status):
             return stored
-        return self._verbs.objects.update(DEFINITIONS, stored, {**tree, "status": status})
+        return self._objects.update(DEFINITIONS, stored, {**tree, "status": status})
 
-    # --- serving -----------------------------------------------------------------------------------------------------
+    # --- Serving -----------------------------------------------------------------------------------------------------
 
     def _serve(self, definition: Definition) -> None:
         before = self._served.get(definition.name)
+        if before is None:
+            self._subscriptions[definition.name] = self._storage.subscribe(
+                self._on_object, resource=definition.storage_id
+            )
         self._served[definition.name] = definition
-        self._verbs.definitions.put(definition)
+        self._objects.definitions.put(definition)
         if before and before.serves_like(definition):
             return
         if before:
             self._withdraw(before)
         for version in definition.served():
-            self._verbs.registry.add(
+            self._objects.registry.add(
                 version.resource, CUSTOM_RESOURCE, stored_as=definition.form, selectable=version.selectable
             )
 
     def _stop_serving(self, name: str) -> None:
         if definition := self._served.pop(name, None):
+            self._subscriptions.pop(name)()
             self._withdraw(definition)
-            self._verbs.definitions.discard(definition)
+            self._objects.definitions.discard(definition)
 
     def _withdraw(self, definition: Definition) -> None:
-        self._on_change(definition.storage_id)
+        self._end_watches(definition.storage_id)
         for version in definition.served():
-            self._verbs.registry.remove(version.resource)
+            self._objects.registry.remove(version.resource)
 
-    # --- ending ------------------------------------------------------------------------------------------------------
+    # --- Deletion ----------------------------------------------------------------------------------------------------
 
-    def _end(self, stored: Stored, definition: Definition) -> None:
-        tree = decoded(stored)
-        if CLEANUP not in tree["metadata"].get("finalizers", ()):
+    def _terminate(self, stored: Stored, definition: Definition) -> None:
+        tree = decode_stored(stored)
+        if CLEANUP_FINALIZER not in texts_at(tree, "metadata", "finalizers"):
             return
-        status = {**tree["status"], "conditions": self._conditions(tree["status"], _IN_PROGRESS)}
+        status = object_at(tree, "status")
+        status = {**status, "conditions": self._conditions(status, _IN_PROGRESS)}
         stored = self._write_status(stored, tree, status)
         self._pending.pop(definition.name, None)
-        for each in tuple(self._verbs.storage.scan(definition.storage_id)):
+        for each in tuple(self._storage.scan(definition.storage_id)):
             request = APIRequest("delete", definition.form, each.key.namespace, each.key.name, user=_SERVER)
-            delete_object(self._verbs, request, each, DeleteOptions())
-        if not self._verbs.storage.count(definition.storage_id):
-            self._let_go(stored)
+            self._deleter.delete(request, each, DeleteOptions())
+        if not self._storage.count(definition.storage_id):
+            self._finalize(stored)
 
-    def _let_go(self, stored: Stored) -> None:
-        tree = decoded(stored)
-        metadata: dict[str, Any] = tree["metadata"]
-        metadata["finalizers"] = [each for each in metadata["finalizers"] if each != CLEANUP]
-        if not metadata["finalizers"]:
+    def _finalize(self, stored: Stored) -> None:
+        tree = decode_stored(stored)
+        metadata = metadata_of(tree)
+        left: list[JSON] = [each for each in texts_at(metadata, "finalizers") if each != CLEANUP_FINALIZER]
+        metadata["finalizers"] = left
+        if not left:
             del metadata["finalizers"]
-        self._verbs.objects.change(DEFINITIONS, stored, tree)
+        self._objects.update_or_remove(DEFINITIONS, stored, tree)
 
 
-def _listed(names: Tree) -> tuple[str, ...]:
-    """One name or several, as a tuple."""
-    if isinstance(names, list):
-        return tuple(names)
-    return (names,) if names else ()
+def _as_names(value: JSON) -> tuple[str, ...]:
+    """Return one name or a list of names as a tuple."""
+    if isinstance(value, list):
+        return tuple(each for each in value if isinstance(each, str))
+    return (value,) if isinstance(value, str) and value else ()

@@ -1,12 +1,12 @@
-"""Ends what a deletion has left to do: dependents whose owner is gone, and namespaces with what is in them.
+"""Deletes the dependents of deleted owners, and the contents of namespaces that are being deleted.
 
-    owner gone                    its dependents go, unless another owner is left
-    owner waits in foreground     its dependents go first; those that block it, it waits for
-    owner orphans                 its dependents forget it, then it goes
-    namespace terminates          all that is in it goes, then it goes
+    owner deleted                    its dependents are deleted, unless another owner is left
+    owner deleted in foreground      its dependents are deleted first; it waits for those that block it
+    owner deleted with orphan        its dependents lose their reference to it, then it is deleted
+    namespace being deleted          its contents are deleted, then it is deleted
 
-On a real cluster controllers beside the API server do this. Here it follows each write at once, in the order of the
-writes: the storage tells what happened, `run_pending` does what follows from it.
+In a real cluster, controllers beside the API server do this. Here it follows each write at once, in the order of the
+writes: the storage publishes events, `run_pending` processes the objects that they concern.
 """
 
 from __future__ import annotations
@@ -15,204 +15,213 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from listwatch.errors import APIError, BadNameError
+from listwatch.json_value import JSON
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
-from listwatch.server.controllers.owner_graph import Facts, Owner, OwnerGraph, Place, facts_of
-from listwatch.server.json_tree import Tree, child
-from listwatch.server.lifecycle.deletion import FOREGROUND, ORPHAN, is_finished
-from listwatch.server.lifecycle.namespace_rules import NAMESPACES
-from listwatch.server.lifecycle.stored_objects import decoded
+from listwatch.server.controllers.owner_graph import (
+    LifecycleMetadata,
+    OwnerGraph,
+    OwnerReference,
+    StorageKey,
+    lifecycle_metadata,
+)
+from listwatch.server.json_tree import list_at, text_at, texts_at
+from listwatch.server.lifecycle.deletion import FOREGROUND, ORPHAN, Deleter
+from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored, is_deletion_complete
+from listwatch.server.lifecycle.strategy import NAMESPACES, metadata_of
 from listwatch.server.protocol.write_options import DeleteOptions
 from listwatch.server.requests import APIRequest, User
-from listwatch.server.storage.storage import Event, Stored
-from listwatch.server.verbs.deleting import delete_object
-from listwatch.server.verbs.verbs import Verbs
+from listwatch.server.storage.values import Event, Stored
 
-__all__ = ["Collector"]
+__all__ = ["GarbageCollector"]
 
-OwnerState = Literal["there", "waiting", "gone", "unknown"]
+OwnerState = Literal["present", "waiting", "absent", "unknown"]
 
 _ACCOUNTS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 _GARBAGE_COLLECTOR = User("system:serviceaccount:kube-system:generic-garbage-collector", groups=_ACCOUNTS)
 _NAMESPACE_CONTROLLER = User("system:serviceaccount:kube-system:namespace-controller", groups=_ACCOUNTS)
-# Most objects have no owner and are not being deleted: a look at the bytes is enough to tell.
+# Most objects have no owner and are not being deleted; searching the bytes is faster than decoding them.
 _OWNED, _DELETED = b'"ownerReferences":', b'"deletionTimestamp":'
 
 
-class Collector:
-    """Knows who depends on whom, and looks again at all that a write may concern."""
+class GarbageCollector:
+    """Tracks the dependents of all objects, and processes the objects that a write concerns."""
 
-    def __init__(self, verbs: Verbs) -> None:
-        self._verbs = verbs
+    def __init__(self, objects: ObjectStore, deleter: Deleter) -> None:
+        self._objects = objects
+        self._storage = objects.storage
+        self._registry = objects.registry
+        self._deleter = deleter
         self._graph = OwnerGraph()
-        self._pending: dict[Place, None] = {}
-        self._refused: list[Place] = []
-        """Where something could not be done; it is tried again with the next write."""
-        self._ending: set[str] = set()
-        """Namespaces that are about to go."""
-        self._unsubscribe = verbs.storage.subscribe(self._happened)
+        self._pending: dict[StorageKey, None] = {}
+        self._rejected: list[StorageKey] = []
+        """Objects that could not be processed; retried after the next write."""
+        self._terminating_namespaces: set[str] = set()
+        self._unsubscribe = self._storage.subscribe(self._on_event)
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._pending or self._rejected)
 
     def close(self) -> None:
         self._unsubscribe()
 
     def recover(self) -> None:
-        """Look at everything there is: after a start with objects from before."""
+        """Read all objects of a storage that was used before."""
         for storage_id in self._storage_ids():
-            for stored in self._verbs.storage.scan(storage_id):
-                self._learn(Place(storage_id, stored.key), stored)
+            for stored in self._storage.scan(storage_id):
+                self._track(StorageKey(storage_id, stored.key), stored)
 
     def run_pending(self) -> None:
-        """Do all that follows from what happened, and from doing that."""
-        self._look_again(self._refused)
-        self._refused = []
+        """Process all objects that events concern, including the events of doing so."""
+        self._enqueue(self._rejected)
+        self._rejected = []
         while self._pending:
             place = next(iter(self._pending))
             del self._pending[place]
-            if stored := self._verbs.storage.get(*place):
+            if stored := self._storage.get(*place):
                 try:
-                    self._look_at(place, stored, facts_of(stored))
+                    self._process(place, stored, lifecycle_metadata(stored))
                 except APIError:
-                    self._refused.append(place)
+                    self._rejected.append(place)
 
-    # --- noticing ----------------------------------------------------------------------------------------------------
+    # --- Events ------------------------------------------------------------------------------------------------------
 
-    def _happened(self, event: Event) -> None:
-        place = Place(event.resource, event.key)
-        if event.previous and _may_matter(event.previous):
-            self._unlearn(place, facts_of(event.previous))
+    def _on_event(self, event: Event) -> None:
+        stored, previous = event.stored, event.previous
+        if previous and _is_relevant(previous):
+            self._untrack(StorageKey(event.resource, previous.key), lifecycle_metadata(previous))
         if event.type == "DELETED":
-            self._forget(place, event.stored)
-        else:
-            self._learn(place, event.stored)
+            self._on_deleted(StorageKey(event.resource, stored.key), stored)
+        elif _is_relevant(stored):
+            self._track(StorageKey(event.resource, stored.key), stored)
 
-    def _learn(self, place: Place, stored: Stored) -> None:
-        if not _may_matter(stored):
+    def _track(self, place: StorageKey, stored: Stored) -> None:
+        if not _is_relevant(stored):
             return
-        facts = facts_of(stored)
-        self._graph.add(place, facts)
-        if place.storage_id == NAMESPACES and facts.deletion_timestamp:
-            self._ending.add(place.key.name)
-        self._look_again([place])
+        metadata = lifecycle_metadata(stored)
+        self._graph.add(place, metadata)
+        if place.storage_id == NAMESPACES and metadata.deletion_timestamp:
+            self._terminating_namespaces.add(place.key.name)
+        self._enqueue([place])
 
-    def _unlearn(self, place: Place, facts: Facts) -> None:
-        self._graph.discard(place, facts)
-        # An owner may have waited for it.
-        for owner in facts.owner_references:
-            self._look_again(self._places_of(owner, place))
+    def _untrack(self, place: StorageKey, metadata: LifecycleMetadata) -> None:
+        self._graph.discard(place, metadata)
+        # An owner may wait for this dependent.
+        for owner in metadata.owner_references:
+            self._enqueue(self._places_of(owner, place))
 
-    def _forget(self, place: Place, stored: Stored) -> None:
+    def _on_deleted(self, place: StorageKey, stored: Stored) -> None:
         if self._graph:
-            self._look_again(self._graph.dependents(facts_of(stored).uid))
+            self._enqueue(self._graph.dependents(lifecycle_metadata(stored).uid))
         if place.storage_id == NAMESPACES:
-            self._ending.discard(place.key.name)
-        elif place.key.namespace in self._ending:
-            self._look_again([Place(NAMESPACES, ObjectKey("", place.key.namespace))])
+            self._terminating_namespaces.discard(place.key.name)
+        elif place.key.namespace in self._terminating_namespaces:
+            self._enqueue([StorageKey(NAMESPACES, ObjectKey("", place.key.namespace))])
 
-    def _look_again(self, places: Iterable[Place]) -> None:
+    def _enqueue(self, places: Iterable[StorageKey]) -> None:
         self._pending.update(dict.fromkeys(places))
 
-    # --- deciding ----------------------------------------------------------------------------------------------------
+    # --- Processing --------------------------------------------------------------------------------------------------
 
-    def _look_at(self, place: Place, stored: Stored, facts: Facts) -> None:
-        if not facts.deletion_timestamp:
-            if facts.owner_references:
-                self._follow_owners(place, facts)
-        elif ORPHAN in facts.finalizers:
-            self._orphan_dependents(place, facts)
-        elif FOREGROUND in facts.finalizers:
-            self._delete_dependents_first(place, facts)
+    def _process(self, place: StorageKey, stored: Stored, metadata: LifecycleMetadata) -> None:
+        if not metadata.deletion_timestamp:
+            if metadata.owner_references:
+                self._process_dependent(place, metadata)
+        elif ORPHAN in metadata.finalizers:
+            self._orphan_dependents(place, metadata)
+        elif FOREGROUND in metadata.finalizers:
+            self._delete_dependents_first(place, metadata)
         elif place.storage_id == NAMESPACES:
             self._empty_namespace(place, stored)
 
-    def _follow_owners(self, place: Place, facts: Facts) -> None:
-        """An object goes when none of its owners is left; of several, those that are not are no longer named."""
-        states = {owner.uid: self._state_of(owner, place) for owner in facts.owner_references}
-        if {"there", "unknown"} & set(states.values()):
-            if loose := {uid for uid, state in states.items() if state in ("gone", "waiting")}:
-                self._drop_owners(place, loose)
+    def _process_dependent(self, place: StorageKey, metadata: LifecycleMetadata) -> None:
+        """Delete an object without owners; of an object with some, drop the references to those that are gone."""
+        states = {owner.uid: self._state_of(owner, place) for owner in metadata.owner_references}
+        if {"present", "unknown"} & set(states.values()):
+            if dangling := {uid for uid, state in states.items() if state in ("absent", "waiting")}:
+                self._drop_owners(place, dangling)
             return
-        dependents = self._graph.dependents(facts.uid)
+        dependents = self._graph.dependents(metadata.uid)
         if "waiting" not in states.values() or not dependents:
-            self._delete(place, policy=_policy_of(facts))
+            self._delete(place, policy=_policy_of(metadata))
             return
         if any(self._waits_for_dependents(each) for each in dependents):
-            # They wait for each other in a circle; somebody has to go on.
+            # The objects wait for each other in a circle, which would never end.
             self._unblock_owners(place)
         self._delete(place, policy="Foreground")
 
-    def _orphan_dependents(self, place: Place, facts: Facts) -> None:
-        for dependent in self._graph.dependents(facts.uid):
-            self._drop_owners(dependent, {facts.uid})
+    def _orphan_dependents(self, place: StorageKey, metadata: LifecycleMetadata) -> None:
+        for dependent in self._graph.dependents(metadata.uid):
+            self._drop_owners(dependent, {metadata.uid})
         self._drop_finalizer(place, ORPHAN)
 
-    def _delete_dependents_first(self, place: Place, facts: Facts) -> None:
-        # Who owns itself cannot go before itself.
-        dependents = [each for each in self._graph.dependents(facts.uid) if each != place]
+    def _delete_dependents_first(self, place: StorageKey, metadata: LifecycleMetadata) -> None:
+        # An object that owns itself does not wait for itself.
+        dependents = [each for each in self._graph.dependents(metadata.uid) if each != place]
         for dependent in dependents:
-            found = self._facts(dependent)
+            found = self._metadata(dependent)
             if found and not found.deletion_timestamp:
-                self._follow_owners(dependent, found)
-        left = filter(None, map(self._facts, dependents))
-        if not any(found.blocks(facts.uid) for found in left):
+                self._process_dependent(dependent, found)
+        left = filter(None, map(self._metadata, dependents))
+        if not any(found.blocks(metadata.uid) for found in left):
             self._drop_finalizer(place, FOREGROUND)
 
-    def _empty_namespace(self, place: Place, stored: Stored) -> None:
-        name, storage = place.key.name, self._verbs.storage
+    def _empty_namespace(self, place: StorageKey, stored: Stored) -> None:
         contents = [
-            Place(storage_id, each.key)
+            StorageKey(storage_id, each.key)
             for storage_id in self._storage_ids(namespaced=True)
-            for each in storage.scan(storage_id, namespace=name)
+            for each in self._storage.scan(storage_id, namespace=place.key.name)
         ]
         for each in contents:
-            # Nothing runs here, so there is nobody to wait for.
+            # No kubelet runs here that could confirm the end of a grace period.
             self._delete(each, grace=0, user=_NAMESPACE_CONTROLLER)
-        if not any(map(self._facts, contents)):
-            self._let_namespace_go(stored)
+        if not any(map(self._metadata, contents)):
+            self._finalize_namespace(stored)
 
-    def _let_namespace_go(self, stored: Stored) -> None:
-        tree = decoded(stored)
-        before = child(tree, "spec", "finalizers") or []
-        after = [each for each in before if each != "kubernetes"]
-        if after != before or is_finished(tree):
-            spec = {"finalizers": after} if after else {}
-            self._verbs.objects.change(NAMESPACES, stored, {**tree, "spec": spec})
+    def _finalize_namespace(self, stored: Stored) -> None:
+        tree = decode_stored(stored)
+        before = texts_at(tree, "spec", "finalizers")
+        after: list[JSON] = [each for each in before if each != "kubernetes"]
+        if after != before or is_deletion_complete(tree):
+            self._objects.update_or_remove(NAMESPACES, stored, {**tree, "spec": {"finalizers": after} if after else {}})
 
-    # --- owners ------------------------------------------------------------------------------------------------------
+    # --- Owners ------------------------------------------------------------------------------------------------------
 
-    def _state_of(self, owner: Owner, dependent: Place) -> OwnerState:
+    def _state_of(self, owner: OwnerReference, dependent: StorageKey) -> OwnerState:
         places = self._places_of(owner, dependent)
         if not places:
             return "unknown"
-        facts = self._facts(places[0])
-        if facts is None or facts.uid != owner.uid:
-            return "gone"
-        return "waiting" if self._waits_for_dependents(places[0]) else "there"
+        metadata = self._metadata(places[0])
+        if metadata is None or metadata.uid != owner.uid:
+            return "absent"
+        return "waiting" if self._waits_for_dependents(places[0]) else "present"
 
-    def _waits_for_dependents(self, place: Place) -> bool:
-        facts = self._facts(place)
-        return facts is not None and bool(facts.deletion_timestamp) and FOREGROUND in facts.finalizers
+    def _waits_for_dependents(self, place: StorageKey) -> bool:
+        metadata = self._metadata(place)
+        return metadata is not None and bool(metadata.deletion_timestamp) and FOREGROUND in metadata.finalizers
 
-    def _places_of(self, owner: Owner, dependent: Place) -> list[Place]:
-        """The one place where an owner can be; none if there is no such resource, or if it cannot own this."""
+    def _places_of(self, owner: OwnerReference, dependent: StorageKey) -> list[StorageKey]:
+        """Return the place of an owner; none if its kind is not served or it cannot own the dependent."""
         resource = self._resource_of(owner)
         if resource is None or (resource.namespaced and not dependent.key.namespace):
             return []
         key = ObjectKey(dependent.key.namespace if resource.namespaced else "", owner.name)
-        return [Place(self._verbs.registry.storage_id(resource), key)]
+        return [StorageKey(self._registry.storage_id(resource), key)]
 
-    def _resource_of(self, owner: Owner) -> Resource | None:
+    def _resource_of(self, owner: OwnerReference) -> Resource | None:
         try:
             gvk = GroupVersionKind.of(owner.api_version, owner.kind)
         except BadNameError:
             return None
-        return self._verbs.registry.of_kind(gvk.group, gvk.kind)
+        return self._registry.of_kind(gvk.group, gvk.kind)
 
-    def _facts(self, place: Place) -> Facts | None:
-        stored = self._verbs.storage.get(*place)
-        return facts_of(stored) if stored else None
+    def _metadata(self, place: StorageKey) -> LifecycleMetadata | None:
+        stored = self._storage.get(*place)
+        return lifecycle_metadata(stored) if stored else None
 
     def _storage_ids(self, *, namespaced: bool = False) -> Iterator[str]:
-        """Of all that is stored, or of what is in namespaces."""
-        registry, seen = self._verbs.registry, set()
+        """Yield each stored resource once, or each that is namespaced."""
+        registry, seen = self._registry, set()
         for group in registry.groups():
             for version in registry.versions(group):
                 for resource in registry.resources(group, version):
@@ -221,46 +230,56 @@ class Collector:
                         seen.add(storage_id)
                         yield storage_id
 
-    # --- doing -------------------------------------------------------------------------------------------------------
+    # --- Writes ------------------------------------------------------------------------------------------------------
 
     def _delete(
-        self, place: Place, *, policy: str = "Background", grace: int | None = None, user: User = _GARBAGE_COLLECTOR
+        self,
+        place: StorageKey,
+        *,
+        policy: str = "Background",
+        grace: int | None = None,
+        user: User = _GARBAGE_COLLECTOR,
     ) -> None:
-        if stored := self._verbs.storage.get(*place):
-            resource = self._verbs.registry.stored_under(place.storage_id)
+        if stored := self._storage.get(*place):
+            resource = self._registry.stored_under(place.storage_id)
             request = APIRequest("delete", resource, place.key.namespace, place.key.name, user=user, method="DELETE")
-            delete_object(self._verbs, request, stored, DeleteOptions(policy=policy, grace=grace))
+            self._deleter.delete(request, stored, DeleteOptions(policy=policy, grace=grace))
 
-    def _drop_owners(self, place: Place, uids: set[str]) -> None:
-        self._keep(place, "ownerReferences", lambda owner: None if owner.get("uid") in uids else owner)
+    def _drop_owners(self, place: StorageKey, uids: set[str]) -> None:
+        self._rewrite(place, "ownerReferences", lambda owner: None if text_at(owner, "uid") in uids else owner)
 
-    def _unblock_owners(self, place: Place) -> None:
-        self._keep(place, "ownerReferences", lambda owner: {**owner, "blockOwnerDeletion": False})
+    def _unblock_owners(self, place: StorageKey) -> None:
+        def unblocked(owner: JSON) -> JSON:
+            return {**owner, "blockOwnerDeletion": False} if isinstance(owner, dict) else owner
 
-    def _drop_finalizer(self, place: Place, name: str) -> None:
-        self._keep(place, "finalizers", lambda finalizer: None if finalizer == name else finalizer)
+        self._rewrite(place, "ownerReferences", unblocked)
 
-    def _keep(self, place: Place, name: str, kept: Callable[[Tree], Tree]) -> None:
-        """Write an object with what is to be kept of a list in its metadata; None is not."""
-        stored = self._verbs.storage.get(*place)
+    def _drop_finalizer(self, place: StorageKey, name: str) -> None:
+        self._rewrite(place, "finalizers", lambda finalizer: None if finalizer == name else finalizer)
+
+    def _rewrite(self, place: StorageKey, name: str, rewritten: Callable[[JSON], JSON]) -> None:
+        """Write an object with each element of a list in its metadata rewritten; None drops the element."""
+        stored = self._storage.get(*place)
         if stored is None:
             return
-        tree = decoded(stored)
-        before = tree["metadata"].pop(name, [])
-        after = [each for item in before if (each := kept(item)) is not None]
+        tree = decode_stored(stored)
+        metadata = metadata_of(tree)
+        before = list_at(metadata, name)
+        metadata.pop(name, None)
+        after: list[JSON] = [each for item in before if (each := rewritten(item)) is not None]
         if after:
-            tree["metadata"][name] = after
+            metadata[name] = after
         if after != before:
-            self._verbs.objects.change(place.storage_id, stored, tree)
+            self._objects.update_or_remove(place.storage_id, stored, tree)
 
 
-def _may_matter(stored: Stored) -> bool:
+def _is_relevant(stored: Stored) -> bool:
     value = stored.value
     return _OWNED in value or _DELETED in value
 
 
-def _policy_of(facts: Facts) -> str:
-    """How an object goes that nobody asked to delete: as its finalizers say."""
-    if ORPHAN in facts.finalizers:
+def _policy_of(metadata: LifecycleMetadata) -> str:
+    """The propagation policy of a dependent that is deleted: the one of its finalizers."""
+    if ORPHAN in metadata.finalizers:
         return "Orphan"
-    return "Foreground" if FOREGROUND in facts.finalizers else "Background"
+    return "Foreground" if FOREGROUND in metadata.finalizers else "Background"

@@ -1,4 +1,4 @@
-"""Who depends on whom: what objects say about their owners, remembered by the owner. `collector` acts on it."""
+"""The dependents of each object, by the uid of their owner. `garbage_collector` acts on it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import NamedTuple
 import msgspec
 
 from listwatch.meta import ObjectKey
-from listwatch.server.storage.storage import Stored
+from listwatch.server.storage.values import Stored
 
-__all__ = ["Facts", "Owner", "OwnerGraph", "Place", "facts_of"]
+__all__ = ["LifecycleMetadata", "OwnerGraph", "OwnerReference", "StorageKey", "lifecycle_metadata"]
 
 
-class Place(NamedTuple):
-    """Where an object is kept."""
+class StorageKey(NamedTuple):
+    """The resource in the storage and the key of an object."""
 
     storage_id: str
     key: ObjectKey
 
 
-class Owner(msgspec.Struct, rename="camel", gc=False):
-    """An owner, as its dependent names it."""
+class OwnerReference(msgspec.Struct, rename="camel", gc=False):
+    """An entry of metadata.ownerReferences."""
 
     api_version: str = ""
     kind: str = ""
@@ -29,50 +29,50 @@ class Owner(msgspec.Struct, rename="camel", gc=False):
     block_owner_deletion: bool = False
 
 
-class Facts(msgspec.Struct, rename="camel", gc=False):
-    """What matters for the life and death of an object."""
+class LifecycleMetadata(msgspec.Struct, rename="camel", gc=False):
+    """The metadata that decides when an object is deleted."""
 
     uid: str = ""
-    owner_references: list[Owner] = []  # msgspec copies it for each
+    owner_references: list[OwnerReference] = []  # msgspec copies it for each object
     finalizers: list[str] = []
     deletion_timestamp: str = ""
 
     def blocks(self, uid: str) -> bool:
-        """Whether that owner has to wait for it, when it is deleted in the foreground."""
+        """Whether the object blocks the foreground deletion of the owner with this uid."""
         return any(owner.block_owner_deletion for owner in self.owner_references if owner.uid == uid)
 
 
 class _Object(msgspec.Struct, gc=False):
-    metadata: Facts
+    metadata: LifecycleMetadata
 
 
 _objects = msgspec.json.Decoder(_Object)
 
 
-def facts_of(stored: Stored) -> Facts:
+def lifecycle_metadata(stored: Stored) -> LifecycleMetadata:
     return _objects.decode(stored.value).metadata
 
 
 class OwnerGraph:
-    """Every object that names an owner, under the uid of each of them, whether that is there or not."""
+    """All objects with owner references, under the uid of each owner, whether it exists or not."""
 
     def __init__(self) -> None:
-        self._dependents: dict[str, set[Place]] = {}
+        self._dependents: dict[str, set[StorageKey]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._dependents)
 
-    def add(self, place: Place, facts: Facts) -> None:
-        for owner in facts.owner_references:
+    def add(self, place: StorageKey, metadata: LifecycleMetadata) -> None:
+        for owner in metadata.owner_references:
             self._dependents.setdefault(owner.uid, set()).add(place)
 
-    def discard(self, place: Place, facts: Facts) -> None:
-        for owner in facts.owner_references:
+    def discard(self, place: StorageKey, metadata: LifecycleMetadata) -> None:
+        for owner in metadata.owner_references:
             places = self._dependents.get(owner.uid, set())
             places.discard(place)
             if not places:
                 self._dependents.pop(owner.uid, None)
 
-    def dependents(self, uid: str) -> list[Place]:
-        """In an order that does not depend on chance."""
+    def dependents(self, uid: str) -> list[StorageKey]:
+        """Return the dependents in a deterministic order."""
         return sorted(self._dependents.get(uid, ()))

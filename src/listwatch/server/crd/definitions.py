@@ -20,7 +20,7 @@ from listwatch.server.codec.representations import encode_object
 from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.structural_schema import JSONSchema, apply_structural_defaults, drop_nulls, prune
 from listwatch.server.json_tree import Tree, children, same
-from listwatch.server.storage.storage import Stored
+from listwatch.server.storage.values import Stored
 
 __all__ = ["DEFINITIONS", "ESTABLISHED", "CustomVersion", "Definition", "Definitions", "ScalePaths", "condition_of"]
 

@@ -1,11 +1,11 @@
-"""What goes wrong on purpose, for which requests and how often. `http` and `watching` make it happen.
+"""Fault injection: which requests fail, how, and how often. `exchange` and `watching` apply the faults.
 
     faults.add(Fault(Refuse(), resource="pods", verb="list", times=2))
     faults.add(Fault(Fail(TooManyRequestsError("slow down", retry_after=1)), user="system:serviceaccount:*"))
     held = faults.add(Fault(HoldEvents(), verb="watch", user_agent="replica-2*"))
     faults.remove(held)
 
-A fault strikes requests that come after it, and watches that are open when it is added.
+A fault affects requests that start after it was added, and watches that are open then.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from listwatch.errors import APIError, UsageError
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestPattern
 
 __all__ = [
+    "Action",
     "CutStream",
     "Delay",
     "DropBookmarks",
@@ -25,54 +26,55 @@ __all__ = [
     "Expire",
     "Fail",
     "Fault",
+    "FaultInjector",
+    "FaultPlan",
     "Faults",
     "HoldEvents",
-    "Plan",
     "Refuse",
 ]
 
 ActionT = TypeVar("ActionT", bound="Action")
 
-# --- What can go wrong ------------------------------------------------------------------------------------------------
+# --- Actions ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that goes wrong."""
+    """What a fault does to a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse(Action):
-    """The connection is reset, and nothing is done."""
+    """Resets the connection before the request is handled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delay(Action):
-    """It takes that many seconds until anything is done."""
+    """Waits for some seconds before the request is handled."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Fail(Action):
-    """The answer is this error, and nothing is done."""
+    """Responds with an error; the request is not handled."""
 
     error: APIError
 
 
 @dataclass(frozen=True, slots=True)
 class DropResponse(Action):
-    """All is done, and then the connection is reset: who asked cannot know."""
+    """Handles the request, then resets the connection instead of sending the response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expire(Action):
-    """The version or the continue token that was given is too old now; a watch is told so as one that is open is."""
+    """Treats the resourceVersion or continue token as too old; an open watch gets the same ERROR event."""
 
 
 @dataclass(frozen=True, slots=True)
 class CutStream(Action):
-    """The connection of a watch is reset after so many events or bytes; given neither, before anything more is sent."""
+    """Resets the connection of a watch after some events or bytes; without either, before anything more is sent."""
 
     after_events: int | None = None
     after_bytes: int | None = None
@@ -85,18 +87,19 @@ class DropBookmarks(Action):
 
 @dataclass(frozen=True, slots=True)
 class HoldEvents(Action):
-    """A watch sends nothing until the fault is removed: a stale view. After that it sends all."""
+    """A watch sends nothing until the fault is removed, so that its client has a stale view; then it sends all."""
 
 
-# What can also befall a watch that is open already, and what befalls nothing else.
+# Actions that also affect open watches, and actions that affect nothing else.
 _ON_OPEN_WATCHES = (Expire, CutStream, DropBookmarks, HoldEvents)
 _ONLY_ON_WATCHES = (CutStream, DropBookmarks, HoldEvents)
 
 
 class Fault:
-    """Something that goes wrong with requests of one pattern.
+    """An action on the requests that match some criteria.
 
-    The first `skip` of them are spared, then it strikes `times` of them, or all; each by chance, if it is not certain.
+    The first `skip` matching requests are not affected, then `times` of them are, or all; with a `probability` below 1,
+    each of them at random.
     """
 
     __slots__ = ("action", "pattern", "probability", "skip", "times")
@@ -113,14 +116,14 @@ class Fault:
         if not isinstance(action, Action):
             raise UsageError(f"a fault needs an action such as Refuse() or Delay(1.0), not {action!r}")
         if skip < 0 or (times is not None and times < 1) or not 0.0 <= probability <= 1.0:
-            raise UsageError("a fault skips none or some requests, strikes once or more, with a probability up to 1")
+            raise UsageError("a fault needs skip >= 0, times >= 1 or None, and a probability from 0 to 1")
         self.action = action
         self.pattern = RequestPattern(**criteria)
         self.skip = skip
         self.times = times
         self.probability = probability
 
-    def concerns(self, request: LoggedRequest) -> bool:
+    def matches(self, request: LoggedRequest) -> bool:
         if isinstance(self.action, _ONLY_ON_WATCHES) and request.verb != "watch":
             return False
         return self.pattern.matches(request)
@@ -129,39 +132,39 @@ class Fault:
         return f"<Fault {self.action!r} on requests with {self.pattern!r}>"
 
 
-# --- When it does -----------------------------------------------------------------------------------------------------
+# --- Injection --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
-class _Armed:
-    """A fault, and how often it could have struck and did."""
+class _ActiveFault:
+    """A fault with the number of requests that it matched and affected."""
 
     fault: Fault
-    seen: int = 0
-    struck: int = 0
+    matched: int = 0
+    hits: int = 0
 
-    def strikes(self, request: LoggedRequest, chance: Callable[[], float]) -> bool:
+    def affects(self, request: LoggedRequest, random: Callable[[], float]) -> bool:
         fault = self.fault
-        if (fault.times is not None and self.struck >= fault.times) or not fault.concerns(request):
+        if (fault.times is not None and self.hits >= fault.times) or not fault.matches(request):
             return False
-        self.seen += 1
-        if self.seen <= fault.skip or (fault.probability < 1.0 and chance() >= fault.probability):
+        self.matched += 1
+        if self.matched <= fault.skip or (fault.probability < 1.0 and random() >= fault.probability):
             return False
-        self.struck += 1
+        self.hits += 1
         return True
 
 
 @dataclass(slots=True, eq=False)
-class Plan:
-    """What goes wrong with one request; `on_change` is called when that changes while it lasts."""
+class FaultPlan:
+    """The faults of one request; `on_change` is called when they change while it is handled."""
 
     request: LoggedRequest
     faults: list[Fault] = field(default_factory=list)
     on_change: Callable[[], object] = lambda: None
 
     def find(self, kind: type[ActionT]) -> ActionT | None:
-        """The first action of a kind."""
-        if not self.faults:  # as it is nearly always
+        """Return the first action of a kind."""
+        if not self.faults:  # the usual case
             return None
         return next((fault.action for fault in self.faults if isinstance(fault.action, kind)), None)
 
@@ -170,52 +173,76 @@ class Plan:
         return sum(fault.action.seconds for fault in self.faults if isinstance(fault.action, Delay))
 
 
-class Faults:
-    """The faults there are, each counting for itself; `chance` gives numbers from 0 up to 1."""
+class FaultInjector:
+    """Decides which faults affect a request; `random` returns numbers from 0 up to 1."""
 
-    def __init__(self, chance: Callable[[], float]) -> None:
-        self._chance = chance
-        self._armed: dict[Fault, _Armed] = {}
-        self._plans: dict[Plan, None] = {}
+    def __init__(self, random: Callable[[], float]) -> None:
+        self._random = random
+        self._active: dict[Fault, _ActiveFault] = {}
+        self._plans: dict[FaultPlan, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._active)
 
     def add(self, fault: Fault) -> Fault:
-        """Let it happen from now on; returns the fault, for `remove`."""
-        armed = self._armed.setdefault(fault, _Armed(fault))
-        open_ones = self._plans if isinstance(fault.action, _ON_OPEN_WATCHES) else ()
-        for plan in tuple(open_ones):
-            if plan.request.verb == "watch" and armed.strikes(plan.request, self._chance):
+        active = self._active.setdefault(fault, _ActiveFault(fault))
+        open_plans = self._plans if isinstance(fault.action, _ON_OPEN_WATCHES) else ()
+        for plan in tuple(open_plans):
+            if plan.request.verb == "watch" and active.affects(plan.request, self._random):
                 plan.faults.append(fault)
                 plan.on_change()
         return fault
 
     def remove(self, fault: Fault) -> None:
-        """Let it happen no longer, not even to those whom it has struck."""
-        self._armed.pop(fault, None)
+        self._active.pop(fault, None)
         for plan in tuple(self._plans):
             if fault in plan.faults:
                 plan.faults.remove(fault)
                 plan.on_change()
 
     def clear(self) -> None:
-        for fault in tuple(self._armed):
+        for fault in tuple(self._active):
             self.remove(fault)
 
-    def __len__(self) -> int:
-        return len(self._armed)
+    def hits(self, fault: Fault) -> int:
+        active = self._active.get(fault)
+        return active.hits if active else 0
 
-    def struck(self, fault: Fault) -> int:
-        """How often it has."""
-        armed = self._armed.get(fault)
-        return armed.struck if armed else 0
-
-    # What the server does with it
-
-    def begin(self, request: LoggedRequest) -> Plan:
-        """What goes wrong with a request, until `end`."""
-        armed = tuple(self._armed.values())
-        plan = Plan(request, [each.fault for each in armed if each.strikes(request, self._chance)])
+    def begin(self, request: LoggedRequest) -> FaultPlan:
+        """Return the faults of a request, which may change until `end`."""
+        active = tuple(self._active.values())
+        plan = FaultPlan(request, [each.fault for each in active if each.affects(request, self._random)])
         self._plans[plan] = None
         return plan
 
-    def end(self, plan: Plan) -> None:
+    def end(self, plan: FaultPlan) -> None:
         self._plans.pop(plan, None)
+
+
+class Faults:
+    """The faults of an API server; each counts its own requests."""
+
+    def __init__(self, injector: FaultInjector) -> None:
+        self._injector = injector
+
+    def __repr__(self) -> str:
+        return f"<Faults: {len(self)}>"
+
+    def __len__(self) -> int:
+        return len(self._injector)
+
+    def add(self, fault: Fault) -> Fault:
+        """Inject a fault from now on; returns it, for `remove`."""
+        return self._injector.add(fault)
+
+    def remove(self, fault: Fault) -> None:
+        """Stop a fault, also for the requests that it affects now."""
+        self._injector.remove(fault)
+
+    def clear(self) -> None:
+        """Stop all faults."""
+        self._injector.clear()
+
+    def hits(self, fault: Fault) -> int:
+        """Return the number of requests that a fault has affected."""
+        return self._injector.hits(fault)

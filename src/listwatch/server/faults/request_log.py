@@ -1,4 +1,4 @@
-"""What was asked of the server, kept for tests to look at. `faults` picks requests by the same patterns."""
+"""The log of requests, for tests. Faults select requests by the same patterns."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from listwatch.errors import UsageError
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import Query, User
 
-__all__ = ["Criteria", "LoggedRequest", "RequestLog", "RequestPattern", "Stage"]
+__all__ = ["Criteria", "LoggedRequest", "RequestLog", "RequestPattern", "RequestRecorder", "Stage"]
 
 MAX_REQUESTS = 10_000
-"""How many requests are remembered."""
-
+"""The number of requests that are kept."""
 
 VERBS = (
     *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
-    *("post", "put", "head", "options", ""),  # where there is no resource, the verb is the method
+    *("post", "put", "head", "options", ""),  # of a request for no resource, the verb is the method
 )
-Stage = Literal["begun", "responded", "finished"]
+Stage = Literal["started", "responded", "finished"]
 
 
 class Criteria(TypedDict, total=False):
-    """What requests can be picked by: texts, in which `*` and `?` stand for anything, as in file names."""
+    """The attributes to select requests by; `*` and `?` are wildcards, as in file names."""
 
     method: str
     path: str
@@ -42,9 +41,9 @@ class Criteria(TypedDict, total=False):
     user_agent: str
 
 
-# A struct, not a dataclass: every request makes one, and it is made in a tenth of the time.
+# A struct because every request creates one, which takes a tenth of the time of a dataclass.
 class LoggedRequest(msgspec.Struct, eq=False):
-    """A request, and what became of it: `status` is 0 until an answer begins, and stays so where none came."""
+    """A request to the server; `status` is 0 until a response is sent."""
 
     method: str
     path: str
@@ -60,7 +59,7 @@ class LoggedRequest(msgspec.Struct, eq=False):
     user_agent: str = ""
     status: int = 0
     events: int = 0
-    """How many events a watch has sent."""
+    """The number of events that a watch has sent."""
     is_finished: bool = False
 
     @classmethod
@@ -80,10 +79,10 @@ class LoggedRequest(msgspec.Struct, eq=False):
             user_agent,
         )
 
-    def has_come(self, stage: Stage) -> bool:
-        """Whether it is there, was answered, as far as it ever will be, or is over."""
+    def has_reached(self, stage: Stage) -> bool:
+        """Whether the request has started, has a response or ended without one, or is finished."""
         match stage:
-            case "begun":
+            case "started":
                 return True
             case "responded":
                 return bool(self.status) or self.is_finished
@@ -92,14 +91,14 @@ class LoggedRequest(msgspec.Struct, eq=False):
 
 
 class RequestPattern:
-    """Some of all requests: those that meet every criterion."""
+    """Selects the requests that match all criteria."""
 
     def __init__(self, **criteria: Unpack[Criteria]) -> None:
         if unknown := sorted(criteria.keys() - get_type_hints(Criteria).keys()):
-            raise UsageError(f"requests cannot be picked by {', '.join(unknown)}; there are {_known()}")
+            raise UsageError(f"unknown criteria {', '.join(unknown)}; requests can be selected by {_known()}")
         verb = str(criteria.get("verb", "*"))
         if not any(fnmatchcase(known, verb) for known in VERBS):
-            raise UsageError(f"no request has the verb {verb!r}; there are {', '.join(VERBS)}")
+            raise UsageError(f"no request has the verb {verb!r}; the verbs are {', '.join(filter(None, VERBS))}")
         self._criteria = criteria
 
     def matches(self, request: LoggedRequest) -> bool:
@@ -113,44 +112,27 @@ def _known() -> str:
     return ", ".join(get_type_hints(Criteria))
 
 
-class RequestLog:
-    """The latest requests, in the order in which they came; those who subscribe hear of every change."""
+class RequestRecorder:
+    """Records the latest requests, and notifies subscribers when one is added or changes."""
 
     def __init__(self, *, max_requests: int = MAX_REQUESTS) -> None:
-        self._requests: deque[LoggedRequest] = deque(maxlen=max_requests)
-        self._subscribers: dict[object, Callable[[], None]] = {}
+        self.requests: deque[LoggedRequest] = deque(maxlen=max_requests)
         self.total = 0
-
-    def __len__(self) -> int:
-        return len(self._requests)
-
-    def __iter__(self) -> Iterator[LoggedRequest]:
-        # A copy, so that the server may go on while somebody reads, from another thread too.
-        return iter(tuple(self._requests))
-
-    def __getitem__(self, index: int) -> LoggedRequest:
-        return self._requests[index]
-
-    def matching(self, **criteria: Unpack[Criteria]) -> list[LoggedRequest]:
-        return list(filter(RequestPattern(**criteria).matches, self))
-
-    def clear(self) -> None:
-        self._requests.clear()
-
-    # What the server does with it
+        self._subscribers: dict[object, Callable[[], None]] = {}
 
     def add(self, request: LoggedRequest) -> None:
-        self._requests.append(request)
+        self.requests.append(request)
         self.total += 1
-        self.changed()
+        if self._subscribers:
+            self.notify()
 
-    def changed(self) -> None:
-        """Tell the subscribers that something became of a request."""
+    def notify(self) -> None:
+        """Notify the subscribers of a change to a request."""
         for callback in tuple(self._subscribers.values()):
             callback()
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back after each change; returns what ends that."""
+        """Call back after each change; returns unsubscribe."""
         token = object()
         self._subscribers[token] = callback
 
@@ -158,3 +140,35 @@ class RequestLog:
             self._subscribers.pop(token, None)
 
         return unsubscribe
+
+
+class RequestLog:
+    """The latest requests to an API server, in the order in which they started."""
+
+    def __init__(self, recorder: RequestRecorder) -> None:
+        self._recorder = recorder
+
+    def __repr__(self) -> str:
+        return f"<RequestLog: {len(self)} of {self.total} requests>"
+
+    @property
+    def total(self) -> int:
+        """The number of requests since the server was created, including those that are no longer in the log."""
+        return self._recorder.total
+
+    def __len__(self) -> int:
+        return len(self._recorder.requests)
+
+    def __iter__(self) -> Iterator[LoggedRequest]:
+        # A copy, because the server may add requests meanwhile, also from another thread.
+        return iter(tuple(self._recorder.requests))
+
+    def __getitem__(self, index: int) -> LoggedRequest:
+        return self._recorder.requests[index]
+
+    def matching(self, **criteria: Unpack[Criteria]) -> list[LoggedRequest]:
+        """Return the requests that match all criteria."""
+        return list(filter(RequestPattern(**criteria).matches, self))
+
+    def clear(self) -> None:
+        self._recorder.requests.clear()

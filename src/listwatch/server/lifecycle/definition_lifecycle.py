@@ -1,45 +1,48 @@
-"""What the server adds to a CustomResourceDefinition when it is made, changed, and about to go.
+"""The fields that the server sets on a CustomResourceDefinition when it is created, updated and deleted.
 
-`custom_resources` does what follows from that.
+The controller `custom_resources` serves what the definition defines.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from listwatch.server.json_tree import Tree, copied, same
-from listwatch.server.lifecycle.semantics import timestamp
+from listwatch.json_value import JSON, JSONObject
+from listwatch.server.json_tree import copied, ensure_object, objects_at, same, text_at, texts_at
+from listwatch.server.lifecycle.strategy import metadata_of, timestamp
 
-__all__ = ["CLEANUP", "complete_definition", "end_of_definition"]
+__all__ = ["CLEANUP_FINALIZER", "complete_definition", "mark_definition"]
 
-CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
-"""The finalizer of a definition whose objects are not gone yet."""
+CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+"""Present on a definition until all its objects are deleted."""
 
 _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
 
 
-def complete_definition(new: Tree, old: Tree | None) -> None:
-    """Remember, in place, every version in which objects were ever stored."""
+def complete_definition(new: JSONObject, old: JSONObject | None) -> None:
+    """Record, in place, all versions in which objects were ever stored."""
     if old is None:
         new["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}}
     elif same(new["spec"], old["spec"]):
         return
-    status = new["status"] = {**new["status"]}
-    known = status.get("storedVersions") or []
-    storage = next((each.get("name") for each in new["spec"].get("versions", ()) if each.get("storage")), None)
+    status = new["status"] = {**ensure_object(new, "status")}
+    known: list[JSON] = [*texts_at(status, "storedVersions")]
+    versions = objects_at(new, "spec", "versions")
+    storage = next((text_at(each, "name") for each in versions if each.get("storage")), "")
     if storage and storage not in known:
         known = [*known, storage]
     status["storedVersions"] = known
 
 
-def end_of_definition(tree: Tree, now: datetime) -> Tree:
-    """A definition that is to be deleted: it waits until its objects are gone."""
+def mark_definition(tree: JSONObject, now: datetime) -> JSONObject:
+    """Return the definition marked as being deleted."""
     marked = copied(tree)
-    metadata, status = marked["metadata"], marked.setdefault("status", {})
+    metadata, status = metadata_of(marked), ensure_object(marked, "status")
     metadata["deletionTimestamp"] = timestamp(now)
-    if CLEANUP not in metadata.get("finalizers", ()):
-        metadata["finalizers"] = [*metadata.get("finalizers", ()), CLEANUP]
-    others = [each for each in status.get("conditions") or () if each["type"] != "Terminating"]
-    condition = {"type": "Terminating", "status": "True", "lastTransitionTime": timestamp(now)}
+    finalizers = texts_at(metadata, "finalizers")
+    if CLEANUP_FINALIZER not in finalizers:
+        metadata["finalizers"] = [*finalizers, CLEANUP_FINALIZER]
+    others = [each for each in objects_at(status, "conditions") if each["type"] != "Terminating"]
+    condition: JSONObject = {"type": "Terminating", "status": "True", "lastTransitionTime": timestamp(now)}
     status["conditions"] = [*others, {**condition, "reason": "InstanceDeletionPending", "message": _PENDING}]
     return marked

@@ -1,191 +1,215 @@
-"""Decides what a deletion does to an object: nothing yet, a mark on it, or its end.
+"""Deletes objects: decides whether a deletion marks an object or removes it, and does that.
 
-    finalizers pending     a mark: somebody has to clean up first
-    a pod that runs        a mark: somebody has to stop it first
-    a namespace            a mark: somebody has to empty it first
-    else                   the end
+    finalizers pending     marked, until they are removed
+    a pod that runs        marked, for its grace period
+    a namespace            marked, until it is empty
+    a definition           marked, until its objects are deleted
+    else                   removed
 
-`deleting` does it; `collector` follows with what depended on the object.
+`garbage_collector` deletes what depends on the object.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from listwatch.errors import ConflictError
+from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
-from listwatch.server.json_tree import Tree, child, copied
-from listwatch.server.lifecycle.semantics import timestamp
+from listwatch.server.crd.definitions import DEFINITIONS
+from listwatch.server.json_tree import copied, integer_at, object_at, same, text_at, texts_at, value_at
+from listwatch.server.lifecycle.definition_lifecycle import mark_definition
+from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
+from listwatch.server.lifecycle.strategy import metadata_of, timestamp
 from listwatch.server.protocol.write_options import DeleteOptions
+from listwatch.server.requests import Admission, APIRequest
 from listwatch.server.schema.registry import Traits
+from listwatch.server.storage.values import Stored
 
-__all__ = ["FOREGROUND", "ORPHAN", "Keep", "Mark", "Remove", "check_preconditions", "is_finished", "plan_deletion"]
+__all__ = ["FOREGROUND", "ORPHAN", "Deleter", "Keep", "Mark", "Remove", "check_preconditions", "plan_deletion"]
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 
-# The oldest owners of pods leave them alone unless told otherwise.
+# The oldest owners of pods orphan them by default.
 _ORPHANING = frozenset({"replicationcontrollers", "jobs.batch"})
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """It is on its way out already, and this changes nothing."""
+    """The object is being deleted already; nothing changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """It stays, with this on it, until somebody has done their part."""
+    """The object stays, marked as being deleted."""
 
-    tree: Tree
+    tree: JSONObject
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """It goes; if there is a mark, with that on it for a moment."""
+    """The object is removed; if there is a mark, it is written first."""
 
-    mark: Tree | None = None
+    mark: JSONObject | None = None
 
 
 Plan = Keep | Mark | Remove
 
 
-def check_preconditions(tree: Tree, options: DeleteOptions, resource: Resource) -> None:
-    """Raise ConflictError if it is not the object, or not the state of it, that was meant."""
-    metadata = tree["metadata"]
-    wanted = (
-        ("UID", options.uid, metadata["uid"], "The object might have been deleted and then recreated"),
-        (
-            "ResourceVersion",
-            options.resource_version,
-            metadata["resourceVersion"],
-            "The object might have been modified",
-        ),
+class Deleter:
+    """Deletes single objects, for requests and for the controllers of the server."""
+
+    def __init__(self, objects: ObjectStore, admission: Sequence[Admission], now: Callable[[], datetime]) -> None:
+        self._objects = objects
+        self._admission = admission
+        self._now = now
+
+    def delete(self, request: APIRequest, existing: Stored, options: DeleteOptions) -> tuple[Stored, bool]:
+        """Delete an object or mark it; returns its last state and whether it is removed."""
+        objects, dry_run = self._objects, options.dry_run
+        target, old = objects.target(request.resource), decode_stored(existing)
+        check_preconditions(old, options, target.stored_as)
+        for admit in self._admission:
+            admit(request, None, old)
+        if target.storage_id == DEFINITIONS and "deletionTimestamp" not in metadata_of(old):
+            return objects.update(DEFINITIONS, existing, mark_definition(old, self._now()), dry_run=dry_run), False
+        match plan_deletion(old, options, target.stored_as, target.traits, self._now()):
+            case Keep():
+                return existing, False
+            case Mark(tree):
+                if not same(tree, old):
+                    existing = objects.update(target.storage_id, existing, tree, dry_run=dry_run)
+                return existing, False
+            case Remove(mark):
+                if mark:
+                    existing = objects.update(target.storage_id, existing, mark, dry_run=dry_run)
+                return objects.remove(target.storage_id, existing, dry_run=dry_run), True
+
+
+def check_preconditions(tree: JSONObject, options: DeleteOptions, resource: Resource) -> None:
+    """Raise ConflictError if the object has another uid or resourceVersion than the request requires."""
+    required = (
+        ("UID", options.uid, "uid", "The object might have been deleted and then recreated"),
+        ("ResourceVersion", options.resource_version, "resourceVersion", "The object might have been modified"),
     )
-    for name, asked, found, why in wanted:
+    for name, asked, field, why in required:
+        found = text_at(tree, "metadata", field)
         if asked not in (None, found):
             message = f"the {name} in the precondition ({asked}) does not match the {name} in record ({found}). {why}"
-            raise ConflictError.of(resource.kind, metadata["name"], message, group=resource.group)
+            raise ConflictError.of(resource.kind, text_at(tree, "metadata", "name"), message, group=resource.group)
 
 
-def plan_deletion(tree: Tree, options: DeleteOptions, resource: Resource, traits: Traits, now: datetime) -> Plan:
-    """What to do with an object that is to be deleted; its preconditions were checked."""
+def plan_deletion(tree: JSONObject, options: DeleteOptions, resource: Resource, traits: Traits, now: datetime) -> Plan:
+    """Decide what happens to an object whose preconditions hold."""
     if resource.group_resource == ("", "namespaces"):
         return _plan_namespace(tree, options, resource, now)
-    was_stopped = "deletionTimestamp" in tree["metadata"] and _has_no_grace(tree)
-    if traits.graceful and not was_stopped:
+    metadata = metadata_of(tree)
+    is_stopped = "deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds")
+    if traits.graceful and not is_stopped:
         return _plan_graceful(copied(tree), options, resource, now)
     return _plan_plain(copied(tree), options, resource, now)
 
 
-def is_finished(tree: Tree) -> bool:
-    """True if an object that is being deleted waits for nobody any more."""
-    metadata = tree["metadata"]
-    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
-        return False
-    waits_to_be_empty = tree["kind"] == "Namespace" and child(tree, "spec", "finalizers")
-    return _has_no_grace(tree) and not waits_to_be_empty
-
-
-def _has_no_grace(tree: Tree) -> bool:
-    return not tree["metadata"].get("deletionGracePeriodSeconds")
-
-
-def _plan_plain(marked: Tree, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
-    metadata = marked["metadata"]
-    _put_finalizers(metadata, options, resource)
+def _plan_plain(marked: JSONObject, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
+    metadata = metadata_of(marked)
+    _set_finalizers(metadata, options, resource)
     if "finalizers" not in metadata:
         return Remove()
     if "deletionTimestamp" not in metadata:
-        _count_generation(metadata)
+        _increment_generation(metadata)
         metadata["deletionTimestamp"] = timestamp(now)
-    metadata["deletionTimestamp"] = min(metadata["deletionTimestamp"], timestamp(now))
+    metadata["deletionTimestamp"] = min(text_at(metadata, "deletionTimestamp"), timestamp(now))
     metadata["deletionGracePeriodSeconds"] = 0
     return Mark(marked)
 
 
-def _plan_graceful(pod: Tree, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
-    grace = _put_grace(pod, options, now)
+def _plan_graceful(pod: JSONObject, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
+    grace = _set_grace_period(pod, options, now)
     if grace is None:
         return Keep()
-    _put_finalizers(pod["metadata"], options, resource)
-    return Mark(pod) if grace or "finalizers" in pod["metadata"] else Remove(pod)
+    metadata = metadata_of(pod)
+    _set_finalizers(metadata, options, resource)
+    return Mark(pod) if grace or "finalizers" in metadata else Remove(pod)
 
 
-def _plan_namespace(tree: Tree, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
-    """However empty it is, somebody has to see to it that it stays so until it is gone."""
-    if "deletionTimestamp" in tree["metadata"]:
-        waits = child(tree, "spec", "finalizers") or tree["metadata"].get("finalizers")
+def _plan_namespace(tree: JSONObject, options: DeleteOptions, resource: Resource, now: datetime) -> Plan:
+    """Even an empty namespace is marked first, so that nothing is created in it before it is removed."""
+    if "deletionTimestamp" in metadata_of(tree):
+        waits = value_at(tree, "spec", "finalizers") or value_at(tree, "metadata", "finalizers")
         return Keep() if waits else Remove()
     marked = copied(tree)
-    _put_finalizers(marked["metadata"], options, resource)
-    marked["metadata"]["deletionTimestamp"] = timestamp(now)
-    marked["status"] = {**marked.get("status", {}), "phase": "Terminating"}
+    metadata = metadata_of(marked)
+    _set_finalizers(metadata, options, resource)
+    metadata["deletionTimestamp"] = timestamp(now)
+    marked["status"] = {**object_at(marked, "status"), "phase": "Terminating"}
     return Mark(marked)
 
 
-# --- The time that a pod has to stop ----------------------------------------------------------------------------------
+# --- The grace period of a pod ----------------------------------------------------------------------------------------
 
 
-def _put_grace(pod: Tree, options: DeleteOptions, now: datetime) -> int | None:
-    """Put the time to stop on a pod, and return how long it is; None if what it has stays."""
-    metadata = pod["metadata"]
+def _set_grace_period(pod: JSONObject, options: DeleteOptions, now: datetime) -> int | None:
+    """Set the grace period of a pod and return it in seconds; None if the present one stays."""
+    metadata = metadata_of(pod)
     if "deletionTimestamp" in metadata:
-        return _shortened(metadata, options, now)
-    grace = _grace(pod, options)
+        return _shorten_grace_period(metadata, options, now)
+    grace = _grace_period(pod, options)
     metadata["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
     metadata["deletionGracePeriodSeconds"] = grace
-    _count_generation(metadata)
+    _increment_generation(metadata)
     return grace
 
 
-def _shortened(metadata: dict[str, Tree], options: DeleteOptions, now: datetime) -> int | None:
-    present = metadata["deletionGracePeriodSeconds"]
-    grace = present if options.grace is None else _at_least_some(options.grace)
+def _shorten_grace_period(metadata: JSONObject, options: DeleteOptions, now: datetime) -> int | None:
+    present = integer_at(metadata, "deletionGracePeriodSeconds")
+    grace = present if options.grace is None else _not_negative(options.grace)
     if grace >= present:
         return None
-    due = datetime.strptime(metadata["deletionTimestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    due = datetime.strptime(text_at(metadata, "deletionTimestamp"), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     earlier = due - timedelta(seconds=present - grace)
     if earlier < now:
-        # All of it is over, but who asked for some grace leaves the end to whoever stops the pod.
+        # The period is over; unless it was set to 0, the kubelet still has to confirm that the pod has stopped.
         earlier, grace = now, min(grace, 1)
     metadata["deletionTimestamp"] = timestamp(earlier)
     metadata["deletionGracePeriodSeconds"] = grace
     return grace
 
 
-def _grace(pod: Tree, options: DeleteOptions) -> int:
-    """How long a pod has to stop: no time at all if it runs nowhere."""
-    if not child(pod, "spec", "nodeName") or child(pod, "status", "phase") in ("Failed", "Succeeded"):
+def _grace_period(pod: JSONObject, options: DeleteOptions) -> int:
+    """The period is 0 for a pod that is not scheduled or has finished."""
+    if not text_at(pod, "spec", "nodeName") or text_at(pod, "status", "phase") in ("Failed", "Succeeded"):
         return 0
-    asked = options.grace if options.grace is not None else child(pod, "spec", "terminationGracePeriodSeconds")
-    return _at_least_some(asked or 0)
+    asked = options.grace if options.grace is not None else integer_at(pod, "spec", "terminationGracePeriodSeconds")
+    return _not_negative(asked)
 
 
-def _at_least_some(grace: int) -> int:
+def _not_negative(grace: int) -> int:
     return 1 if grace < 0 else grace
 
 
 # --- Finalizers and the generation ------------------------------------------------------------------------------------
 
 
-def _put_finalizers(metadata: dict[str, Tree], options: DeleteOptions, resource: Resource) -> None:
-    """The finalizers that it has, with that of the policy that was asked for."""
-    present = metadata.pop("finalizers", None) or []
+def _set_finalizers(metadata: JSONObject, options: DeleteOptions, resource: Resource) -> None:
+    """Replace the finalizers of a propagation policy by those of the requested policy."""
+    present = texts_at(metadata, "finalizers")
+    metadata.pop("finalizers", None)
     if finalizers := _finalizers(present, options, resource):
-        metadata["finalizers"] = finalizers
+        metadata["finalizers"] = [*finalizers]
 
 
 def _finalizers(present: list[str], options: DeleteOptions, resource: Resource) -> list[str]:
     if resource.plural == "events":
         return present
-    policy = _policy(present, options, resource)
+    policy = _policy_finalizers(present, options, resource)
     wanted = [*(each for each in present if each not in (ORPHAN, FOREGROUND)), *policy]
     return present if set(present) == set(wanted) else wanted
 
 
-def _policy(present: list[str], options: DeleteOptions, resource: Resource) -> tuple[str, ...]:
+def _policy_finalizers(present: list[str], options: DeleteOptions, resource: Resource) -> tuple[str, ...]:
     if options.orphan is not None:
         return (ORPHAN,) if options.orphan else ()
     if options.policy:
@@ -196,6 +220,7 @@ def _policy(present: list[str], options: DeleteOptions, resource: Resource) -> t
     return (ORPHAN,) if str(resource.group_resource) in _ORPHANING else ()
 
 
-def _count_generation(metadata: dict[str, Tree]) -> None:
-    if metadata.get("generation", 0) > 0:
-        metadata["generation"] += 1
+def _increment_generation(metadata: JSONObject) -> None:
+    generation = integer_at(metadata, "generation")
+    if generation > 0:
+        metadata["generation"] = generation + 1

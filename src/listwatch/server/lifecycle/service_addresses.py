@@ -21,7 +21,7 @@ from listwatch.errors import InternalServerError, InvalidError
 from listwatch.meta import ObjectKey
 from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import Tree
-from listwatch.server.storage.storage import Stored
+from listwatch.server.storage.values import Stored
 
 __all__ = ["SERVICES", "assign_addresses"]
 

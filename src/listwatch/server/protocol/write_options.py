@@ -1,31 +1,47 @@
-"""How a write is to be done: for real or not, by whom, how strictly its body is read; and how a deletion is.
+"""Reads write requests: their options (dry run, field manager, field validation, deletion) and their bodies.
 
-`list_options` is the same for reads.
+`list_options` reads the options of get, list and watch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from listwatch.errors import InvalidError, StatusCause
-from listwatch.server.codec.decoding import decode_options
+from listwatch.json_value import JSON, JSONObject
+from listwatch.meta import GroupVersionKind
+from listwatch.server.codec.decoding import Decoded, decode_body, decode_options, media_type
+from listwatch.server.crd.custom_decoding import decode_custom_body
+from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required, too_long
-from listwatch.server.json_tree import Tree, child
-from listwatch.server.patch.patching import APPLY_PATCH
+from listwatch.server.json_tree import texts_at, value_at
+from listwatch.server.patch.patching import APPLY_PATCH, apply_patch
 from listwatch.server.requests import APIRequest, Query
 from listwatch.server.schema.schema import Schema
 
-__all__ = ["DeleteOptions", "WriteOptions", "delete_options", "read_delete_options", "read_write_options"]
+__all__ = [
+    "DeleteOptions",
+    "WriteOptions",
+    "apply_request_patch",
+    "decode_request_body",
+    "delete_options",
+    "is_apply",
+    "read_delete_options",
+    "read_write_options",
+]
+
+T = TypeVar("T")
 
 _MAX_MANAGER = 128
-_STRICTNESS = ("", "Ignore", "Strict", "Warn")
+_FIELD_VALIDATION = ("", "Ignore", "Strict", "Warn")
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """Of a create, update or patch."""
+    """The options of a create, update or patch."""
 
     dry_run: bool = False
     field_validation: str = ""
@@ -38,7 +54,7 @@ _NO_OPTIONS = WriteOptions()
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """Of a deletion; the policy is empty where none was asked for."""
+    """The options of a deletion; the policy is empty if the request has none."""
 
     dry_run: bool = False
     grace: int | None = None
@@ -46,11 +62,11 @@ class DeleteOptions:
     uid: str | None = None
     resource_version: str | None = None
     orphan: bool | None = None
-    """The older way to ask for a policy."""
+    """The older form of the policy."""
 
 
 def read_write_options(request: APIRequest) -> WriteOptions:
-    """Raises InvalidError for what is not supported, as the real server does before it looks at the body."""
+    """Raises InvalidError for invalid options, as kube-apiserver does before it reads the body."""
     if not request.query and request.verb != "patch":
         return _NO_OPTIONS
     kind = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}[request.verb]
@@ -61,31 +77,32 @@ def read_write_options(request: APIRequest) -> WriteOptions:
         field_manager=query.text("fieldManager"),
         force=query.optional_flag("force"),
     )
-    problems = _problems_of_manager(options.field_manager) + _problems_of_dry_run(query.all("dryRun"))
-    if options.field_validation not in _STRICTNESS:
-        problems.append(not_supported("fieldValidation", options.field_validation, _STRICTNESS))
+    problems = _manager_problems(options.field_manager) + _dry_run_problems(query.all("dryRun"))
+    if options.field_validation not in _FIELD_VALIDATION:
+        problems.append(not_supported("fieldValidation", options.field_validation, _FIELD_VALIDATION))
     if request.verb == "patch":
-        problems = _problems_of_patch(request.content_type, options) + problems
+        problems = _patch_problems(request.content_type, options) + problems
     _check(kind, problems)
     return options
 
 
 def read_delete_options(request: APIRequest, schema: Schema) -> DeleteOptions:
-    """From the body, or else from the query."""
+    """Read the options from the body, or else from the query."""
     if request.body:
         return delete_options(decode_options(request.body, request.content_type, "DeleteOptions", schema))
     return delete_options(_from_query(request.query))
 
 
-def delete_options(tree: Tree, *, dry_run: bool = False) -> DeleteOptions:
-    """From a DeleteOptions object; with `dry_run` it is dry even if that does not say so."""
+def delete_options(tree: JSONObject, *, dry_run: bool = False) -> DeleteOptions:
+    """Read a DeleteOptions object; `dry_run` overrides its own."""
+    dry_runs = texts_at(tree, "dryRun")
     options = DeleteOptions(
-        dry_run=dry_run or bool(tree.get("dryRun")),
-        grace=tree.get("gracePeriodSeconds"),
-        policy=tree.get("propagationPolicy") or "",
-        uid=child(tree, "preconditions", "uid"),
-        resource_version=child(tree, "preconditions", "resourceVersion"),
-        orphan=tree.get("orphanDependents"),
+        dry_run=dry_run or bool(dry_runs),
+        grace=_optional(value_at(tree, "gracePeriodSeconds"), int),
+        policy=_optional(value_at(tree, "propagationPolicy"), str) or "",
+        uid=_optional(value_at(tree, "preconditions", "uid"), str),
+        resource_version=_optional(value_at(tree, "preconditions", "resourceVersion"), str),
+        orphan=_optional(value_at(tree, "orphanDependents"), bool),
     )
     problems = []
     if options.orphan is not None and options.policy:
@@ -93,20 +110,62 @@ def delete_options(tree: Tree, *, dry_run: bool = False) -> DeleteOptions:
         problems.append(invalid("propagationPolicy", options.policy, why))
     if options.policy and options.policy not in _POLICIES:
         problems.append(not_supported("propagationPolicy", options.policy, (*_POLICIES, "nil")))
-    _check("DeleteOptions", problems + _problems_of_dry_run(tree.get("dryRun") or ()))
+    _check("DeleteOptions", problems + _dry_run_problems(dry_runs))
     return options
 
 
-def _from_query(query: Query) -> Tree:
+def _optional(value: JSON, kind: type[T]) -> T | None:
+    return value if isinstance(value, kind) else None
+
+
+def _from_query(query: Query) -> JSONObject:
     return {
-        "dryRun": list(query.all("dryRun")),
+        "dryRun": [*query.all("dryRun")],
         "gracePeriodSeconds": query.number("gracePeriodSeconds"),
         "propagationPolicy": query.text("propagationPolicy"),
         "orphanDependents": query.optional_flag("orphanDependents"),
     }
 
 
-def _problems_of_manager(manager: str) -> list[StatusCause]:
+# --- Bodies -----------------------------------------------------------------------------------------------------------
+
+
+def is_apply(request: APIRequest) -> bool:
+    """Whether the request is a server-side apply."""
+    return request.verb == "patch" and media_type(request.content_type) == APPLY_PATCH
+
+
+def decode_request_body(
+    request: APIRequest,
+    options: WriteOptions,
+    kind: GroupVersionKind,
+    schema: Schema,
+    custom: CustomVersion | None = None,
+) -> Decoded:
+    """Decode the body as an object of the kind, or of a custom resource; adds warnings to the request."""
+    validation = options.field_validation or "Warn"
+    if custom:
+        found = decode_custom_body(request.body, request.content_type, custom, schema, field_validation=validation)
+    else:
+        found = decode_body(request.body, request.content_type, kind, schema, field_validation=validation)
+    request.warnings += found.warnings
+    return found
+
+
+def apply_request_patch(
+    request: APIRequest, options: WriteOptions, tree: JSONObject, schema: Schema, custom: CustomVersion | None = None
+) -> Decoded:
+    """Apply the patch in the body to an object; adds warnings to the request."""
+    validation = options.field_validation or "Warn"
+    found = apply_patch(request.content_type, request.body, tree, schema, field_validation=validation, custom=custom)
+    request.warnings += found.warnings
+    return found
+
+
+# --- Problems ---------------------------------------------------------------------------------------------------------
+
+
+def _manager_problems(manager: str) -> list[StatusCause]:
     problems = [too_long("fieldManager", _MAX_MANAGER)] if len(manager.encode()) > _MAX_MANAGER else []
     for place, character in enumerate(manager):
         if not character.isprintable():
@@ -115,14 +174,14 @@ def _problems_of_manager(manager: str) -> list[StatusCause]:
     return problems
 
 
-def _problems_of_dry_run(values: Sequence[str]) -> list[StatusCause]:
+def _dry_run_problems(values: Sequence[str]) -> list[StatusCause]:
     if all(value == "All" for value in values):
         return []
     supported = not_supported("dryRun", list(values), ["All"])
     return [supported]
 
 
-def _problems_of_patch(content_type: str, options: WriteOptions) -> list[StatusCause]:
+def _patch_problems(content_type: str, options: WriteOptions) -> list[StatusCause]:
     if content_type.partition(";")[0].strip() == APPLY_PATCH:
         return [] if options.field_manager else [required("fieldManager", "is required for apply patch")]
     return [] if options.force is None else [forbidden("force", "may not be specified for non-apply patch")]

@@ -1,53 +1,78 @@
-"""Makes writes safe before anybody hears of them, and does what follows from them. `storage` has the group commits."""
+"""Makes writes durable before their responses are sent, and runs the controllers that react to them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Sequence
+from typing import Protocol
 
 from listwatch.server.storage.storage import Storage
 
-__all__ = ["Commits"]
+__all__ = ["Commits", "Controller"]
+
+_log = logging.getLogger(__name__)
+
+
+class Controller(Protocol):
+    """Reacts to writes with further writes."""
+
+    @property
+    def has_pending(self) -> bool: ...
+
+    def run_pending(self) -> None: ...
 
 
 class Commits:
-    """Nothing leaves the server before `settled` has returned; with `grouped`, many wait for one sync of the disk."""
+    """No response is sent before `wait_durable` has returned; with `grouped`, many requests share one sync."""
 
-    def __init__(self, storage: Storage, follow_up: Callable[[], None], *, grouped: bool) -> None:
+    def __init__(self, storage: Storage, controllers: Sequence[Controller], *, grouped: bool) -> None:
         self._storage = storage
-        self._follow_up = follow_up
+        self._controllers = controllers
         self._grouped = grouped
-        self._settled_revision = storage.revision
+        self._committed_revision = storage.revision
         self._next: asyncio.Future[None] | None = None
 
-    async def settled(self) -> None:
-        """Return when all that was written so far is safe, with what followed from it."""
-        if self._storage.revision == self._settled_revision:
+    async def wait_durable(self) -> None:
+        """Return when all writes so far are durable, and the controllers have reacted to them."""
+        if self._storage.revision == self._committed_revision:
             return
         if not self._grouped:
-            self._settle()
+            self.commit()
             return
         if self._next is None:
             loop = asyncio.get_running_loop()
             self._next = loop.create_future()
-            # After all requests that are there already: they share the sync.
-            loop.call_soon(self._settle_group, self._next)
-        # One who is cancelled must not take the others along.
+            # After the requests that have been received already, which share the sync.
+            loop.call_soon(self._commit_group, self._next)
+        # The cancellation of one request must not cancel the others.
         await asyncio.shield(self._next)
 
-    def _settle_group(self, group: asyncio.Future[None]) -> None:
+    def _commit_group(self, group: asyncio.Future[None]) -> None:
         self._next = None
         try:
-            self._settle()
-        except Exception as error:  # noqa: BLE001  # whoever waits gets to know
+            self.commit()
+        except Exception as error:  # noqa: BLE001  # every waiting request gets the error
             group.set_exception(error)
-            group.exception()  # seen, even if nobody waits any more
+            group.exception()  # marks it as retrieved, in case all requests were cancelled
         else:
             group.set_result(None)
 
-    def _settle(self) -> None:
-        while self._settled_revision != self._storage.revision:
+    def commit(self) -> None:
+        """Make all writes durable and run the controllers, until they write nothing more."""
+        while self._committed_revision != self._storage.revision:
             self._storage.sync()
-            self._settled_revision = self._storage.revision
-            # What follows is written too, and something may follow from that.
-            self._follow_up()
+            self._committed_revision = self._storage.revision
+            self.run_controllers()
+
+    def run_controllers(self) -> None:
+        for controller in self._controllers:
+            if controller.has_pending:
+                _run(controller)
+
+
+def _run(controller: Controller) -> None:
+    try:
+        controller.run_pending()
+    except Exception:  # noqa: BLE001  # the request that made the write is not the cause
+        _log.exception("controller of the API server failed", extra={"controller": type(controller).__name__})

@@ -19,7 +19,8 @@ from zlib import crc32
 
 from listwatch.errors import ConfigError
 from listwatch.meta import ObjectKey
-from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Event, JournalError, Storage, Stored
+from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
+from listwatch.server.storage.values import Event, JournalError, Stored
 
 FILE_NAME = "storage.db"
 

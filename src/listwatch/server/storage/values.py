@@ -1,13 +1,13 @@
-"""What a storage takes, gives and refuses: states, events, pages and errors. `storage` works with them.
+"""The values of a storage: states of objects, events, pages, errors, and the protocol of its journal.
 
-The errors know nothing of HTTP; the server translates them at one place.
+The errors know nothing of HTTP; the pipeline and the watches translate them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -17,12 +17,12 @@ from listwatch.meta import ObjectKey
 T = TypeVar("T")
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
-# States and events are structs, not dataclasses: they are made in a tenth of the time, which halves that of a write,
-# and the garbage collector does not walk through all of them again and again.
+# States and events are structs because they are created ten times as fast as dataclasses, which halves the time of a
+# write, and because Python's garbage collector does not traverse them.
 
 
 class Stored(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One state of one object: the bytes, and the revision they were written at. Two are equal if they are one."""
+    """One state of one object: its bytes, and the revision at which they were written. Compared by identity."""
 
     key: ObjectKey
     value: bytes
@@ -30,23 +30,23 @@ class Stored(msgspec.Struct, frozen=True, eq=False, gc=False):
     _view: Any = None
 
     def view(self, make: Callable[[bytes], T]) -> T:
-        """What `make` sees in the bytes, made once and kept.
+        """Return `make(value)`, which is cached.
 
-        Everybody has to ask with the same `make`, and what it returns must not lead back here.
+        All callers have to pass the same `make`. Its result must not refer to this state, which is not traversed by
+        Python's garbage collector.
         """
         if self._view is None:
-            # Not a change: the view follows from the bytes.
             msgspec.structs.force_setattr(self, "_view", make(self.value))
         seen: T = self._view
         return seen
 
     def __repr__(self) -> str:
-        # Without the bytes: they may be a Secret's.
+        # Without the bytes, which may be those of a Secret.
         return f"<Stored {self.key} at {self.revision}: {len(self.value)} bytes>"
 
 
 class Event(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One committed write: the state it led to, which for a delete is the last one, and the state before it."""
+    """One write: the new state, which for a deletion is the last one, and the state before it."""
 
     type: EventType
     resource: str
@@ -69,7 +69,7 @@ class Event(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of a list at one revision; `next` is what the following page starts after, None on the last one."""
+    """One page of a list at one revision; `next` is the key to continue after, None on the last page."""
 
     items: tuple[Stored, ...]
     revision: int
@@ -77,27 +77,40 @@ class Page:
     next: ObjectKey | None
 
 
+class Journal(Protocol):
+    """Persists events; an event is durable once `sync` has returned."""
+
+    def append(self, event: Event) -> None: ...
+
+    def forget(self, events: Sequence[Event], *, compacted: int) -> None:
+        """The storage has dropped these, its oldest events; `compacted` is now the oldest readable revision."""
+
+    def sync(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 # --- Errors -----------------------------------------------------------------------------------------------------------
 
 
 class StorageError(ListWatchError):
-    """The storage did not do what it was asked to."""
+    """An operation of the storage failed."""
 
 
 class KeyExistsError(StorageError):
-    """There is an object under that key already."""
+    """An object with that key exists."""
 
 
 class KeyMissingError(StorageError):
-    """There is no object under that key."""
+    """No object has that key."""
 
 
 class RevisionConflictError(StorageError):
-    """The object has another revision than the writer expected."""
+    """The object is not at the revision that the writer expected."""
 
 
 class RevisionCompactedError(StorageError):
-    """That revision is too old: what happened after it is no longer remembered in full."""
+    """The revision is too old: some events after it have been dropped."""
 
     def __init__(self, message: str = "", *, asked: int = 0, oldest: int = 0) -> None:
         super().__init__(message)
@@ -106,7 +119,7 @@ class RevisionCompactedError(StorageError):
 
 
 class RevisionTooLargeError(StorageError):
-    """That revision is still to come."""
+    """The revision is greater than the current one."""
 
     def __init__(self, message: str = "", *, asked: int = 0, current: int = 0) -> None:
         super().__init__(message)
@@ -115,4 +128,4 @@ class RevisionTooLargeError(StorageError):
 
 
 class JournalError(StorageError):
-    """The journal has failed for good: no write is taken any more, and what was not synced may be lost."""
+    """The journal has failed permanently: all further writes fail, and writes that were not synced may be lost."""

@@ -1,32 +1,31 @@
-"""Evicts pods: deletes one if the disruption budget that covers it allows that now."""
+"""Evicts pods: deletes a pod if its disruption budget allows that now."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import datetime
 
 from listwatch.errors import APIError, BadRequestError, ForbiddenError, StatusCause, StatusDetails, TooManyRequestsError
+from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind
 from listwatch.selectors import LabelSelector
-from listwatch.server.json_tree import Tree, child, children
-from listwatch.server.lifecycle.semantics import timestamp
-from listwatch.server.lifecycle.stored_objects import decoded
-from listwatch.server.protocol.write_options import delete_options, read_write_options
+from listwatch.server.json_tree import ensure_object, integer_at, object_at, objects_at, text_at, value_at
+from listwatch.server.lifecycle.deletion import Deleter
+from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
+from listwatch.server.lifecycle.strategy import metadata_of, timestamp
+from listwatch.server.protocol.write_options import decode_request_body, delete_options, read_write_options
 from listwatch.server.requests import APIRequest, Response
-from listwatch.server.storage.storage import Stored
-from listwatch.server.verbs.deleting import delete_object
+from listwatch.server.storage.values import Stored
 
-if TYPE_CHECKING:
-    from listwatch.server.verbs.verbs import Verbs
-
-__all__ = ["evict"]
+__all__ = ["EvictionHandler"]
 
 _EVICTION = GroupVersionKind("policy", "v1", "Eviction")
 _BUDGETS = "policy/poddisruptionbudgets"
-_REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget."
-_SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+_TOO_MANY = "Cannot evict pod as it would violate the pod's disruption budget."
+_SEVERAL_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 _MAX_UNCONFIRMED = 2000
-_WORTH_WAITING = 10
-_CONDITION = {
+_RETRY_AFTER = 10
+_CONDITION: JSONObject = {
     "type": "DisruptionTarget",
     "status": "True",
     "reason": "EvictionByEvictionAPI",
@@ -34,91 +33,98 @@ _CONDITION = {
 }
 
 
-def evict(verbs: Verbs, request: APIRequest) -> Response:
-    options = read_write_options(request)
-    eviction = verbs.read_body(request, options, _EVICTION).tree
-    if child(eviction, "metadata", "name") != request.name:
-        raise BadRequestError("name in URL does not match name in Eviction object")
-    existing = verbs.stored(request)
-    asked = delete_options(eviction.get("deleteOptions") or {}, dry_run=options.dry_run)
-    pod = decoded(existing)
-    if not _may_always_go(pod):
-        _take_from_budget(verbs, request, pod, dry_run=asked.dry_run)
-    if not asked.dry_run and asked.uid in (None, pod["metadata"]["uid"]) and asked.resource_version is None:
-        existing = _say_why(verbs, existing, pod)
-    delete_object(verbs, request, existing, asked)
-    return Response({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, code=201)
+class EvictionHandler:
+    """Handles the eviction subresource of pods."""
+
+    def __init__(self, objects: ObjectStore, deleter: Deleter, now: Callable[[], datetime]) -> None:
+        self._objects = objects
+        self._deleter = deleter
+        self._now = now
+
+    def __call__(self, request: APIRequest) -> Response:
+        options = read_write_options(request)
+        eviction = decode_request_body(request, options, _EVICTION, self._objects.schema).tree
+        if text_at(eviction, "metadata", "name") != request.name:
+            raise BadRequestError("name in URL does not match name in Eviction object")
+        existing = self._objects.get(request)
+        asked = delete_options(object_at(eviction, "deleteOptions"), dry_run=options.dry_run)
+        pod = decode_stored(existing)
+        if not _needs_no_budget(pod):
+            self._take_from_budget(request, pod, dry_run=asked.dry_run)
+        is_meant = asked.uid in (None, text_at(pod, "metadata", "uid")) and asked.resource_version is None
+        if is_meant and not asked.dry_run:
+            existing = self._add_condition(existing, pod)
+        self._deleter.delete(request, existing, asked)
+        status: JSONObject = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+        return Response(status, code=201)
+
+    def _add_condition(self, existing: Stored, pod: JSONObject) -> Stored:
+        status = ensure_object(pod, "status")
+        others = [each for each in objects_at(status, "conditions") if each["type"] != _CONDITION["type"]]
+        condition: JSONObject = {**_CONDITION, "lastProbeTime": None, "lastTransitionTime": timestamp(self._now())}
+        status["conditions"] = [*others, condition]
+        return self._objects.update("/pods", existing, pod)
+
+    def _take_from_budget(self, request: APIRequest, pod: JSONObject, *, dry_run: bool) -> None:
+        scanned = self._objects.storage.scan(_BUDGETS, namespace=request.namespace)
+        covering = [(stored, budget) for stored in scanned if _covers(budget := decode_stored(stored), pod)]
+        if not covering:
+            return
+        if len(covering) > 1:
+            raise APIError(_SEVERAL_BUDGETS, status_code=500, reason="")
+        [(stored, budget)] = covering
+        if _is_unready_and_dispensable(pod, budget):
+            return
+        _check_allowed(budget)
+        if not dry_run:
+            status = ensure_object(budget, "status")
+            status["disruptionsAllowed"] = integer_at(status, "disruptionsAllowed") - 1
+            ensure_object(status, "disruptedPods")[request.name] = timestamp(self._now())
+            self._objects.update(_BUDGETS, stored, budget)
 
 
-def _may_always_go(pod: Tree) -> bool:
-    return child(pod, "status", "phase") in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in pod["metadata"]
+def _needs_no_budget(pod: JSONObject) -> bool:
+    phase = text_at(pod, "status", "phase")
+    return phase in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in metadata_of(pod)
 
 
-def _say_why(verbs: Verbs, existing: Stored, pod: Tree) -> Stored:
-    status = pod.setdefault("status", {})
-    others = [each for each in children(status, "conditions") if each["type"] != _CONDITION["type"]]
-    now = timestamp(verbs.origin.now())
-    status["conditions"] = [*others, {**_CONDITION, "lastProbeTime": None, "lastTransitionTime": now}]
-    return verbs.objects.update("/pods", existing, pod)
+def _covers(budget: JSONObject, pod: JSONObject) -> bool:
+    selector, labels = value_at(budget, "spec", "selector"), object_at(pod, "metadata", "labels")
+    return isinstance(selector, dict) and LabelSelector.from_dict(selector).matches(
+        {name: str(value) for name, value in labels.items()}
+    )
 
 
-# --- Budgets ----------------------------------------------------------------------------------------------------------
-
-
-def _take_from_budget(verbs: Verbs, request: APIRequest, pod: Tree, *, dry_run: bool) -> None:
-    present = [(stored, decoded(stored)) for stored in verbs.storage.scan(_BUDGETS, namespace=request.namespace)]
-    covering = [(stored, budget) for stored, budget in present if _covers(budget, pod)]
-    if not covering:
-        return
-    if len(covering) > 1:
-        raise APIError(_SEVERAL, status_code=500, reason="")
-    [(stored, budget)] = covering
-    if _is_unready_and_not_missed(pod, budget):
-        return
-    _check_allowed(budget)
-    if not dry_run:
-        status = budget["status"]
-        status["disruptionsAllowed"] -= 1
-        status.setdefault("disruptedPods", {})[request.name] = timestamp(verbs.origin.now())
-        verbs.objects.update(_BUDGETS, stored, budget)
-
-
-def _covers(budget: Tree, pod: Tree) -> bool:
-    selector = child(budget, "spec", "selector")
-    return selector is not None and LabelSelector.from_dict(selector).matches(pod["metadata"].get("labels") or {})
-
-
-def _is_unready_and_not_missed(pod: Tree, budget: Tree) -> bool:
-    """A pod that is not ready does not count, and can go where enough others are."""
-    if any(each["type"] == "Ready" and each["status"] == "True" for each in children(pod, "status", "conditions")):
+def _is_unready_and_dispensable(pod: JSONObject, budget: JSONObject) -> bool:
+    """A pod that is not ready does not count, and can be evicted if enough other pods are healthy."""
+    if any(each["type"] == "Ready" and each["status"] == "True" for each in objects_at(pod, "status", "conditions")):
         return False
-    if child(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow":
+    if text_at(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
-    status = budget.get("status", {})
-    return bool(status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0)
+    healthy, desired = (integer_at(budget, "status", name) for name in ("currentHealthy", "desiredHealthy"))
+    return healthy >= desired > 0
 
 
-def _check_allowed(budget: Tree) -> None:
-    metadata, status = budget["metadata"], budget.get("status", {})
-    name, allowed = metadata["name"], status.get("disruptionsAllowed", 0)
-    if status.get("observedGeneration", 0) < metadata.get("generation", 0):
-        raise _refusal(f"The disruption budget {name} is still being processed by the server.", _WORTH_WAITING)
+def _check_allowed(budget: JSONObject) -> None:
+    name, allowed = text_at(budget, "metadata", "name"), integer_at(budget, "status", "disruptionsAllowed")
+    if integer_at(budget, "status", "observedGeneration") < integer_at(budget, "metadata", "generation"):
+        raise _too_many(f"The disruption budget {name} is still being processed by the server.", _RETRY_AFTER)
     if allowed < 0:
         raise ForbiddenError.of("poddisruptionbudget", name, "pdb disruptions allowed is negative", group="policy")
-    if len(status.get("disruptedPods", ())) > _MAX_UNCONFIRMED:
+    if len(object_at(budget, "status", "disruptedPods")) > _MAX_UNCONFIRMED:
         why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         raise ForbiddenError.of("poddisruptionbudget", name, why, group="policy")
     if not allowed:
-        raise _refusal(_why_none_is_allowed(name, status))
+        raise _too_many(_why_not_allowed(name, budget))
 
 
-def _why_none_is_allowed(name: str, status: Tree) -> str:
-    wanted, present = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
-    if present <= wanted:
-        return f"The disruption budget {name} needs {wanted} healthy pods and has {present} currently"
+def _why_not_allowed(name: str, budget: JSONObject) -> str:
+    desired, healthy = (integer_at(budget, "status", name) for name in ("desiredHealthy", "currentHealthy"))
+    if healthy <= desired:
+        return f"The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
     return f"The disruption budget {name} does not allow evicting pods currently"
 
 
-def _refusal(why: str, retry_after: int = 0) -> TooManyRequestsError:
+def _too_many(why: str, retry_after: int = 0) -> TooManyRequestsError:
     details = StatusDetails(causes=(StatusCause("DisruptionBudget", why),), retry_after_seconds=retry_after)
-    return TooManyRequestsError(_REFUSAL, details=details)
+    return TooManyRequestsError(_TOO_MANY, details=details)

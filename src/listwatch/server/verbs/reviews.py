@@ -1,4 +1,7 @@
-"""Questions that are put as objects: who am I, whose token is this, may they do that. Nothing of it is stored."""
+"""Token requests, and reviews: requests whose response says who a user is and what that user may do.
+
+Nothing of it is stored.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from listwatch.errors import InvalidError, MethodNotAllowedError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.server.field_errors import invalid
-from listwatch.server.json_tree import Tree, child
-from listwatch.server.lifecycle.semantics import timestamp
+from listwatch.server.json_tree import integer_at, object_at, text_at, texts_at
+from listwatch.server.lifecycle.strategy import timestamp
 from listwatch.server.requests import APIRequest, Response, User
 
-__all__ = ["Identities", "answer_review", "issue_token"]
+__all__ = ["Identities", "issue_token", "respond_to_review"]
 
 _TOKEN_SECONDS = 3600
 _SHORTEST_TOKEN = 600
@@ -23,26 +27,25 @@ class Identities(Protocol):
     def user_of(self, token: str) -> User | None: ...
 
     def issue(self, user: User) -> str:
-        """A new token of theirs."""
+        """Return a new token for the user."""
 
-    def may(self, user: User, attributes: Tree) -> bool:
-        """Whether somebody may do what the resourceAttributes or nonResourceAttributes of a review say."""
+    def is_allowed(self, user: User, attributes: JSONObject) -> bool:
+        """Whether the user may do what the resourceAttributes or nonResourceAttributes of a review describe."""
 
 
-def issue_token(identities: Identities, account: Tree, asked: Tree, now: datetime) -> Tree:
-    """The answer to a TokenRequest for a service account."""
-    metadata = account["metadata"]
-    name, namespace = metadata["name"], metadata["namespace"]
+def issue_token(identities: Identities, account: JSONObject, asked: JSONObject, now: datetime) -> JSONObject:
+    """Respond to a TokenRequest for a service account."""
+    name, namespace, uid = (text_at(account, "metadata", each) for each in ("name", "namespace", "uid"))
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-    user = User(f"system:serviceaccount:{namespace}:{name}", uid=metadata["uid"], groups=groups)
-    seconds = child(asked, "spec", "expirationSeconds") or _TOKEN_SECONDS
+    user = User(f"system:serviceaccount:{namespace}:{name}", uid=uid, groups=groups)
+    seconds = integer_at(asked, "spec", "expirationSeconds") or _TOKEN_SECONDS
     if seconds < _SHORTEST_TOKEN:
         cause = invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
         raise InvalidError.of("TokenRequest", "", [cause], group="authentication.k8s.io")
     return {
         **asked,
         "metadata": {"name": name, "namespace": namespace, "creationTimestamp": timestamp(now)},
-        "spec": {"audiences": [], **asked.get("spec", {}), "expirationSeconds": seconds},
+        "spec": {"audiences": [], **object_at(asked, "spec"), "expirationSeconds": seconds},
         "status": {
             "token": identities.issue(user),
             "expirationTimestamp": timestamp(now + timedelta(seconds=seconds)),
@@ -50,46 +53,54 @@ def issue_token(identities: Identities, account: Tree, asked: Tree, now: datetim
     }
 
 
-def answer_review(identities: Identities, request: APIRequest, tree: Tree) -> Response:
-    """Respond to a review with the same object and what there is to say."""
+def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObject) -> Response:
+    """Respond with the review itself and its status."""
+    spec, status = object_at(tree, "spec"), _status_of_rules()
     match request.resource.plural:
         case "tokenreviews":
-            status = _whose_token(identities, child(tree, "spec", "token") or "")
+            status = _status_of_token(identities, text_at(spec, "token"))
         case "selfsubjectreviews":
             status = {"userInfo": _user_info(request.user)}
         case "selfsubjectaccessreviews":
-            status = _may(identities, request.user, tree.get("spec", {}))
+            status = _status_of_access(identities, request.user, spec)
         case "subjectaccessreviews" | "localsubjectaccessreviews":
-            status = _may(identities, _user_in(tree.get("spec", {})), tree.get("spec", {}))
+            status = _status_of_access(identities, _user_in(spec), spec)
         case "selfsubjectrulesreviews":
-            everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
-            paths = {"verbs": ["*"], "nonResourceURLs": ["*"]}
-            status = {"resourceRules": [everything], "nonResourceRules": [paths], "incomplete": False}
+            pass
         case plural:
             raise MethodNotAllowedError.of(plural, request.verb, group=request.resource.group)
-    return Response({**tree, "metadata": tree.get("metadata", {}), "status": status}, code=201)
+    return Response({**tree, "metadata": object_at(tree, "metadata"), "status": status}, code=201)
 
 
-def _whose_token(identities: Identities, token: str) -> Tree:
+def _status_of_rules() -> JSONObject:
+    resources: JSONObject = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+    paths: JSONObject = {"verbs": ["*"], "nonResourceURLs": ["*"]}
+    return {"resourceRules": [resources], "nonResourceRules": [paths], "incomplete": False}
+
+
+def _status_of_token(identities: Identities, token: str) -> JSONObject:
     user = identities.user_of(token)
     if user is None:
         return {"authenticated": False, "user": {}, "error": "invalid bearer token"}
     return {"authenticated": True, "user": _user_info(user)}
 
 
-def _may(identities: Identities, user: User, spec: Tree) -> Tree:
-    allowed = identities.may(user, spec.get("resourceAttributes") or spec.get("nonResourceAttributes") or {})
-    return {"allowed": allowed} if allowed else {"allowed": False, "reason": "no rule allows it"}
+def _status_of_access(identities: Identities, user: User, spec: JSONObject) -> JSONObject:
+    attributes = object_at(spec, "resourceAttributes") or object_at(spec, "nonResourceAttributes")
+    if identities.is_allowed(user, attributes):
+        return {"allowed": True}
+    return {"allowed": False, "reason": "no rule allows it"}
 
 
-def _user_info(user: User) -> Tree:
-    info: Tree = {"username": user.name, "groups": list(user.groups)}
+def _user_info(user: User) -> JSONObject:
+    info: JSONObject = {"username": user.name, "groups": [*user.groups]}
     if user.uid:
         info["uid"] = user.uid
     if user.extra:
-        info["extra"] = {name: list(values) for name, values in user.extra.items()}
+        extra: dict[str, JSON] = {name: [*values] for name, values in user.extra.items()}
+        info["extra"] = extra
     return info
 
 
-def _user_in(spec: Tree) -> User:
-    return User(spec.get("user", ""), uid=spec.get("uid", ""), groups=tuple(spec.get("groups") or ()))
+def _user_in(spec: JSONObject) -> User:
+    return User(text_at(spec, "user"), uid=text_at(spec, "uid"), groups=tuple(texts_at(spec, "groups")))

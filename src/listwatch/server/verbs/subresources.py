@@ -1,189 +1,183 @@
-"""The side doors of objects: status, scale, binding, and the others that are no plain update.
+"""The subresources: which part of an object each of them can change, and handlers for those that are no update.
 
-`verbs` has the main door; each function here is one side door, found by name in the table at the end. `eviction` has
-one of its own.
+`pipeline` uses both. The handlers receive what they need: the objects, the time, and how to update an object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Protocol
 
 import msgspec
 
-from listwatch.errors import (
-    APIError,
-    BadRequestError,
-    ConflictError,
-    InternalServerError,
-    InvalidError,
-    NotFoundError,
-    StatusDetails,
-)
+from listwatch.errors import APIError, BadRequestError, ConflictError, InternalServerError, InvalidError, NotFoundError
+from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind, ObjectKey
 from listwatch.selectors import LabelSelector
 from listwatch.server.codec.decoding import Decoded
 from listwatch.server.crd.definitions import ScalePaths
 from listwatch.server.field_errors import invalid, not_supported, required
-from listwatch.server.json_tree import Tree, child, children, copied, text_at
-from listwatch.server.lifecycle.semantics import (
-    carry_over,
-    check_identity,
+from listwatch.server.json_tree import copied, ensure_object, integer_at, object_at, objects_at, text_at, value_at
+from listwatch.server.lifecycle.deletion import Deleter
+from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored
+from listwatch.server.lifecycle.strategy import (
     check_name,
     check_namespace,
-    keep_all_but_status,
+    check_uid,
+    metadata_of,
+    prepare_for_status_update,
+    prepare_for_update,
     timestamp,
 )
-from listwatch.server.lifecycle.stored_objects import decoded
-from listwatch.server.protocol.write_options import WriteOptions, read_write_options
+from listwatch.server.protocol.write_options import (
+    WriteOptions,
+    apply_request_patch,
+    decode_request_body,
+    read_write_options,
+)
 from listwatch.server.requests import APIRequest, Response
-from listwatch.server.storage.storage import Stored
-from listwatch.server.verbs.applying import apply, is_apply
-from listwatch.server.verbs.eviction import evict
-from listwatch.server.verbs.reviews import issue_token
+from listwatch.server.storage.values import Stored
+from listwatch.server.verbs.eviction import EvictionHandler
+from listwatch.server.verbs.reviews import Identities, issue_token
 
-if TYPE_CHECKING:
-    from listwatch.server.verbs.verbs import Change, Target, Verbs
+__all__ = ["PARTIAL_UPDATES", "SubresourceHandler", "subresource_handlers"]
 
-__all__ = ["answer_subresource", "bind"]
+SubresourceHandler = Callable[[APIRequest], Response]
+PartialUpdate = Callable[[JSONObject, JSONObject, Target], JSONObject]
+"""Returns the old object with the part of the new one that a subresource can change."""
 
-Door = Callable[["Verbs", APIRequest], Response]
+
+class Replace(Protocol):
+    """Writes a changed object, as an update does."""
+
+    def __call__(self, request: APIRequest, existing: Stored, body: Decoded, options: WriteOptions) -> Response: ...
+
 
 _BINDING = GroupVersionKind("", "v1", "Binding")
 _SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 _TOKEN_REQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
+_DEFAULT_PATHS = ScalePaths(("spec", "replicas"), ("status", "replicas"))
+_SCALE_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-def answer_subresource(verbs: Verbs, request: APIRequest) -> Response:
-    """Do what is asked of an object's subresource; raises the APIError to answer with."""
-    door = _DOORS.get(request.subresource)
-    if door is None:
-        raise NotFoundError("the server could not find the requested resource", details=StatusDetails())
-    return door(verbs, request)
+def subresource_handlers(
+    objects: ObjectStore, deleter: Deleter, identities: Identities, now: Callable[[], datetime], replace: Replace
+) -> Mapping[str, SubresourceHandler]:
+    """Return the handlers by the names of their subresources."""
+    return {
+        "scale": ScaleHandler(objects, replace),
+        "eviction": EvictionHandler(objects, deleter, now),
+        "binding": BindingHandler(objects, now),
+        "token": TokenHandler(objects, identities, now),
+        "log": LogHandler(objects),
+    }
 
 
-# --- Doors through which a part of the object is changed --------------------------------------------------------------
+# --- Updates of a part ------------------------------------------------------------------------------------------------
 
 
-def _part(change: Change) -> Door:
-    """A door through which an object goes as a whole, of which `change` lets one part pass."""
-
-    def door(verbs: Verbs, request: APIRequest) -> Response:
-        if request.verb == "get":
-            return verbs.get(request)
-        options = read_write_options(request)
-        if is_apply(request):
-            return apply(verbs, request, options, change=change)
-        existing, body = _changed(verbs, request, options)
-        return verbs.replace(request, existing, body, options, change=change)
-
-    return door
+def _update_status(new: JSONObject, old: JSONObject, target: Target) -> JSONObject:
+    return prepare_for_status_update(new, old, target.stored_as, target.traits)
 
 
-def _changed(verbs: Verbs, request: APIRequest, options: WriteOptions) -> tuple[Stored, Decoded]:
-    """What is there and what it shall be; a body is read before anybody looks for the object."""
-    if request.verb == "patch":
-        existing = verbs.stored(request)
-        body = verbs.read_patch(request, msgspec.json.decode(verbs.sent(existing, request.resource)), options)
-        _check_names(request, body.tree)
-        return existing, body
-    body = verbs.read_body(request, options)
-    _check_names(request, body.tree)
-    existing = verbs.stored(request)
-    check_identity(body.tree, decoded(existing)["metadata"]["uid"], request.resource)
-    return existing, body
-
-
-def _check_names(request: APIRequest, tree: Tree) -> None:
-    check_namespace(request, tree)
-    check_name(request, tree)
-
-
-def _status(new: Tree, old: Tree, target: Target) -> Tree:
-    return keep_all_but_status(new, old, target.form, target.traits)
-
-
-def _only_spec(*names: str) -> Change:
-    """Lets these parts of the spec pass."""
-
-    def change(new: Tree, old: Tree, target: Target) -> Tree:
-        result, spec = copied(old), new.get("spec", {})
-        result["spec"].update({name: spec[name] for name in names if name in spec})
-        carry_over(result, old, target.form, target.traits)
+def _update_spec_members(*names: str) -> PartialUpdate:
+    def update(new: JSONObject, old: JSONObject, target: Target) -> JSONObject:
+        result, spec = copied(old), object_at(new, "spec")
+        ensure_object(result, "spec").update({name: spec[name] for name in names if name in spec})
+        prepare_for_update(result, old, target.stored_as, target.traits)
         return result
 
-    return change
+    return update
 
 
-def _finalize(new: Tree, old: Tree, _target: Target) -> Tree:
-    finalizers = child(new, "spec", "finalizers")
+def _update_finalizers(new: JSONObject, old: JSONObject, _target: Target) -> JSONObject:
+    finalizers = value_at(new, "spec", "finalizers")
     return {**copied(old), "spec": {"finalizers": finalizers} if finalizers else {}}
+
+
+PARTIAL_UPDATES: Mapping[str, PartialUpdate] = {
+    "status": _update_status,
+    "approval": _update_status,
+    "ephemeralcontainers": _update_spec_members("ephemeralContainers"),
+    "resize": _update_spec_members("containers", "initContainers", "resources"),
+    "finalize": _update_finalizers,
+}
 
 
 # --- Scale ------------------------------------------------------------------------------------------------------------
 
 
-def _scale(verbs: Verbs, request: APIRequest) -> Response:
-    version = verbs.definitions.version(request.resource)
-    paths = version.scale if version else None
-    options = WriteOptions() if request.verb == "get" else read_write_options(request)
-    sent = verbs.read_body(request, options, _SCALE) if request.verb == "update" else None
-    if sent:
-        _check_names(request, sent.tree)
-    existing = verbs.stored(request)
-    if sent:
-        check_identity(sent.tree, decoded(existing)["metadata"]["uid"], request.resource)
-    tree = msgspec.json.decode(verbs.sent(existing, request.resource))
-    if request.verb == "get":
-        return Response(_scale_of(tree, paths))
-    body = sent or verbs.read_patch(request, _scale_of(tree, paths), options)
-    _check_names(request, body.tree)
-    scaled = Decoded(_scaled(tree, body.tree, paths))
-    answer = verbs.replace(request, existing, scaled, options)
-    assert isinstance(answer.body, bytes)
-    return Response(_scale_of(msgspec.json.decode(answer.body), paths))
+class ScaleHandler:
+    """Reads and updates the number of replicas of an object."""
+
+    def __init__(self, objects: ObjectStore, replace: Replace) -> None:
+        self._objects = objects
+        self._replace = replace
+
+    def __call__(self, request: APIRequest) -> Response:
+        objects, schema = self._objects, self._objects.schema
+        version = objects.definitions.version(request.resource)
+        paths = version.scale if version else None
+        options = WriteOptions() if request.verb == "get" else read_write_options(request)
+        body = decode_request_body(request, options, _SCALE, schema) if request.verb == "update" else None
+        if body:
+            _check_names(request, body.tree)
+        existing = objects.get(request)
+        if body:
+            check_uid(body.tree, text_at(decode_stored(existing), "metadata", "uid"), request.resource)
+        tree = msgspec.json.decode(objects.encode(existing, request.resource))
+        if request.verb == "get":
+            return Response(_scale_of(tree, paths))
+        if body is None:
+            body = apply_request_patch(request, options, _scale_of(tree, paths), schema)
+            _check_names(request, body.tree)
+        response = self._replace(request, existing, Decoded(_with_scale(tree, body.tree, paths)), options)
+        assert isinstance(response.body, bytes)
+        return Response(_scale_of(msgspec.json.decode(response.body), paths))
 
 
-def _scaled(tree: Tree, scale: Tree, paths: ScalePaths | None) -> Tree:
-    """The object as its scale says; the version of the scale is that of the object."""
-    replicas, name = child(scale, "spec", "replicas") or 0, tree["metadata"]["name"]
+def _check_names(request: APIRequest, tree: JSONObject) -> None:
+    check_namespace(request, tree)
+    check_name(request, tree)
+
+
+def _with_scale(tree: JSONObject, scale: JSONObject, paths: ScalePaths | None) -> JSONObject:
+    """Return the object with the replicas of its scale; both have the same resourceVersion."""
+    replicas = integer_at(scale, "spec", "replicas")
     if replicas < 0:
         cause = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise InvalidError.of("Scale", name, [cause], group="autoscaling")
-    version = scale["metadata"].get("resourceVersion", "")
+        raise InvalidError.of("Scale", text_at(tree, "metadata", "name"), [cause], group="autoscaling")
     result = copied(tree)
-    result["metadata"]["resourceVersion"] = version
-    *way, last = paths.spec_replicas if paths else ("spec", "replicas")
-    place = result
-    for each in way:
-        place = place.setdefault(each, {})
-    place[last] = replicas
+    metadata_of(result)["resourceVersion"] = text_at(scale, "metadata", "resourceVersion")
+    *parents, last = (paths or _DEFAULT_PATHS).spec_replicas
+    ensure_object(result, *parents)[last] = replicas
     return result
 
 
-def _scale_of(tree: Tree, paths: ScalePaths | None) -> Tree:
-    metadata = tree["metadata"]
-    names = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    if paths and child(tree, *paths.spec_replicas) is None:
+def _scale_of(tree: JSONObject, paths: ScalePaths | None) -> JSONObject:
+    metadata, selector = metadata_of(tree), _selector_of(tree, paths)
+    if paths and value_at(tree, *paths.spec_replicas) is None:
         path = "".join(f".{name}" for name in paths.spec_replicas)
         raise InternalServerError(f'Internal error occurred: the spec replicas field "{path}" does not exist')
-    replicas = child(tree, *(paths.spec_replicas if paths else ("spec", "replicas")))
-    status: Tree = {"replicas": child(tree, *(paths.status_replicas if paths else ("status", "replicas"))) or 0}
-    if selector := _selector_of(tree, paths):
+    paths = paths or _DEFAULT_PATHS
+    replicas = value_at(tree, *paths.spec_replicas)
+    status: JSONObject = {"replicas": value_at(tree, *paths.status_replicas) or 0}
+    if selector:
         status["selector"] = selector
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
-        "metadata": {name: metadata[name] for name in names if name in metadata},
+        "metadata": {name: metadata[name] for name in _SCALE_METADATA if name in metadata},
         "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
 
 
-def _selector_of(tree: Tree, paths: ScalePaths | None) -> str:
+def _selector_of(tree: JSONObject, paths: ScalePaths | None) -> str:
     if paths:
-        return child(tree, *paths.selector) or "" if paths.selector else ""
-    selector = child(tree, "spec", "selector")
+        return text_at(tree, *paths.selector) if paths.selector else ""
+    selector = object_at(tree, "spec", "selector")
     if not selector:
         return ""
     is_plain = tree["kind"] == "ReplicationController"
@@ -193,86 +187,92 @@ def _selector_of(tree: Tree, paths: ScalePaths | None) -> str:
 # --- Binding ----------------------------------------------------------------------------------------------------------
 
 
-def bind(verbs: Verbs, request: APIRequest) -> Response:
-    """Put a pod on a node, once; the binding names the pod where the path does not."""
-    options = read_write_options(request)
-    binding = verbs.read_body(request, options, _BINDING).tree
-    check_namespace(request, binding)
-    name = text_at(binding, "metadata", "name")
-    if request.name and request.name != name:
-        raise BadRequestError("name in URL does not match name in Binding object")
-    _check_target(binding)
-    stored = verbs.storage.get("/pods", ObjectKey(request.namespace, name))
-    if stored is None:
-        raise NotFoundError.of("pods", name)
-    pod = decoded(stored)
-    if problem := _why_not_bound(pod, binding):
-        raise ConflictError.of("pods/binding", name, problem)
-    _put_on_node(pod, binding, timestamp(verbs.origin.now()))
-    verbs.objects.update("/pods", stored, pod, dry_run=options.dry_run)
-    return Response({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, code=201)
+class BindingHandler:
+    """Assigns a pod to a node, once; the binding names the pod if the path does not."""
+
+    def __init__(self, objects: ObjectStore, now: Callable[[], datetime]) -> None:
+        self._objects = objects
+        self._now = now
+
+    def __call__(self, request: APIRequest) -> Response:
+        options = read_write_options(request)
+        binding = decode_request_body(request, options, _BINDING, self._objects.schema).tree
+        check_namespace(request, binding)
+        name = text_at(binding, "metadata", "name")
+        if request.name and request.name != name:
+            raise BadRequestError("name in URL does not match name in Binding object")
+        _check_binding_target(binding)
+        stored = self._objects.storage.get("/pods", ObjectKey(request.namespace, name))
+        if stored is None:
+            raise NotFoundError.of("pods", name)
+        pod = decode_stored(stored)
+        if problem := _binding_conflict(pod, binding):
+            raise ConflictError.of("pods/binding", name, problem)
+        _assign(pod, binding, timestamp(self._now()))
+        self._objects.update("/pods", stored, pod, dry_run=options.dry_run)
+        status: JSONObject = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+        return Response(status, code=201)
 
 
-def _check_target(binding: Tree) -> None:
-    target, problem = binding.get("target", {}), None
-    if target.get("kind", "") not in ("", "Node"):
-        problem = not_supported("target.kind", target["kind"], ("Node", "<empty>"))
-    elif not target.get("name"):
+def _check_binding_target(binding: JSONObject) -> None:
+    kind, problem = text_at(binding, "target", "kind"), None
+    if kind not in ("", "Node"):
+        problem = not_supported("target.kind", kind, ("Node", "<empty>"))
+    elif not text_at(binding, "target", "name"):
         problem = required("target.name")
     if problem:
-        # The real server takes it for a mistake of its own.
+        # kube-apiserver responds with an internal error.
         raise APIError(str(problem), status_code=500, reason="")
 
 
-def _why_not_bound(pod: Tree, binding: Tree) -> str:
-    metadata, asked = pod["metadata"], binding["metadata"].get("uid") or ""
-    if asked not in ("", metadata["uid"]):
-        return f"Precondition failed: UID in precondition: {asked}, UID in object meta: {metadata['uid']}"
-    if "deletionTimestamp" in metadata:
-        return f"pod {metadata['name']} is being deleted, cannot be assigned to a host"
-    if present := child(pod, "spec", "nodeName"):
-        return f'pod {metadata["name"]} is already assigned to node "{present}"'
-    if child(pod, "spec", "schedulingGates"):
-        return f"pod {metadata['name']} has non-empty .spec.schedulingGates"
+def _binding_conflict(pod: JSONObject, binding: JSONObject) -> str:
+    name, uid = text_at(pod, "metadata", "name"), text_at(pod, "metadata", "uid")
+    asked = text_at(binding, "metadata", "uid")
+    if asked not in ("", uid):
+        return f"Precondition failed: UID in precondition: {asked}, UID in object meta: {uid}"
+    if "deletionTimestamp" in metadata_of(pod):
+        return f"pod {name} is being deleted, cannot be assigned to a host"
+    if present := text_at(pod, "spec", "nodeName"):
+        return f'pod {name} is already assigned to node "{present}"'
+    if value_at(pod, "spec", "schedulingGates"):
+        return f"pod {name} has non-empty .spec.schedulingGates"
     return ""
 
 
-def _put_on_node(pod: Tree, binding: Tree, now: str) -> None:
-    pod["spec"]["nodeName"] = binding["target"]["name"]
-    if annotations := binding["metadata"].get("annotations"):
-        pod["metadata"]["annotations"] = {**pod["metadata"].get("annotations", {}), **annotations}
-    status = pod.setdefault("status", {})
-    others = [each for each in children(status, "conditions") if each.get("type") != "PodScheduled"]
-    scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
+def _assign(pod: JSONObject, binding: JSONObject, now: str) -> None:
+    ensure_object(pod, "spec")["nodeName"] = text_at(binding, "target", "name")
+    if annotations := object_at(binding, "metadata", "annotations"):
+        ensure_object(pod, "metadata", "annotations").update(annotations)
+    status = ensure_object(pod, "status")
+    others = [each for each in objects_at(status, "conditions") if each.get("type") != "PodScheduled"]
+    scheduled: JSONObject = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
     status["conditions"] = [*others, scheduled]
 
 
-# --- What no controller can do without, and nothing here does ---------------------------------------------------------
+# --- Tokens and logs --------------------------------------------------------------------------------------------------
 
 
-def _token(verbs: Verbs, request: APIRequest) -> Response:
-    """A token for a service account, good for this server."""
-    options = read_write_options(request)
-    asked = verbs.read_body(request, options, _TOKEN_REQUEST).tree
-    account = decoded(verbs.stored(request))
-    return Response(issue_token(verbs.identities, account, asked, verbs.origin.now()), code=201)
+class TokenHandler:
+    """Issues tokens for service accounts, which this server accepts."""
+
+    def __init__(self, objects: ObjectStore, identities: Identities, now: Callable[[], datetime]) -> None:
+        self._objects = objects
+        self._identities = identities
+        self._now = now
+
+    def __call__(self, request: APIRequest) -> Response:
+        options = read_write_options(request)
+        asked = decode_request_body(request, options, _TOKEN_REQUEST, self._objects.schema).tree
+        account = decode_stored(self._objects.get(request))
+        return Response(issue_token(self._identities, account, asked, self._now()), code=201)
 
 
-def _log(verbs: Verbs, request: APIRequest) -> Response:
-    """Nothing runs here, so nothing was said."""
-    verbs.stored(request)
-    return Response(b"", headers={"Content-Type": "text/plain"})
+class LogHandler:
+    """Responds with an empty log, because no containers run."""
 
+    def __init__(self, objects: ObjectStore) -> None:
+        self._objects = objects
 
-_DOORS: dict[str, Door] = {
-    "status": _part(_status),
-    "scale": _scale,
-    "eviction": evict,
-    "binding": bind,
-    "ephemeralcontainers": _part(_only_spec("ephemeralContainers")),
-    "resize": _part(_only_spec("containers", "initContainers", "resources")),
-    "approval": _part(_status),
-    "finalize": _part(_finalize),
-    "token": _token,
-    "log": _log,
-}
+    def __call__(self, request: APIRequest) -> Response:
+        self._objects.get(request)
+        return Response(b"", headers={"Content-Type": "text/plain"})

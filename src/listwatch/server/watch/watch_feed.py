@@ -16,7 +16,8 @@ from weakref import WeakValueDictionary
 from listwatch.meta import Resource
 from listwatch.server.codec.representations import Representation, encode_event, with_resource_version
 from listwatch.server.protocol.field_selectors import Selection
-from listwatch.server.storage.storage import Event, EventType, Storage, Stored
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import Event, EventType, Stored
 
 __all__ = ["Feed", "Feeds", "Reader", "View"]
 

@@ -20,12 +20,12 @@ from listwatch.clock import Clock, time_limit
 from listwatch.errors import APIError, ExpiredError, RequestTimeoutError
 from listwatch.meta import Resource
 from listwatch.server.codec.representations import Representation, encode_bookmark, encode_event, encode_object
-from listwatch.server.faults.faults import CutStream, DropBookmarks, Expire, HoldEvents, Plan
+from listwatch.server.faults.faults import CutStream, DropBookmarks, Expire, FaultPlan, HoldEvents
 from listwatch.server.protocol.list_options import WatchOptions
-from listwatch.server.storage.storage import Event, RevisionCompactedError, Stored
+from listwatch.server.storage.values import Event, RevisionCompactedError, Stored
 from listwatch.server.watch.watch_feed import Feeds, Reader, View
 
-__all__ = ["Pace", "Watch", "Watches", "error_line"]
+__all__ = ["Watch", "WatchSettings", "Watches", "error_line"]
 
 # How much is sent at once, so that one watch with a lot to send lets others have their turn.
 _BURST = 1 << 20
@@ -39,7 +39,7 @@ _GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WatchSettings:
     """When watches send bookmarks and end, in seconds, and how much may wait for one that is not read."""
 
     bookmark_interval: float = 60.0
@@ -70,10 +70,10 @@ def error_line(error: APIError, representation: Representation) -> bytes:
 class Watches:
     """Every watch that is open."""
 
-    def __init__(self, feeds: Feeds, clock: Clock, random: Random, pace: Pace) -> None:
+    def __init__(self, feeds: Feeds, clock: Clock, random: Random, settings: WatchSettings) -> None:
         self.feeds = feeds
         self.clock = clock
-        self.pace = pace
+        self.settings = settings
         self._random = random
         self._open: dict[Watch, None] = {}
 
@@ -81,11 +81,16 @@ class Watches:
         return len(self._open)
 
     def new(
-        self, resource: Resource, storage_id: str, options: WatchOptions, representation: Representation, plan: Plan
+        self,
+        resource: Resource,
+        storage_id: str,
+        options: WatchOptions,
+        representation: Representation,
+        plan: FaultPlan,
     ) -> Watch:
         timeout = options.timeout
         if timeout is None:
-            timeout = self.pace.min_timeout * (1.0 + self._random.random())
+            timeout = self.settings.min_timeout * (1.0 + self._random.random())
         view = self.feeds.view(resource, options.selection, representation)
         return Watch(self, view, storage_id, options, plan, timeout)
 
@@ -111,7 +116,7 @@ class Watch:
     """One watch, from its first event to its end."""
 
     def __init__(
-        self, watches: Watches, view: View, storage_id: str, options: WatchOptions, plan: Plan, timeout: float
+        self, watches: Watches, view: View, storage_id: str, options: WatchOptions, plan: FaultPlan, timeout: float
     ) -> None:
         self._watches = watches
         self._feeds = watches.feeds
@@ -283,7 +288,7 @@ class Watch:
             return
         assert self._reader is not None
         events, size = self._reader.backlog
-        if events > self._watches.pace.max_backlog or size > self._watches.pace.max_backlog_bytes:
+        if events > self._watches.settings.max_backlog or size > self._watches.settings.max_backlog_bytes:
             self._connection.abort()
 
     async def _keep_time(self) -> None:
@@ -298,7 +303,7 @@ class Watch:
         self.stop()
 
     def _next_bookmark(self, now: float) -> float | None:
-        due = min(now + self._watches.pace.bookmark_interval, self._deadline - _LATE_BOOKMARK)
+        due = min(now + self._watches.settings.bookmark_interval, self._deadline - _LATE_BOOKMARK)
         return due if due > now else None
 
     def _due_bookmark(self) -> list[bytes]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from listwatch.errors import ConfigError
 from listwatch.server.access.access import MASTERS
-from listwatch.server.access.persisted_secrets import kept_file
+from listwatch.server.access.persisted_secrets import read_or_create
 from listwatch.testing.real.reserved_port import LOOPBACK
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ class ClusterCredentials:
     def within(cls, folder: Path, *, token: str = "") -> Self:
         """Those that are there, or new ones."""
         authority = _authority(folder)
-        kept_file(folder, "ca.crt", lambda: authority.certificate)
+        read_or_create(folder, "ca.crt", lambda: authority.certificate)
         _keep_pair(folder, "server", authority, hosts=("localhost", LOOPBACK))
         _keep_pair(folder, "service-accounts", authority)
-        token = token or kept_file(folder, "token", lambda: secrets.token_urlsafe(24).encode()).decode()
+        token = token or read_or_create(folder, "token", lambda: secrets.token_urlsafe(24).encode()).decode()
         _write_users(folder, token)
         return cls(folder, authority, token)
 
@@ -55,7 +55,7 @@ def _authority(folder: Path) -> CertificateAuthority:
         from listwatch.server.access.certificates import CertificateAuthority
     except ImportError:
         raise ConfigError("a real API server needs the cryptography package: install listwatch[tls]") from None
-    return CertificateAuthority(kept_file(folder, "ca.pem", lambda: CertificateAuthority.create().pem))
+    return CertificateAuthority(read_or_create(folder, "ca.pem", lambda: CertificateAuthority.create().pem))
 
 
 def _keep_pair(folder: Path, name: str, authority: CertificateAuthority, *, hosts: tuple[str, ...] = ()) -> None:
@@ -63,10 +63,10 @@ def _keep_pair(folder: Path, name: str, authority: CertificateAuthority, *, host
         pair = authority.issue(name, hosts=hosts)
         # The certificate last: where it is, the key is.
         Path(folder, f"{name}.key").unlink(missing_ok=True)
-        kept_file(folder, f"{name}.key", lambda: pair.key)
-        kept_file(folder, f"{name}.crt", lambda: pair.certificate)
+        read_or_create(folder, f"{name}.key", lambda: pair.key)
+        read_or_create(folder, f"{name}.crt", lambda: pair.certificate)
 
 
 def _write_users(folder: Path, token: str) -> None:
     Path(folder, "users.csv").unlink(missing_ok=True)
-    kept_file(folder, "users.csv", lambda: f'{token},listwatch-admin,listwatch-admin,"{MASTERS}"\n'.encode())
+    read_or_create(folder, "users.csv", lambda: f'{token},listwatch-admin,listwatch-admin,"{MASTERS}"\n'.encode())

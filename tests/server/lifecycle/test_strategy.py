@@ -9,17 +9,16 @@ from tests.server.bare_server import Tree
 
 from listwatch.errors import APIError, BadRequestError, ConflictError, InvalidError
 from listwatch.meta import Resource
-from listwatch.server.json_tree import copied
-from listwatch.server.lifecycle.semantics import (
-    begin_life,
-    carry_over,
-    check_identity,
+from listwatch.server.json_tree import copied, same
+from listwatch.server.lifecycle.strategy import (
     check_name,
     check_namespace,
-    check_version,
-    is_unchanged,
-    keep_all_but_status,
-    problems_of_identity,
+    check_resource_version,
+    check_uid,
+    immutable_metadata_problems,
+    prepare_for_create,
+    prepare_for_status_update,
+    prepare_for_update,
 )
 from listwatch.server.requests import APIRequest
 from listwatch.server.schema.registry import CUSTOM_RESOURCE, Registry, Traits
@@ -57,7 +56,7 @@ def existing(kind: str, **fields: Tree) -> Tree:
 
 
 def begin(tree: Tree, about: Resource) -> Tree:
-    begin_life(tree, about, REGISTRY.traits(about), builtin_schema(), uid="uid-9", now=NOW)
+    prepare_for_create(tree, about, REGISTRY.traits(about), builtin_schema(), uid="uid-9", now=NOW)
     return tree
 
 
@@ -89,11 +88,11 @@ def test_a_name_is_that_of_the_path():
 
 def test_the_uid_says_which_object_is_meant():
     tree = {"metadata": {"name": "a", "uid": "uid-1"}}
-    check_identity(tree, "uid-1", CONFIG_MAPS)
-    check_identity({"metadata": {"name": "a"}}, "uid-1", CONFIG_MAPS)
+    check_uid(tree, "uid-1", CONFIG_MAPS)
+    check_uid({"metadata": {"name": "a"}}, "uid-1", CONFIG_MAPS)
     for found in ("uid-2", ""):
         with pytest.raises(ConflictError, match="UID in precondition: uid-1"):
-            check_identity(tree, found, CONFIG_MAPS)
+            check_uid(tree, found, CONFIG_MAPS)
 
 
 @pytest.mark.parametrize(
@@ -113,10 +112,10 @@ def test_the_uid_says_which_object_is_meant():
 def test_who_writes_has_seen_what_is_there(version: str, traits: Traits, refusal: type[APIError] | None):
     tree = {"metadata": {"name": "a", "resourceVersion": version}}
     if refusal is None:
-        check_version(tree, existing("ConfigMap"), CONFIG_MAPS, traits)
+        check_resource_version(tree, existing("ConfigMap"), CONFIG_MAPS, traits)
     else:
         with pytest.raises(refusal):
-            check_version(tree, existing("ConfigMap"), CONFIG_MAPS, traits)
+            check_resource_version(tree, existing("ConfigMap"), CONFIG_MAPS, traits)
 
 
 # --- being made -------------------------------------------------------------------------------------------------------
@@ -182,25 +181,25 @@ METADATA = st.fixed_dictionaries(
 def test_no_update_changes_what_is_the_servers_own(metadata: Tree, spec: Tree, status: Tree):
     old = existing("Deployment", spec={"replicas": 1}, status={"replicas": 1}, metadata={"generation": 4})
     tree = {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": metadata, "spec": spec, "status": status}
-    carry_over(tree, old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
+    prepare_for_update(tree, old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
     for name in ("uid", "resourceVersion", "creationTimestamp"):
         assert tree["metadata"][name] == old["metadata"][name]
     assert "deletionTimestamp" not in tree["metadata"]
     assert tree["status"] == old["status"]
-    assert tree["metadata"]["generation"] == (4 if is_unchanged(spec, old["spec"]) else 5)
+    assert tree["metadata"]["generation"] == (4 if same(spec, old["spec"]) else 5)
 
 
 @given(METADATA, ANYTHING, ANYTHING)
 def test_through_the_status_nothing_else_changes(metadata: Tree, spec: Tree, status: Tree):
     old = existing("Widget", spec={"size": 1}, status={"size": 0}, metadata={"generation": 4, "labels": {"a": "b"}})
     tree = {"kind": "Widget", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
-    kept = keep_all_but_status(copied(tree), old, CONFIG_MAPS, CUSTOM_RESOURCE)
+    kept = prepare_for_status_update(copied(tree), old, CONFIG_MAPS, CUSTOM_RESOURCE)
     assert kept == {**old, "status": status}
 
 
 def test_a_status_can_be_taken_away():
     old = existing("Deployment", spec={}, status={"replicas": 1})
-    kept = keep_all_but_status(new("Deployment"), old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
+    kept = prepare_for_status_update(new("Deployment"), old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
     assert "status" not in kept
 
 
@@ -214,7 +213,7 @@ def test_through_the_status_of_built_in_kinds_most_metadata_change(about: Resour
     old = existing(about.kind, metadata=dict.fromkeys(names, "old"), status={})
     tree = new(about.kind, status={"x": 1})
     tree["metadata"].update(dict.fromkeys(names, "new"))
-    result = keep_all_but_status(tree, old, about, REGISTRY.traits(about))
+    result = prepare_for_status_update(tree, old, about, REGISTRY.traits(about))
     assert {name for name in names if result["metadata"][name] == "old"} == set(kept)
 
 
@@ -222,20 +221,20 @@ def test_a_deployment_that_is_annotated_wants_something_else():
     old = existing("Deployment", spec={}, metadata={"generation": 1})
     for metadata, generation in (({"labels": {"a": "b"}}, 1), ({"annotations": {"a": "b"}}, 2)):
         tree = {"metadata": {"name": "a", **metadata}, "spec": {}, "kind": "Deployment"}
-        carry_over(tree, old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
+        prepare_for_update(tree, old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
         assert tree["metadata"]["generation"] == generation
 
 
 def test_an_update_does_not_say_that_it_deletes_or_makes_another():
     old = existing("ConfigMap")
     marked = existing("ConfigMap", metadata={"deletionTimestamp": "x", "deletionGracePeriodSeconds": 1, "uid": "other"})
-    fields = [cause.field for cause in problems_of_identity(marked, old)]
+    fields = [cause.field for cause in immutable_metadata_problems(marked, old)]
     assert fields == ["metadata.uid", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds"]
-    assert problems_of_identity(marked, marked) == []
-    assert problems_of_identity(new("ConfigMap"), marked) == []
+    assert immutable_metadata_problems(marked, marked) == []
+    assert immutable_metadata_problems(new("ConfigMap"), marked) == []
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("", None), ([], {})])
 def test_what_python_takes_for_equal_may_be_a_change(left: Tree, right: Tree):
-    assert not is_unchanged({"x": left}, {"x": right})
-    assert is_unchanged({"x": left}, {"x": left})
+    assert not same({"x": left}, {"x": right})
+    assert same({"x": left}, {"x": left})

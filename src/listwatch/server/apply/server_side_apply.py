@@ -1,0 +1,156 @@
+"""Server-side apply: a PATCH with the fields that one manager wants an object to have.
+
+    config ─▶ merged into the live object ─▶ without the fields that this manager applied before and now omits
+
+`managed_fields` tracks the managers of fields; the pipeline writes the result as a create or an update.
+"""
+
+from __future__ import annotations
+
+from listwatch.errors import APIError, BadRequestError, DecodeError, InternalServerError
+from listwatch.json_value import JSON, JSONObject
+from listwatch.meta import GroupVersionKind
+from listwatch.server.apply.field_sets import ElementKeyError
+from listwatch.server.apply.managed_fields import (
+    APPLY,
+    BEFORE_FIRST_APPLY,
+    UPDATE,
+    ApplyConfiguration,
+    FieldManagers,
+    ManagedFields,
+    Manager,
+    after_apply,
+    after_update,
+    decode_managed,
+    encode_managed,
+)
+from listwatch.server.apply.merging import validate_applied
+from listwatch.server.codec.decoding import YAML_MEDIA_TYPE, Decoded, decode_tree, parse_body
+from listwatch.server.codec.scalars import json_type
+from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
+from listwatch.server.crd.custom_decoding import decode_custom_tree
+from listwatch.server.crd.definitions import Definitions
+from listwatch.server.json_tree import text_at
+from listwatch.server.lifecycle.strategy import check_name, check_namespace, metadata_of
+from listwatch.server.protocol.write_options import WriteOptions
+from listwatch.server.requests import APIRequest
+from listwatch.server.schema.schema import Schema
+
+__all__ = ["ServerSideApply"]
+
+
+class ServerSideApply:
+    """Reads applied configurations and merges them into live objects; stores nothing."""
+
+    def __init__(self, schema: Schema, definitions: Definitions, managers: FieldManagers) -> None:
+        self._schema = schema
+        self._definitions = definitions
+        self._managers = managers
+
+    def read(self, request: APIRequest, options: WriteOptions) -> Decoded:
+        """Read the applied configuration; raises the APIError to respond with."""
+        tree, warnings = _read_tree(request.body, options.field_validation or "Warn")
+        request.warnings += warnings
+        expected, shape = request.resource.gvk, self._managers.shape(request.resource)
+        api_version, kind = text_at(tree, "apiVersion"), text_at(tree, "kind")
+        if (api_version, kind) != (expected.api_version, expected.kind):
+            group, _, version = api_version.rpartition("/")
+            raise BadRequestError(f"invalid object type: {group}/{version}, Kind={kind}")
+        metadata = tree.setdefault("metadata", {})
+        if not isinstance(metadata, dict):
+            raise _untyped(tree, _joined(validate_applied(tree, shape)))
+        if metadata.get("managedFields") is not None:
+            raise BadRequestError("metadata.managedFields must be nil")
+        if problems := validate_applied(tree, shape):
+            if request.resource.kind == "Secret":
+                # kube-apiserver includes the value; an error must not contain a secret.
+                problems = [each.partition(", got ")[0] for each in problems]
+            raise _untyped(tree, _joined(problems))
+        if metadata.get("name"):
+            check_name(request, tree)
+        check_namespace(request, tree)
+        config = Decoded(tree, warnings)
+        self._decode(request, tree, config)  # its types are checked even where another value wins
+        return config
+
+    def merge(
+        self, request: APIRequest, options: WriteOptions, config: Decoded, live: JSONObject | None
+    ) -> tuple[Decoded, list[JSON]]:
+        """Return the merged object and its managedFields; raises ConflictError.
+
+        `live` is the present object in the requested version, which is changed; None if there is none.
+        """
+        applied = ApplyConfiguration(
+            config.tree,
+            Manager(options.field_manager, APPLY, subresource=request.subresource),
+            request.resource.api_version,
+            is_forced=bool(options.force),
+            ignored=_ignored(request),
+        )
+        shape, now = self._managers.shape(request.resource), self._managers.now()
+        managed = {} if live is None else self._managed_before(request, live)
+        try:
+            new, managed = after_apply(live or {}, applied, managed, shape, now=now)
+        except ElementKeyError as error:
+            raise _untyped(live or {}, str(error), what="live") from None
+        return self._decode(request, new, config), encode_managed(managed)
+
+    def _managed_before(self, request: APIRequest, live: JSONObject) -> ManagedFields:
+        """Take the managedFields from the live object; without any, all its fields have a manager of their own."""
+        entries = metadata_of(live).pop("managedFields", None)
+        managed = decode_managed(entries) or {}
+        if managed:
+            return managed
+        before = Manager(BEFORE_FIRST_APPLY, UPDATE, request.resource.api_version)
+        shape, empty = self._managers.shape(request.resource), self._managers.empty(request.resource)
+        try:
+            return after_update(empty, live, {}, before, shape, now=self._managers.now())
+        except ElementKeyError as error:
+            raise _untyped(live, str(error), what="live") from None
+
+    def _decode(self, request: APIRequest, tree: JSONObject, config: Decoded) -> Decoded:
+        """Decode the merged object, as if a client had sent it."""
+        version, kind, problems = self._definitions.version(request.resource), request.resource.gvk, StrictErrors()
+        try:
+            if version:
+                return Decoded(decode_custom_tree(tree, kind, version, self._schema, problems), config.warnings)
+            return Decoded(decode_tree(tree, kind, self._schema, problems), config.warnings)
+        except UnmarshalError as error:
+            raise _untyped(config.tree, str(error)) from None
+
+
+def _ignored(request: APIRequest) -> tuple[str, ...]:
+    if request.subresource == "status":
+        return ("spec",)
+    return ("status",) if request.resource.subresource("status") else ()
+
+
+def _read_tree(body: bytes, field_validation: str) -> tuple[JSONObject, tuple[str, ...]]:
+    try:
+        tree, complaints = parse_body(body, YAML_MEDIA_TYPE, find_duplicates=field_validation != "Ignore")
+    except DecodeError as error:
+        raise BadRequestError(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, dict):
+        mismatch = f"json: cannot unmarshal {json_type(tree)} into Go value of type map[string]interface {{}}"
+        raise BadRequestError(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {mismatch}")
+    problems = StrictErrors(complaints)
+    if problems and field_validation == "Strict":
+        why = f"error converting YAML to JSON: {', '.join(problems)}"
+        raise BadRequestError(f"error strict decoding YAML: {why}")
+    return tree, problems.warnings()
+
+
+def _joined(problems: list[str]) -> str:
+    return problems[0] if len(problems) == 1 else "".join(["errors:", *(f"\n  {each}" for each in problems)])
+
+
+def _untyped(tree: JSONObject, why: str, *, what: str = "patch") -> APIError:
+    kind = GroupVersionKind.of(text_at(tree, "apiVersion"), text_at(tree, "kind"))
+    name, namespace = text_at(tree, "metadata", "name"), ""
+    version = f"{kind.group}/{kind.version}, Kind={kind.kind}"
+    # kube-apiserver responds with an internal error.
+    return InternalServerError(
+        f"failed to create typed {what} object ({namespace}/{name}; {version}): {why}", reason=""
+    )

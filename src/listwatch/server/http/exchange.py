@@ -1,0 +1,353 @@
+"""One HTTP request and its response, from the headers that were read to the bytes that are sent.
+
+    authenticate ─▶ faults ─▶ authorize ─▶ route ─▶ pipeline, watch or non-resource ─▶ commit ─▶ respond
+
+Every error response is a Status. An error in one request does not affect the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import logging
+import math
+import socket
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from listwatch.api.statuses import status_from_error
+from listwatch.clock import Clock
+from listwatch.errors import (
+    APIError,
+    BadRequestError,
+    ExpiredError,
+    InternalServerError,
+    RequestEntityTooLargeError,
+    RequestTimeoutError,
+    UnauthorizedError,
+)
+from listwatch.server.access.access import Access, read_token_path
+from listwatch.server.codec.representations import (
+    Representation,
+    encode_plain,
+    encode_response,
+    negotiate,
+    negotiate_error,
+    negotiate_watch,
+    wants_pretty,
+)
+from listwatch.server.faults.faults import DropResponse, Expire, Fail, FaultInjector, FaultPlan, Refuse
+from listwatch.server.faults.request_log import LoggedRequest, RequestRecorder
+from listwatch.server.protocol.list_options import read_watch_options
+from listwatch.server.protocol.non_resources import NonResources
+from listwatch.server.protocol.routes import RequestInfo, read_target, route
+from listwatch.server.requests import APIRequest, NonResourceRequest, Response, User
+from listwatch.server.schema.registry import Registry
+from listwatch.server.storage.commits import Commits
+from listwatch.server.verbs.pipeline import Pipeline
+from listwatch.server.watch.watching import Watch, Watches, error_line
+
+__all__ = ["Backend", "RequestHandler"]
+
+_log = logging.getLogger(__name__)
+
+MAX_BODY = 3 * 1024 * 1024
+_MIN_SIZE_TO_COMPRESS = 128 * 1024
+# The fastest level, in pieces between which other requests can run.
+_LEVEL, _PIECE = 1, 1 << 20
+_GZIP = 16 + zlib.MAX_WBITS
+
+_COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+_CONTROL_CHARACTERS = dict.fromkeys([*range(32), 127], " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The parts of the server that a request may need."""
+
+    registry: Registry
+    access: Access
+    pipeline: Pipeline
+    non_resources: NonResources
+    watches: Watches
+    commits: Commits
+    faults: FaultInjector
+    requests: RequestRecorder
+    clock: Clock
+    new_id: Callable[[], str]
+    watch_errors_as_http: bool
+    """Report a watch that cannot start with an HTTP status instead of an ERROR event."""
+
+
+class RequestHandler:
+    """Responds to the requests of all connections."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.open_requests = 0
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.open_requests += 1
+        try:
+            return await Exchange(self._backend, request).run()
+        finally:
+            self.open_requests -= 1
+
+
+class Exchange:
+    """One request and its response."""
+
+    def __init__(self, backend: Backend, request: web.BaseRequest) -> None:
+        self._backend = backend
+        self._request = request
+        self._accept = request.headers.get("Accept", "")
+        self._user_agent = request.headers.get("User-Agent", "")
+        token, self._target = read_token_path(request.raw_path)
+        self._authorization = f"Bearer {token}" if token else request.headers.get("Authorization", "")
+        self._info, self._error = self._read_target()
+        self._user = self._authenticate()
+        self._record = LoggedRequest.of(self._info, self._user, self._user_agent)
+        self._warnings: list[str] = []
+        # A fault that is added later affects open watches only.
+        has_faults = backend.faults or self._info.verb == "watch"
+        self._plan = backend.faults.begin(self._record) if has_faults else None
+
+    def _read_target(self) -> tuple[RequestInfo, APIError | None]:
+        try:
+            return read_target(self._request.method, self._target), None
+        except APIError as error:
+            return RequestInfo(self._request.method, self._target), error
+
+    def _authenticate(self) -> User | None:
+        if self._error:
+            return None
+        transport = self._request.transport
+        certificate = transport.get_extra_info("peercert") if transport else None
+        try:
+            return self._backend.access.authenticate(self._authorization, certificate)
+        except APIError as error:
+            self._error = error
+            return None
+
+    async def run(self) -> web.StreamResponse:
+        """Respond to the request; errors become responses."""
+        backend = self._backend
+        backend.requests.add(self._record)
+        try:
+            return await self._respond()
+        except ConnectionError:
+            return _reset(self._request)  # the client has disconnected
+        except Exception as error:  # noqa: BLE001  # the server has to survive any error in a request
+            return await self._send_error(self._as_api_error(error))
+        finally:
+            if self._plan:
+                backend.faults.end(self._plan)
+            self._record.is_finished = True
+            backend.requests.notify()
+
+    async def _respond(self) -> web.StreamResponse:
+        if self._plan and self._plan.faults and (response := await self._apply_faults(self._plan)) is not None:
+            return response
+        if self._error or not self._user:
+            raise self._error or UnauthorizedError("Unauthorized")
+        match self._route(self._user):
+            case NonResourceRequest() as request:
+                return await self._send(self._backend.non_resources.respond(request))
+            case APIRequest(verb="watch") as request:
+                return await self._watch(request)
+            case request:
+                return await self._run_pipeline(request)
+
+    async def _apply_faults(self, plan: FaultPlan) -> web.StreamResponse | None:
+        """Return the response of a fault; None if the request is handled normally, possibly after a delay."""
+        if plan.delay:
+            await self._backend.clock.sleep(plan.delay)
+        if plan.find(Refuse):
+            return _reset(self._request)
+        if fail := plan.find(Fail):
+            return await self._send_error(fail.error)
+        if plan.find(Expire) and self._info.verb != "watch":
+            raise ExpiredError("The resourceVersion for the provided list is too old.")
+        return None
+
+    def _route(self, user: User) -> APIRequest | NonResourceRequest:
+        access, headers = self._backend.access, self._request.headers
+        user = access.impersonate(user, headers.items())
+        self._record.user = user.name
+        access.authorize(user, self._info)
+        return route(self._info, self._backend.registry, headers=headers, user=user)
+
+    # --- Requests with one response
+
+    async def _run_pipeline(self, request: APIRequest) -> web.StreamResponse:
+        representation = negotiate(request.accept, pretty=wants_pretty(request.query, self._user_agent))
+        self._warnings = request.warnings
+        if request.method not in ("GET", "HEAD"):
+            request.body = await _read_body(self._request)
+        try:
+            response = self._backend.pipeline.respond(request)
+        finally:
+            # An error response too may depend on writes that are not durable yet.
+            await self._backend.commits.wait_durable()
+        if self._plan and self._plan.find(DropResponse):
+            return _reset(self._request)
+        if "Content-Type" not in response.headers:
+            response.body = encode_response(response, representation)
+            response.headers["Content-Type"] = representation.media_type
+        return await self._send(response)
+
+    def _as_api_error(self, error: Exception) -> APIError:
+        if isinstance(error, APIError):
+            return error
+        extra = {"method": self._info.method, "path": self._info.path}
+        _log.error("request failed with an unexpected error", exc_info=error, extra=extra)
+        return InternalServerError("Internal error occurred: see the log of the server")
+
+    async def _send_error(self, error: APIError) -> web.StreamResponse:
+        if self._record.status:
+            return _reset(self._request)  # the headers of another response have been sent
+        pretty = wants_pretty(self._info.query, self._user_agent)
+        representation = negotiate_error(self._accept, pretty=pretty)
+        headers = {"Content-Type": representation.media_type}
+        if error.retry_after:
+            headers["Retry-After"] = str(math.ceil(error.retry_after))
+        body = encode_plain(status_from_error(error), representation)
+        return await self._send(Response(body, error.status_code, headers))
+
+    async def _send(self, response: Response) -> web.StreamResponse:
+        body = response.body
+        assert isinstance(body, bytes)
+        self._record.status = response.code
+        headers = {**self._headers(), **response.headers}
+        if len(body) > _MIN_SIZE_TO_COMPRESS and _accepts_gzip(self._request):
+            headers |= _COMPRESSED
+            body = await _compress(body)
+        sent = web.Response(body=body, status=response.code, headers=headers)
+        if self._warnings:
+            _add_warnings(sent, self._warnings)
+        return sent
+
+    def _headers(self) -> dict[str, str]:
+        audit_id = self._request.headers.get("Audit-Id") or self._backend.new_id()
+        return {"Audit-Id": audit_id, "Cache-Control": "no-cache, private"}
+
+    # --- Watches
+
+    async def _watch(self, request: APIRequest) -> web.StreamResponse:
+        backend, plan = self._backend, self._plan
+        assert plan is not None
+        representation = negotiate_watch(request.accept)
+        options = read_watch_options(request, backend.registry)
+        storage_id = backend.registry.storage_id(request.resource)
+        compressed = options.marks_end_of_initial_events and _accepts_gzip(self._request)
+        headers = {**self._headers(), "Content-Type": representation.media_type}
+        stream = ResponseStream(self._request, headers, compressed=compressed)
+        watch = backend.watches.new(request.resource, storage_id, options, representation, plan)
+        try:
+            error = await self._begin_watch(watch, representation)
+            self._record.status = 200
+            await stream.open()
+            backend.requests.notify()
+            await (stream.send(error) if error else watch.run(stream))
+        finally:
+            watch.close()
+        return stream.response
+
+    async def _begin_watch(self, watch: Watch, representation: Representation) -> bytes:
+        """Begin the watch; returns the ERROR event to send if it cannot begin."""
+        try:
+            await watch.begin()
+        except (ExpiredError, RequestTimeoutError) as error:
+            if self._backend.watch_errors_as_http:
+                raise
+            return error_line(error, representation)
+        return b""
+
+
+# --- HTTP messages ----------------------------------------------------------------------------------------------------
+
+
+async def _read_body(request: web.BaseRequest) -> bytes:
+    """Read the whole body; raises RequestEntityTooLargeError."""
+    if (request.content_length or 0) > MAX_BODY:
+        raise _too_large()
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
+    try:
+        body = await request.content.readany()
+        # A small body arrives in one piece, and is not copied.
+        return body if request.content.at_eof() and len(body) <= MAX_BODY else await _read_rest(request, body)
+    except web.RequestPayloadError:
+        raise BadRequestError("the body of the request cannot be read") from None
+
+
+async def _read_rest(request: web.BaseRequest, start: bytes) -> bytes:
+    body = bytearray(start)
+    while len(body) <= MAX_BODY and not request.content.at_eof():
+        body += await request.content.readany()
+    if len(body) > MAX_BODY:
+        raise _too_large()
+    return bytes(body)
+
+
+def _too_large() -> RequestEntityTooLargeError:
+    return RequestEntityTooLargeError(f"Request entity too large: limit is {MAX_BODY}")
+
+
+def _accepts_gzip(request: web.BaseRequest) -> bool:
+    return "gzip" in (token.strip() for token in request.headers.get("Accept-Encoding", "").split(","))
+
+
+async def _compress(body: bytes) -> bytes:
+    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+    pieces = []
+    for start in range(0, len(body), _PIECE):
+        pieces.append(packer.compress(body[start : start + _PIECE]))
+        await asyncio.sleep(0)
+    return b"".join([*pieces, packer.flush()])
+
+
+def _add_warnings(response: web.Response, warnings: Iterable[str]) -> None:
+    for warning in dict.fromkeys(warnings):
+        escaped = warning.translate(_CONTROL_CHARACTERS).replace("\\", "\\\\").replace('"', '\\"')
+        response.headers.add("Warning", f'299 - "{escaped}"')
+
+
+def _reset(request: web.BaseRequest) -> web.Response:
+    """Reset the connection, as after a crash of the server; the returned response is not sent."""
+    transport = request.transport
+    if transport is not None:
+        if (connection := transport.get_extra_info("socket")) is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        transport.abort()
+    return web.Response()
+
+
+class ResponseStream:
+    """The response to a watch, sent in pieces; a compressed piece is a gzip member of its own."""
+
+    def __init__(self, request: web.BaseRequest, headers: dict[str, str], *, compressed: bool) -> None:
+        self._request = request
+        self._compressed = compressed
+        self.response = web.StreamResponse(headers=headers | _COMPRESSED if compressed else headers)
+
+    async def open(self) -> None:
+        # HTTP/1.0 has no chunks; there the end of the connection is the end of the stream.
+        if self._request.version >= (1, 1):
+            self.response.enable_chunked_encoding()
+        await self.response.prepare(self._request)
+
+    async def send(self, data: bytes) -> None:
+        await self.response.write(gzip.compress(data, _LEVEL, mtime=0) if self._compressed else data)
+
+    def close(self) -> None:
+        if self._request.transport is not None:
+            self._request.transport.close()
+
+    def abort(self) -> None:
+        _reset(self._request)

@@ -1,0 +1,170 @@
+"""Reads and writes stored objects as JSON, in the version that a request names and in the one that is stored.
+
+`storage` holds bytes and knows nothing about them; the rest of the server uses it through `ObjectStore`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from listwatch.errors import NotFoundError
+from listwatch.json_value import JSONObject
+from listwatch.meta import ObjectKey, Resource
+from listwatch.server.codec.conversion import convert
+from listwatch.server.codec.representations import encode_object, with_resource_version
+from listwatch.server.crd.definitions import Definitions
+from listwatch.server.json_tree import value_at
+from listwatch.server.requests import APIRequest
+from listwatch.server.schema.registry import Registry, Traits
+from listwatch.server.schema.schema import Schema
+from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import KeyExistsError, Stored
+
+__all__ = ["ObjectStore", "Target", "decode_stored", "is_deletion_complete", "not_found"]
+
+_decode: Callable[[bytes], JSONObject] = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The storage side of a resource: the version in which it is stored, its traits, its name in the storage."""
+
+    stored_as: Resource
+    traits: Traits
+    storage_id: str
+    is_built_in: bool
+    is_custom: bool
+    """True if a CustomResourceDefinition defines it."""
+
+
+def decode_stored(stored: Stored) -> JSONObject:
+    """Decode a stored object; the caller may change the result."""
+    return _decode(stored.value)
+
+
+def is_deletion_complete(tree: JSONObject) -> bool:
+    """Whether an object that is being deleted has no finalizers and no grace period left."""
+    metadata = tree["metadata"]
+    assert isinstance(metadata, dict)
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    if metadata.get("deletionGracePeriodSeconds"):
+        return False
+    return not (tree["kind"] == "Namespace" and value_at(tree, "spec", "finalizers"))
+
+
+def not_found(request: APIRequest) -> NotFoundError:
+    return NotFoundError.of(request.resource.plural, request.name, group=request.resource.group)
+
+
+class ObjectStore:
+    """The objects of one storage, with the registry, schema and definitions that give them their meaning.
+
+    Writes with `dry_run` return what a real write would, and store nothing.
+    """
+
+    def __init__(self, storage: Storage, registry: Registry, schema: Schema) -> None:
+        self.storage = storage
+        self.registry = registry
+        self.schema = schema
+        self.definitions = Definitions()
+        self._targets: dict[tuple[str, str, str], Target] = {}
+        self._targets_generation = registry.generation
+
+    def target(self, resource: Resource) -> Target:
+        registry = self.registry
+        if registry.generation != self._targets_generation:
+            self._targets, self._targets_generation = {}, registry.generation
+        known = resource.group, resource.version, resource.plural
+        target = self._targets.get(known)
+        if target is None:
+            target = self._targets[known] = Target(
+                stored_as=registry.storage_form(resource),
+                traits=registry.traits(resource),
+                storage_id=registry.storage_id(resource),
+                is_built_in=self.schema.type_of(resource.api_version, resource.kind) is not None,
+                is_custom=self.definitions.of(resource) is not None,
+            )
+        return target
+
+    # --- Read
+
+    def get(self, request: APIRequest) -> Stored:
+        """Return the object that a request names; raises NotFoundError."""
+        found = self.storage.get(self.target(request.resource).storage_id, request.key)
+        if found is None:
+            raise not_found(request)
+        return found
+
+    def encode(self, stored: Stored, resource: Resource) -> bytes:
+        """Encode a stored object in the version of the resource."""
+        target = self.target(resource)
+        if target.stored_as is resource and not target.is_custom:
+            return stored.value
+        return self.encode_all([stored], resource)[0]
+
+    def encode_all(self, stored: Sequence[Stored], resource: Resource) -> Sequence[bytes]:
+        target = self.target(resource)
+        if target.is_custom and (definition := self.definitions.of(resource)):
+            return [definition.sent(each, resource.version) for each in stored]
+        if target.stored_as is resource:
+            return [each.value for each in stored]
+        return [encode_object(convert(decode_stored(each), resource.gvk)) for each in stored]
+
+    def load(self, stored: Stored, target: Target) -> JSONObject:
+        """Decode a stored object in the version that is stored now; the caller may change the result."""
+        tree = decode_stored(stored)
+        if target.is_custom and (definition := self.definitions.of(target.stored_as)):
+            return definition.converted(tree, target.stored_as.version)
+        return tree
+
+    # --- Write
+
+    def create(self, storage_id: str, key: ObjectKey, tree: JSONObject, *, dry_run: bool = False) -> Stored:
+        """Raises KeyExistsError."""
+        encode = _encoder(tree)
+        if not dry_run:
+            return self.storage.create(storage_id, key, encode)
+        if self.storage.get(storage_id, key):
+            raise KeyExistsError(f"cannot create {storage_id} {key}: it exists")
+        return Stored(key, encode(0), 0)
+
+    def update(self, storage_id: str, existing: Stored, tree: JSONObject, *, dry_run: bool = False) -> Stored:
+        encode = _encoder(tree)
+        if dry_run:
+            return Stored(existing.key, encode(existing.revision), existing.revision)
+        return self.storage.update(storage_id, existing.key, encode, expected=existing.revision)
+
+    def remove(self, storage_id: str, existing: Stored, *, dry_run: bool = False) -> Stored:
+        """Return the last state, at the revision of the removal."""
+        if dry_run:
+            return existing
+        return self.storage.delete(
+            storage_id,
+            existing.key,
+            lambda revision: with_resource_version(existing.value, revision),
+            expected=existing.revision,
+        )
+
+    def update_or_remove(self, storage_id: str, existing: Stored, tree: JSONObject, *, dry_run: bool = False) -> Stored:
+        """Update an object, or remove it if the update completes its deletion; returns the updated state."""
+        if not is_deletion_complete(tree):
+            return self.update(storage_id, existing, tree, dry_run=dry_run)
+        self.remove(storage_id, existing, dry_run=dry_run)
+        return Stored(existing.key, _encoder(tree)(existing.revision), existing.revision)
+
+
+def _encoder(tree: JSONObject) -> Callable[[int], bytes]:
+    def encode(revision: int) -> bytes:
+        metadata = tree["metadata"]
+        assert isinstance(metadata, dict)
+        metadata = {**metadata}
+        metadata.pop("resourceVersion", None)
+        if revision:
+            metadata["resourceVersion"] = str(revision)
+        return encode_object({**tree, "metadata": metadata})
+
+    return encode

@@ -1,0 +1,442 @@
+"""Carries out requests for resources, except watches: the steps from a request to its response, in order.
+
+    create   decode ─▶ prepare ─▶ admit ─▶ default ─▶ validate ─▶ store ─▶ respond
+    update   decode ─▶ default ─▶ prepare ─▶ admit ─▶ validate ─▶ store ─▶ respond
+    patch    the stored object ─▶ patch, or server-side apply ─▶ as an update
+    delete   plan ─▶ admit ─▶ mark or remove ─▶ respond
+    get      read ─▶ respond, and so does list
+
+All of it is synchronous, so that nothing is written between reading an object and writing it. Subresources that change
+a part of their object are updates; `subresources` has the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import msgspec
+
+from listwatch.errors import (
+    AlreadyExistsError,
+    InvalidError,
+    MethodNotAllowedError,
+    NotFoundError,
+    StatusCause,
+    StatusDetails,
+)
+from listwatch.json_value import JSON, JSONObject
+from listwatch.meta import ObjectKey, Resource
+from listwatch.server.apply.managed_fields import FieldManagers, differs_only_in_timestamps
+from listwatch.server.apply.server_side_apply import ServerSideApply
+from listwatch.server.codec.conversion import convert
+from listwatch.server.codec.decoding import Decoded
+from listwatch.server.codec.defaulting import apply_defaults
+from listwatch.server.codec.representations import with_resource_version
+from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
+from listwatch.server.json_tree import same, text_at
+from listwatch.server.lifecycle.definition_lifecycle import complete_definition
+from listwatch.server.lifecycle.deletion import Deleter
+from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored, not_found
+from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addresses
+from listwatch.server.lifecycle.strategy import (
+    check_name,
+    check_namespace,
+    check_namespace_accepts,
+    check_namespace_deletable,
+    check_resource_version,
+    check_uid,
+    complete_new,
+    complete_updated,
+    immutable_metadata_problems,
+    metadata_of,
+    prepare_for_create,
+    prepare_for_update,
+    requested_version,
+)
+from listwatch.server.protocol.list_options import check_reached, read_get_minimum, read_list_options
+from listwatch.server.protocol.write_options import (
+    DeleteOptions,
+    WriteOptions,
+    apply_request_patch,
+    decode_request_body,
+    is_apply,
+    read_delete_options,
+    read_write_options,
+)
+from listwatch.server.requests import Admission, APIRequest, ListResponse, Response
+from listwatch.server.rules.structural_validation import structural_problems
+from listwatch.server.rules.validation import validate_create, validate_update
+from listwatch.server.storage.values import KeyExistsError, Stored
+from listwatch.server.verbs.listing import Listing, list_objects
+from listwatch.server.verbs.reviews import Identities, respond_to_review
+from listwatch.server.verbs.subresources import PARTIAL_UPDATES, subresource_handlers
+
+__all__ = ["Environment", "Pipeline"]
+
+_NAME_ATTEMPTS = 8
+_MAX_GENERATED_BASE = 58
+
+# A deletion of these is answered with the last state of the object, that of others with a Status.
+_RETURN_DELETED = frozenset(
+    {
+        *("namespaces", "persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
+        *("serviceaccounts", "services"),
+        *(f"{name}.storage.k8s.io" for name in ("csidrivers", "csinodes", "storageclasses", "volumeattachments")),
+        "volumeattributesclasses.storage.k8s.io",
+        *(f"{name}.resource.k8s.io" for name in ("deviceclasses", "devicetaintrules", "resourceclaims")),
+        *(f"{name}.resource.k8s.io" for name in ("resourceclaimtemplates", "resourceslices")),
+        "resourcepoolstatusrequests.resource.k8s.io",
+    }
+)
+_ORPHANED_PODS_WARNING = (
+    "child pods are preserved by default when jobs are deleted; "
+    "set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the pipeline cannot compute: the time, new uids, and random suffixes for generated names."""
+
+    now: Callable[[], datetime]
+    new_uid: Callable[[], str]
+    name_suffix: Callable[[], str]
+
+
+class Pipeline:
+    """Responds to all requests for resources except watches."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        environment: Environment,
+        *,
+        identities: Identities,
+        admission: Sequence[Admission] = (),
+    ) -> None:
+        self._objects = objects
+        self._storage = objects.storage
+        self._schema = objects.schema
+        self._environment = environment
+        self._identities = identities
+        self._admission = admission
+        self._managers = FieldManagers(objects.schema, objects.definitions, environment.now)
+        self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
+        self.deleter = Deleter(objects, admission, environment.now)
+        self._handlers = subresource_handlers(objects, self.deleter, identities, environment.now, self._replace)
+
+    def respond(self, request: APIRequest) -> Response:
+        """Carry out a request; raises the APIError to respond with."""
+        custom = self._custom_version(request.resource)
+        if custom and custom.warning:
+            request.warnings.append(custom.warning)
+        if request.subresource and request.subresource not in PARTIAL_UPDATES:
+            handler = self._handlers.get(request.subresource)
+            if handler is None:
+                raise NotFoundError("the server could not find the requested resource", details=StatusDetails())
+            return handler(request)
+        match request.verb:
+            case "get":
+                return self._get(request)
+            case "list":
+                return self._list(request)
+            case "create":
+                return self._create(request)
+            case "update":
+                return self._update(request)
+            case "patch":
+                return self._patch(request)
+            case "delete":
+                return self._delete(request)
+            case "deletecollection":
+                return self._delete_collection(request)
+            case verb:
+                raise MethodNotAllowedError.of(request.resource.plural, verb, group=request.resource.group)
+
+    # --- Get and list -------------------------------------------------------------------------------------------------
+
+    def _get(self, request: APIRequest) -> Response:
+        check_reached(read_get_minimum(request.query), self._storage.revision)
+        return Response(self._objects.encode(self._objects.get(request), request.resource))
+
+    def _list(self, request: APIRequest) -> Response:
+        target = self._objects.target(request.resource)
+        options = read_list_options(request, self._objects.registry)
+        listing = list_objects(self._storage, target.storage_id, options)
+        return self._list_response(request, listing, items_keep_kind=not target.is_built_in)
+
+    def _list_response(self, request: APIRequest, listing: Listing, *, items_keep_kind: bool = False) -> Response:
+        return Response(
+            ListResponse(
+                request.resource,
+                self._objects.encode_all(listing.items, request.resource),
+                str(listing.revision),
+                listing.continue_token,
+                listing.remaining_item_count,
+                items_keep_kind=items_keep_kind,
+            )
+        )
+
+    # --- Create -------------------------------------------------------------------------------------------------------
+
+    def _create(self, request: APIRequest) -> Response:
+        if request.resource.plural == "bindings" and not request.resource.group:
+            return self._handlers["binding"](request)
+        # 1. Decode.
+        options = read_write_options(request)
+        body = self._decode(request, options)
+        if not self._objects.target(request.resource).traits.stored:
+            return respond_to_review(self._identities, request, body.tree)
+        return self._create_object(request, body, options)
+
+    def _create_object(
+        self, request: APIRequest, body: Decoded, options: WriteOptions, managed: list[JSON] | None = None
+    ) -> Response:
+        """Create a decoded object; `managed` are its managedFields if the writer does not manage all of it."""
+        target = self._objects.target(request.resource)
+        # 2. Prepare: check where the object goes, convert it to the stored version, set what the server sets.
+        check_namespace(request, body.tree)
+        name = text_at(body.tree, "metadata", "name")
+        check_namespace_accepts(self._storage, request, name)
+        if target.is_custom:
+            self._objects.definitions.check_accepting(request.resource, name)
+        tree = self._to_stored_version(body.tree, request, target)
+        now, uid = self._environment.now(), self._environment.new_uid()
+        prepare_for_create(tree, target.stored_as, target.traits, self._schema, uid=uid, now=now)
+        # 3. Admit.
+        self._admit(request, tree, None)
+        # 4. Default.
+        apply_defaults(tree, self._schema)
+        if managed is None:
+            managed = self._managers.after_create(request, options, tree, target.stored_as)
+        _set_managed_fields(tree, managed)
+        # 5. Validate and store, with another name if a generated one is taken.
+        stored = self._store_new(request, tree, target, options)
+        # 6. Respond.
+        return Response(self._objects.encode(stored, request.resource), code=201)
+
+    def _store_new(self, request: APIRequest, tree: JSONObject, target: Target, options: WriteOptions) -> Stored:
+        metadata = metadata_of(tree)
+        base = text_at(metadata, "generateName") if not metadata.get("name") else ""
+        for attempts_left in reversed(range(_NAME_ATTEMPTS if base else 1)):
+            if base:
+                metadata["name"] = base[:_MAX_GENERATED_BASE] + self._environment.name_suffix()
+            complete_new(tree)
+            self._complete(tree, None, target)
+            self._check_valid(validate_create(tree, target.stored_as), request, tree, None, target)
+            self._prune(tree, target)
+            key = ObjectKey(request.namespace, text_at(metadata, "name"))
+            try:
+                return self._objects.create(target.storage_id, key, tree, dry_run=options.dry_run)
+            except KeyExistsError:
+                if not attempts_left:
+                    raise self._already_exists(request, key, target, generated=bool(base)) from None
+        raise AssertionError("every attempt returns or raises")
+
+    def _already_exists(
+        self, request: APIRequest, key: ObjectKey, target: Target, *, generated: bool
+    ) -> AlreadyExistsError:
+        resource = request.resource
+        error = AlreadyExistsError.of(resource.plural, key.name, group=resource.group)
+        if generated:
+            details = StatusDetails(name=key.name, group=resource.group, kind=resource.plural, retry_after_seconds=1)
+            why = "the server was not able to generate a unique name for the object"
+            return AlreadyExistsError(f"{error.message}, {why}", details=details)
+        present = self._storage.get(target.storage_id, key)
+        if present and text_at(decode_stored(present), "metadata", "deletionTimestamp"):
+            return AlreadyExistsError(f"object is being deleted: {error.message}", details=error.details)
+        return error
+
+    # --- Update, patch and apply --------------------------------------------------------------------------------------
+
+    def _update(self, request: APIRequest) -> Response:
+        options = read_write_options(request)
+        body = self._decode(request, options)
+        check_namespace(request, body.tree)
+        check_name(request, body.tree)
+        target = self._objects.target(request.resource)
+        existing = self._storage.get(target.storage_id, request.key)
+        if existing is not None:
+            check_uid(body.tree, text_at(decode_stored(existing), "metadata", "uid"), request.resource)
+            return self._replace(request, existing, body, options)
+        if request.subresource or not target.traits.create_on_update:
+            raise not_found(request)
+        return self._create_by_update(request, body, options)
+
+    def _create_by_update(self, request: APIRequest, body: Decoded, options: WriteOptions) -> Response:
+        check_uid(body.tree, "", request.resource)
+        version = requested_version(body.tree)
+        metadata_of(body.tree).pop("resourceVersion", None)
+        response = self._create_object(request, body, options)
+        if options.dry_run and version:
+            assert isinstance(response.body, bytes)
+            response.body = with_resource_version(response.body, int(version))  # as kube-apiserver does
+        return response
+
+    def _patch(self, request: APIRequest) -> Response:
+        options = read_write_options(request)
+        if is_apply(request):
+            return self._server_side_apply(request, options)
+        existing = self._objects.get(request)
+        current = msgspec.json.decode(self._objects.encode(existing, request.resource))
+        custom = self._custom_version(request.resource)
+        patched = apply_request_patch(request, options, current, self._schema, custom)
+        check_namespace(request, patched.tree)
+        check_name(request, patched.tree)
+        return self._replace(request, existing, patched, options)
+
+    def _server_side_apply(self, request: APIRequest, options: WriteOptions) -> Response:
+        config = self._apply.read(request, options)
+        existing = self._storage.get(self._objects.target(request.resource).storage_id, request.key)
+        if existing is not None:
+            live = msgspec.json.decode(self._objects.encode(existing, request.resource))
+            new, managed = self._apply.merge(request, options, config, live)
+            return self._replace(request, existing, new, options, managed=managed)
+        if request.subresource:
+            raise not_found(request)
+        check_name(request, config.tree)
+        metadata_of(config.tree).pop("resourceVersion", None)
+        new, managed = self._apply.merge(request, options, config, None)
+        return self._create_object(request, new, options, managed)
+
+    def _replace(
+        self,
+        request: APIRequest,
+        existing: Stored,
+        body: Decoded,
+        options: WriteOptions,
+        *,
+        managed: list[JSON] | None = None,
+    ) -> Response:
+        """Write a changed object in the requested version; `managed` are its managedFields if they are known."""
+        target = self._objects.target(request.resource)
+        old = self._objects.load(existing, target)
+        # 2. Default, in the stored version.
+        new = self._to_stored_version(body.tree, request, target)
+        apply_defaults(new, self._schema)
+        if not request.subresource:
+            complete_updated(new, old)
+        # 3. Prepare: check the version, preserve what this request cannot change.
+        check_resource_version(new, old, request.resource, target.traits)
+        problems = immutable_metadata_problems(new, old)
+        sent, sent_managed = new, None if request.subresource else metadata_of(new).get("managedFields")
+        if partial_update := PARTIAL_UPDATES.get(request.subresource):
+            new = partial_update(new, old, target)
+        else:
+            prepare_for_update(new, old, target.stored_as, target.traits)
+        # 4. Admit.
+        self._admit(request, new, old)
+        if self._admission:
+            apply_defaults(new, self._schema)
+        if managed is None:
+            # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
+            seen = sent if request.subresource == "ephemeralcontainers" else new
+            managed = self._managers.after_update(
+                request, options, old=old, new=seen, sent=sent_managed, stored=target.stored_as
+            )
+        _set_managed_fields(new, managed)
+        self._complete(new, old, target)
+        # 5. Validate.
+        problems += validate_update(new, old, target.stored_as, subresource=request.subresource)
+        self._check_valid(problems, request, new, old, target)
+        # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
+        self._prune(new, target)
+        if not same(new, old) and not differs_only_in_timestamps(new, old):
+            existing = self._objects.update_or_remove(target.storage_id, existing, new, dry_run=options.dry_run)
+        # 7. Respond.
+        return Response(self._objects.encode(existing, request.resource))
+
+    # --- Delete -------------------------------------------------------------------------------------------------------
+
+    def _delete(self, request: APIRequest) -> Response:
+        options = read_delete_options(request, self._schema)
+        check_namespace_deletable(request)
+        _warn_of_orphans(request, options)
+        existing = self._objects.get(request)
+        last, is_removed = self.deleter.delete(request, existing, options)
+        if is_removed and str(request.resource.group_resource) not in _RETURN_DELETED:
+            return Response(_deleted_status(request, existing))
+        # 202 means that the deletion is not complete; kube-apiserver uses it for the oldest option only.
+        code = 202 if options.orphan is False and not is_removed else 200
+        return Response(self._objects.encode(last, request.resource), code=code)
+
+    def _delete_collection(self, request: APIRequest) -> Response:
+        selected = read_list_options(request, self._objects.registry)
+        options = read_delete_options(request, self._schema)
+        _warn_of_orphans(request, options)
+        listing = list_objects(self._storage, self._objects.target(request.resource).storage_id, selected)
+        for stored in listing.items:
+            one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
+            self.deleter.delete(one, stored, options)
+        return self._list_response(request, listing)
+
+    # --- Steps --------------------------------------------------------------------------------------------------------
+
+    def _custom_version(self, resource: Resource) -> CustomVersion | None:
+        """Return the version that a CustomResourceDefinition defines; None for other resources."""
+        if not self._objects.target(resource).is_custom:
+            return None
+        return self._objects.definitions.version(resource)
+
+    def _decode(self, request: APIRequest, options: WriteOptions) -> Decoded:
+        custom = self._custom_version(request.resource)
+        return decode_request_body(request, options, request.resource.gvk, self._schema, custom)
+
+    def _to_stored_version(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
+        return tree if target.stored_as is request.resource else convert(tree, target.stored_as.gvk)
+
+    def _admit(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None) -> None:
+        for admit in self._admission:
+            admit(request, new, old)
+
+    def _complete(self, new: JSONObject, old: JSONObject | None, target: Target) -> None:
+        """Set what depends on other objects, or on the history of this one."""
+        if target.storage_id == SERVICES:
+            assign_addresses(new, old, self._storage.scan(SERVICES))
+        elif target.storage_id == DEFINITIONS:
+            complete_definition(new, old)
+
+    def _check_valid(
+        self,
+        problems: Sequence[StatusCause],
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        target: Target,
+    ) -> None:
+        """Raise InvalidError for these problems and for those with the schema of a custom resource."""
+        if custom := self._custom_version(request.resource):
+            found = (
+                structural_problems(new, custom.schema) if old is None else structural_problems(new, custom.schema, old)
+            )
+            problems = [*problems, *found]
+        if problems:
+            name = text_at(new, "metadata", "name")
+            raise InvalidError.of(target.stored_as.kind, name, problems, group=target.stored_as.group)
+
+    def _prune(self, tree: JSONObject, target: Target) -> None:
+        """Drop fields of a custom object that the stored version does not have."""
+        if target.is_custom and (definition := self._objects.definitions.of(target.stored_as)):
+            definition.versions[target.stored_as.version].drop_unknown(tree)
+
+
+def _set_managed_fields(tree: JSONObject, managed: list[JSON]) -> None:
+    metadata = metadata_of(tree)
+    metadata.pop("managedFields", None)
+    if managed:
+        metadata["managedFields"] = managed
+
+
+def _warn_of_orphans(request: APIRequest, options: DeleteOptions) -> None:
+    if request.resource.group_resource == ("batch", "jobs") and not options.policy and options.orphan is None:
+        request.warnings.append(_ORPHANED_PODS_WARNING)
+
+
+def _deleted_status(request: APIRequest, deleted: Stored) -> JSONObject:
+    resource, uid = request.resource, text_at(decode_stored(deleted), "metadata", "uid")
+    details: JSONObject = {"name": request.name, "kind": resource.plural, "uid": uid}
+    if resource.group:
+        details["group"] = resource.group
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
