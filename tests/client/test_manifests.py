@@ -65,7 +65,7 @@ def test_files_and_folders_are_read_in_the_order_of_their_names(tmp_path: Path):
         ("a: [", "YAML|expected"),
         ("kind: Pod", "object 1 is no mapping with apiVersion and kind"),
         ("apiVersion: v1\nkind: Pod\n---\n- 7", "object 2 is no mapping with apiVersion and kind"),
-        ("a: 1\na: 2", "the key 'a' is given twice"),
+        ("a: 1\na: 2", "duplicate key 'a'"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, message: str):

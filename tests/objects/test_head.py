@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from listwatch.errors import DecodeError
 from listwatch.models.core_v1 import Pod
 
-LONG = "x" * 1100
+LARGE = "x" * 1100
 METADATA = {
     "name": "web",
     "namespace": "team-1",
     "uid": "3f0c",
     "resourceVersion": "42",
     "labels": {"app": "web"},
-    "annotations": {"note": ',"managedFields":[', "long": LONG},
+    "annotations": {"note": ',"managedFields":[', "long": LARGE},
     "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}],
 }
 
@@ -43,7 +43,7 @@ def test_it_is_the_same_in_whatever_order_a_server_writes(keys, left_out, parts)
     whole = {
         "kind": "Pod",
         "metadata": metadata,
-        "spec": {"a": LONG, "managedFields": [{"labels": {"no": "label"}}]},
+        "spec": {"a": LARGE, "managedFields": [{"labels": {"no": "label"}}]},
         "data": {"labels": {}, "managedFields": []},
     }
 

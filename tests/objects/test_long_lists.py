@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from listwatch.errors import DecodeError
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.wire import ListCutter, WireList, split_list
+from listwatch.objects.wire import ListSplitter, WireList, split_list
 
 LOOKALIKE = {"metadata": {"name": "inside"}}
 SIZES = [random.Random(number).randrange(2_000, 80_000) for number in range(150)]
@@ -45,7 +45,7 @@ def read(body: bytes) -> ObjectList[Any]:
 
 def cut(body: bytes, size: int) -> tuple[list[list[bytes]], WireList]:
     """The groups, the last of which comes at the end, and what the list says of itself."""
-    cutter = ListCutter()
+    cutter = ListSplitter()
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     groups = [[bytes(raw) for raw in group] for piece in pieces for group in cutter.feed(piece)]
     last = cutter.finish()

@@ -157,7 +157,7 @@ def test_the_metadata_is_shown_as_a_mapping_and_changed_in_one_place():
 )
 def test_a_change_of_what_is_only_shown_is_refused_and_says_where_to_make_it(change: Callable[[Any], Any]):
     obj = of(metadata={"name": "a", "labels": {"x": "y"}, "finalizers": ["f"], "owners": [{}]})
-    with pytest.raises(TypeError, match=r"only shows the metadata; change it as in obj\.metadata\.labels"):
+    with pytest.raises(TypeError, match=r"is read-only; use obj.metadata, as in obj\.metadata\.labels"):
         change(obj["metadata"])
 
 
@@ -190,7 +190,7 @@ def test_metadata_that_is_assigned_replaces_all_of_it():
 
 
 def test_metadata_cannot_be_taken_away():
-    with pytest.raises(TypeError, match=r"an object has metadata: set its fields instead"):
+    with pytest.raises(TypeError, match=r"metadata cannot be deleted"):
         del of()["metadata"]
     assert "metadata" in Unstructured({})
     assert Unstructured({})["metadata"] == {}
@@ -285,9 +285,9 @@ def test_python_values_that_have_a_place_in_json_may_be_set():
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ({"a": [float("inf")]}, r"spec.a\[0\]: JSON has no number for inf"),
-        ({"a": datetime(2026, 1, 2)}, "spec.a: a time needs its zone"),  # noqa: DTZ001  # that is the mistake
-        ({"a": object()}, "spec: a object has no place in an API object"),
+        ({"a": [float("inf")]}, r"spec.a\[0\]: JSON cannot represent inf"),
+        ({"a": datetime(2026, 1, 2)}, "spec.a: a time needs a time zone"),  # noqa: DTZ001  # that is the mistake
+        ({"a": object()}, "spec: a object cannot be part of an API object"),
         ("\ud800", "lone surrogate"),
         ({None: 1}, "spec: "),
     ],

@@ -14,7 +14,7 @@ from listwatch.api.discovery import APIGroup, Discovered
 from listwatch.errors import DecodeError, StaleDiscoveryError
 from listwatch.meta import Resource, Subresource, join_api_version, split_api_version
 from listwatch.objects.reading import convert
-from listwatch.objects.wire import UNREADABLE
+from listwatch.objects.wire import DECODE_FAILURES
 
 __all__ = [
     "DISCOVERY_ACCEPT",
@@ -253,7 +253,7 @@ def _read(body: bytes, type_: type[T]) -> T:
     what = "a discovery document"
     try:
         tree = msgspec.json.decode(body)
-    except UNREADABLE:
+    except DECODE_FAILURES:
         raise DecodeError("it is no JSON", object_name=what) from None
     if not isinstance(tree, Mapping):
         raise DecodeError("expected a mapping", object_name=what)

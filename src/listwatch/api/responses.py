@@ -10,7 +10,7 @@ import msgspec
 
 from listwatch.api.statuses import error_from_response, error_from_status
 from listwatch.errors import APIError
-from listwatch.objects.wire import UNREADABLE
+from listwatch.objects.wire import DECODE_FAILURES
 
 __all__ = ["HTTPResponse", "error_from_answer", "is_json", "is_success", "media_type", "request_id", "retry_after"]
 
@@ -84,7 +84,7 @@ def _status_in(answer: HTTPResponse) -> dict[str, Any] | None:
         return None
     try:
         tree = msgspec.json.decode(answer.body)
-    except UNREADABLE:
+    except DECODE_FAILURES:
         return None
     # Old servers do not say which version; all of them say what it is.
     is_status = tree.get("kind") == "Status" and tree.get("apiVersion", "v1") in ("", "v1")

@@ -17,7 +17,7 @@ from listwatch.api.statuses import error_from_status
 from listwatch.errors import APIError, DecodeError
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import UNREADABLE, WireEvent, cut_event, parse_event
+from listwatch.objects.wire import DECODE_FAILURES, WireEvent, cut_event, parse_event
 
 __all__ = [
     "AddedEvent",
@@ -181,6 +181,6 @@ def _event(wire: WireEvent, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
 def _status(raw: bytes) -> Unstructured:
     try:
         msgspec.json.decode(raw)
-    except UNREADABLE:
+    except DECODE_FAILURES:
         raise DecodeError("the reason of an ERROR event cannot be read", object_name="a watch event") from None
     return Unstructured.from_wire(raw)

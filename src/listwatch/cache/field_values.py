@@ -14,7 +14,7 @@ from msgspec import inspect
 from listwatch.errors import SelectorError
 from listwatch.objects.object import Object
 from listwatch.objects.reading import fields_of, type_info
-from listwatch.objects.reasons import UNREADABLE
+from listwatch.objects.reasons import DECODE_FAILURES
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.writing import to_tree
 
@@ -57,7 +57,7 @@ class _Reader:
     def _decoded(self, part: msgspec.Raw) -> Any:
         try:
             value = self._decoder.decode(part)
-        except UNREADABLE:
+        except DECODE_FAILURES:
             return None  # there is something else where the field should be
         for _ in self._inside:
             value = None if value is None else value.inner

@@ -24,7 +24,7 @@ from listwatch.controller.sources import Source
 from listwatch.errors import ListWatchError
 from listwatch.meta import GroupKind, GroupResource, ObjectKey, compare_resource_versions, is_newer
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import UNREADABLE
+from listwatch.objects.wire import DECODE_FAILURES
 
 __all__ = ["OwnWrites", "parse_path"]
 
@@ -152,7 +152,7 @@ def _uid_of(written: Unstructured) -> str:
         return written.uid
     try:
         return _statuses.decode(written.to_json()).details.uid
-    except UNREADABLE:
+    except DECODE_FAILURES:
         return ""
 
 

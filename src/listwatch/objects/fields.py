@@ -1,70 +1,128 @@
-"""The lazy field: a part of an object that is decoded when it is first touched.
+"""Lazy fields: parts of an object that are decoded on first access.
 
-`Object` declares its parts with it; a user's own kinds do the same.
+`LazyParts` holds the bytes of an object and finds its parts; a `LazyField` decodes one of them. Users declare the parts
+of their own kinds with `lazy()`.
 """
 
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
 from listwatch.errors import DecodeError, EncodeError
-from listwatch.objects.head import Head
+from listwatch.meta import ObjectKey
+from listwatch.objects.head import Head, parts_decoder
 from listwatch.objects.merge import merge, same
 from listwatch.objects.reading import Tree, build_decoder, convert, decoder_for
-from listwatch.objects.reasons import UNREADABLE, reason_and_place
+from listwatch.objects.reasons import DECODE_FAILURES, reason_and_place, reason_of
 from listwatch.objects.writing import encode, finish, plain, unchanged
 
 if TYPE_CHECKING:
-    from listwatch.objects.object import Object
+    from listwatch.objects.metadata import ObjectMeta
 
-__all__ = ["LazyField", "MetadataField", "lazy", "wire_name", "write_change"]
+__all__ = ["LazyField", "LazyParts", "MetadataField", "lazy", "wire_name", "write_change"]
 
 
 def lazy(type_: Any, *, wire: str = "") -> Any:
-    """Declare a part of a kind: `spec: PodSpec = lazy(PodSpec)`. `wire` is its name there, if not in camelCase."""
+    """Declare a part of a kind: `spec: PodSpec = lazy(PodSpec)`. `wire` is its JSON name; default: camelCase."""
     return LazyField(type_, wire)
 
 
-class LazyField:
-    """Decodes its part of an object on first touch, and leaves the value with the object."""
+class LazyParts:
+    """The bytes of an object, its decoded head, and the positions of its parts."""
 
-    # No __set__ on purpose: the value lies in the instance's __dict__, where Python finds it first from then on.
+    __slots__ = ("__dict__", "__weakref__", "_head", "_parts", "_raw")
+
+    lazy_fields: ClassVar[Mapping[str, LazyField]] = {}
+
+    _raw: bytes
+    # The metadata that caches need. Once all metadata is decoded it may be changed, and is stored here instead.
+    _head: Head | ObjectMeta
+    # None before the first access; then a struct with the parts of the lazy fields; or a dict with all parts.
+    _parts: Any
+
+    def part(self, wire: str) -> msgspec.Raw | None:
+        """One received top-level part; None if it is absent."""
+        return self._split().get(wire)
+
+    def describe(self) -> str:
+        """Kind and key, for error messages and logs."""
+        return self._describe_as(type(self).__name__)
+
+    def _describe_as(self, kind: str) -> str:
+        head = self._head
+        return f"{kind} {ObjectKey(head.namespace, head.name)}" if head.name else f"{kind} without a name"
+
+    def _decode_part(self, field: LazyField) -> Any:
+        """The value of a part that is not decoded yet."""
+        parts = self._parts
+        if type(parts) is dict:
+            return field.read(parts.get(field.wire), self)
+        if parts is not None and (part := getattr(parts, field.name)) is not msgspec.UNSET:
+            return field.read(part, self)
+        try:
+            found = field.opener(type(self)).decode(self._raw)
+        except DECODE_FAILURES:
+            return field.read(self.part(field.wire), self)
+        value = getattr(found, field.name)
+        setattr(found, field.name, msgspec.UNSET)
+        self._parts = found
+        return field.zero() if value is None else value
+
+    def _split(self) -> dict[str, msgspec.Raw]:
+        parts = self._parts = self._find_parts()
+        return parts
+
+    def _find_parts(self) -> dict[str, msgspec.Raw]:
+        parts: dict[str, msgspec.Raw] = self._parts
+        if type(parts) is dict:
+            return parts
+        try:
+            return parts_decoder.decode(self._raw)
+        except DECODE_FAILURES as error:
+            raise DecodeError(reason_of(error), object_name=self._describe_as(type(self).__name__)) from None
+
+
+class LazyField:
+    """Decodes its part of an object on first access, and stores the value in the object."""
+
+    # There is no __set__, so that Python finds the stored value in the instance's __dict__ before this descriptor.
 
     def __init__(self, type_: Any, wire: str) -> None:
         self.type = type_
         self.wire = wire
         self.name = ""
-        self._openers: dict[type[Object], msgspec.json.Decoder[Any]] = {}
+        self._openers: dict[type[LazyParts], msgspec.json.Decoder[Any]] = {}
 
-    def __set_name__(self, owner: type[Object], name: str) -> None:
+    def __set_name__(self, owner: type[LazyParts], name: str) -> None:
         self.name = name
         self.wire = self.wire or wire_name(name)
 
-    def __get__(self, holder: Object | None, owner: type[Object] | None = None) -> Any:
+    def __get__(self, holder: LazyParts | None, owner: type[LazyParts] | None = None) -> Any:
         if holder is None:
             return self
-        # Threads that touch at once may decode twice, from bytes that never change; all get what the first one left.
-        return holder.__dict__.setdefault(self.name, holder._touch(self))
+        # Concurrent threads may decode twice, from the same bytes; all of them get the value that is stored first.
+        return holder.__dict__.setdefault(self.name, holder._decode_part(self))
 
-    def read(self, part: msgspec.Raw | None, holder: Object) -> Any:
+    def read(self, part: msgspec.Raw | None, holder: LazyParts) -> Any:
         """Decode the part of one object."""
         if part is None:
             return self.zero()
         try:
             return self._decoder.decode(part)
-        except UNREADABLE as error:
-            return self._read_forgiving(part, holder, error)
+        except DECODE_FAILURES as error:
+            return self._read_lenient(part, holder, error)
 
-    def write(self, value: Any, part: msgspec.Raw | None, holder: Object) -> Any:
-        """What to send for the value now: the very bytes that came if it is what they say, None for nothing."""
+    def write(self, value: object, part: msgspec.Raw | None, holder: LazyParts) -> Any:
+        """What to send for the value: the received bytes if it was not changed, None if there is nothing to send."""
         try:
             seen = self.read(part, holder)
         except DecodeError:
-            part, seen = None, None  # somebody set it anew, which mends it
+            part, seen = None, None  # the part is damaged, and was replaced
         if unchanged(value, seen):
             return part
         now, before = (plain(each, what=holder.describe(), field=self.wire) for each in (value, seen))
@@ -73,8 +131,8 @@ class LazyField:
         self._check(now, holder)
         return write_change(part, before, now, type_=self.type, what=holder.describe(), field=self.wire)
 
-    def opener(self, kind: type[Object]) -> msgspec.json.Decoder[Any]:
-        """Decodes this part of an object and finds the other lazy ones, in a single pass over it."""
+    def opener(self, kind: type[LazyParts]) -> msgspec.json.Decoder[Any]:
+        """A decoder that decodes this part and finds the other lazy parts in one pass over the object."""
         if (decoder := self._openers.get(kind)) is None:
             parts = [
                 (name, each.type | None if each is self else msgspec.Raw, msgspec.field(default=None, name=each.wire))
@@ -85,23 +143,23 @@ class LazyField:
         return decoder
 
     def zero(self) -> Any:
-        """What an absent part reads as: nothing where it may be None, else something empty to fill."""
+        """The value of an absent part: None if the type allows it, else an empty value."""
         type_ = typing.get_args(self.type)[0] if typing.get_origin(self.type) is Annotated else self.type
         try:
             return (typing.get_origin(type_) or type_)()
         except TypeError:
-            return None  # a choice of types, a time, a struct with fields that must be given
+            return None  # a union, a time, or a struct with required fields
 
-    def _check(self, now: Tree, holder: Object) -> None:
+    def _check(self, now: Tree, holder: LazyParts) -> None:
         try:
             convert(now, self.type, what=holder.describe(), field=self.wire)
         except DecodeError as error:
             raise EncodeError(error.message, object_name=error.object_name, field=error.field) from None
 
-    def _read_forgiving(self, part: msgspec.Raw, holder: Object, error: Exception) -> Any:
+    def _read_lenient(self, part: msgspec.Raw, holder: LazyParts, error: Exception) -> Any:
         try:
             tree: Tree = msgspec.json.decode(part)
-        except UNREADABLE:
+        except DECODE_FAILURES:
             reason, place = reason_and_place(error)
             raise DecodeError(reason, object_name=holder.describe(), field=self.wire + place) from None
         return self.zero() if tree is None else convert(tree, self.type, what=holder.describe(), field=self.wire)
@@ -112,28 +170,28 @@ class LazyField:
 
 
 class MetadataField(LazyField):
-    """The metadata: from the first touch on, an object takes its name and all else of its head from there."""
+    """The metadata. Once it is decoded, it replaces the head of the object."""
 
-    # With __set__, unlike the others: so names need not be looked for in the instance's __dict__, which there is only
-    # for objects that were touched. Most of a cache never is.
+    # It has a __set__, so that names are not looked up in the instance's __dict__, which exists only for objects that
+    # were accessed. Most cached objects never are.
 
-    def __get__(self, holder: Object | None, owner: type[Object] | None = None) -> Any:
+    def __get__(self, holder: LazyParts | None, owner: type[LazyParts] | None = None) -> Any:
         if holder is None:
             return self
         if type(holder._head) is Head:
             holder._head = super().__get__(holder, owner)
         return holder._head
 
-    def __set__(self, holder: Object, value: Any) -> None:
+    def __set__(self, holder: LazyParts, value: object) -> None:
         if not isinstance(value, self.type):
             kind = type(holder).__name__
-            raise TypeError(f"the metadata of a {kind} is an ObjectMeta; {kind}.from_dict() reads a manifest")
+            raise TypeError(f"{kind}.metadata must be an ObjectMeta; use {kind}.from_dict() to read a manifest")
         holder.__dict__[self.name] = holder._head = value
 
 
 def write_change(part: msgspec.Raw | None, seen: Tree, now: Tree, *, type_: Any, what: str, field: str) -> Tree:
-    """What to send for a part that was seen as one thing and is another now."""
-    encode(now, what=what, field=field)  # what JSON cannot hold is told of before it is compared
+    """What to send for a changed part: the change, merged into the received JSON."""
+    encode(now, what=what, field=field)  # raises for values that JSON cannot represent
     try:
         changed = now if part is None else merge(part, seen, now)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""The head of an object: what a cache needs of each, and what is read of it at once. `object.py` reads the rest."""
+"""The head of an object: the metadata that caches need, decoded on arrival. `object.py` decodes the rest."""
 
 from __future__ import annotations
 
@@ -6,50 +6,49 @@ from collections.abc import Mapping
 from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
 from listwatch.errors import DecodeError
 from listwatch.objects.reading import tree_of
-from listwatch.objects.reasons import UNREADABLE, reason_of
+from listwatch.objects.reasons import DECODE_FAILURES, reason_of
 
-__all__ = ["Head", "Labels", "parts_decoder", "read_head", "salvage"]
+__all__ = ["Head", "Labels", "parts_decoder", "read_damaged_head", "read_head"]
 
 
 _NONE = msgspec.Raw(b"null")
 
-# Servers end the metadata of built-in kinds with the managed fields: all that belongs to the head comes before. What
-# they write of custom kinds is sorted throughout, and so begins with the apiVersion.
-_BEHIND_HEAD = b',"managedFields":['
+# Servers write managedFields last in the metadata of built-in kinds, after everything that belongs to the head. Custom
+# objects are written with sorted keys, so they start with apiVersion.
+_AFTER_HEAD = b',"managedFields":['
 _SORTED = ord("a")
-_WORTH_CUTTING = 1024
-_SEARCHED = 4096
+_MIN_LENGTH = 1024
+_SEARCH_LIMIT = 4096
 
 
 class Labels(msgspec.Struct, gc=False):
-    """What labels say, which many objects share; decoded when somebody looks at them."""
+    """Labels that many objects share; decoded on first access."""
 
     raw: bytes
-    known: Mapping[str, str] | None = None
+    decoded: Mapping[str, str] | None = None
 
     @property
-    def texts(self) -> Mapping[str, str]:
-        """Those that are no texts are passed over, and raise when the metadata is touched."""
-        if self.known is None:
+    def values(self) -> Mapping[str, str]:
+        """The labels. Values that are not strings are left out; they raise when the metadata is accessed."""
+        if self.decoded is None:
             found = tree_of(msgspec.Raw(self.raw))
             pairs = found.items() if isinstance(found, dict) else ()
-            self.known = MappingProxyType({name: value for name, value in pairs if isinstance(value, str)})
-        return self.known
+            self.decoded = MappingProxyType({name: value for name, value in pairs if isinstance(value, str)})
+        return self.decoded
 
 
-# Many objects have the same labels, as all pods of a deployment do: to keep them once takes a tenth of the room, and to
-# find them is faster than to decode them again. The bound is for those that all differ.
+# Many objects have equal labels, such as all pods of a deployment. Sharing takes a tenth of the memory, and the
+# lookup is faster than decoding. The bound is for labels that all differ.
 _shared = lru_cache(maxsize=2**14)(Labels)
 
 
 class Head(msgspec.Struct, rename="camel", gc=False):
-    """The part of the metadata that a cache needs of each object."""
+    """The metadata that caches need."""
 
     name: str = ""
     namespace: str = ""
@@ -59,17 +58,17 @@ class Head(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def labels(self) -> Mapping[str, str]:
-        return self.share_labels().texts
+        return self.share_labels().values
 
     def share_labels(self) -> Labels:
-        """Keep the labels with those who have the same, and no longer as a view of the object's bytes."""
-        found: Any = self.raw_labels
+        """Replace the view of the object's bytes by labels that are shared with other objects."""
+        found: object = self.raw_labels
         if type(found) is msgspec.Raw:
-            # Who looks at the labels of an object once does so again.
-            found = _shared(bytes(found))
-            self.raw_labels = found
-        labels: Labels = found
-        return labels
+            shared = _shared(bytes(found))
+            self.raw_labels = shared  # type: ignore[assignment]  # msgspec decodes Raw, later accesses find Labels
+            return shared
+        assert isinstance(found, Labels)
+        return found
 
 
 class _Headed(msgspec.Struct, gc=False):
@@ -79,36 +78,35 @@ class _Headed(msgspec.Struct, gc=False):
 _headed = msgspec.json.Decoder(_Headed)
 
 parts_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
-"""Finds the top-level parts of an object."""
+"""Finds the top-level parts of an object, without decoding them."""
 
 
 def read_head(raw: bytes) -> Head:
-    """The head of an object as servers send it; raises one of UNREADABLE for anything else.
+    """The head of an object as servers send it; raises one of DECODE_FAILURES if it cannot be decoded.
 
-    What lies behind the head is not always looked at: if that is no JSON, it is told when it is touched.
+    The bytes after the head are not always checked. Invalid JSON there raises on access.
     """
-    if len(raw) > _WORTH_CUTTING and raw[2] != _SORTED and (end := raw.find(_BEHIND_HEAD, 0, _SEARCHED)) > 0:
+    if len(raw) > _MIN_LENGTH and raw[2] != _SORTED and (end := raw.find(_AFTER_HEAD, 0, _SEARCH_LIMIT)) > 0:
         try:
             head = _headed.decode(raw[:end] + b"}}").metadata
-        except UNREADABLE:
-            return _headed.decode(raw).metadata  # that was not in the metadata
+        except DECODE_FAILURES:
+            return _headed.decode(raw).metadata  # the key was found outside of the metadata
         if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
-            # It is whole, so nothing of it can follow. What it was cut from must not stay alive for the labels, and
-            # what all objects of a namespace say is kept once.
+            # The head is complete. The labels must not keep the truncated copy alive, and the namespace is shared.
             head.share_labels()
             head.namespace = intern(head.namespace)
             return head
     return _headed.decode(raw).metadata
 
 
-def salvage(raw: bytes, kind: str) -> Head:
-    """The head of an object whose metadata has something wrong in it: what can be read of it.
+def read_damaged_head(raw: bytes, kind: str) -> Head:
+    """The head of an object whose metadata has invalid fields: the fields that can be decoded.
 
-    The object stays in its list or stream; the wrong field raises when it is touched.
+    The object stays in its list or stream; the invalid fields raise on access.
     """
     try:
         found = tree_of(parts_decoder.decode(raw).get("metadata"))
-    except UNREADABLE as error:
+    except DECODE_FAILURES as error:
         raise DecodeError(reason_of(error, raw), object_name=kind) from None
     fields = found if isinstance(found, dict) else {}
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}

@@ -1,8 +1,8 @@
-"""The lists inside objects: each is decoded as a tuple, and made a list when it is first read. `model.py` builds on it.
+"""Lists inside objects are decoded as tuples and become lists on first access. `model.py` builds on this.
 
-Most lists of an object did not come, and most of the others nobody reads. Python's garbage collector visits every list
-that there is, again and again; tuples of such data it lets go at once. With a list for each of its fields, a pod took
-twice as long to touch, and a cache of touched ones held the event loop for longer the larger it was.
+Most lists of an object are absent, and most others are never read. The garbage collector visits every list repeatedly,
+but untracks tuples of such data at once. With real lists, accessing a pod took twice as long, and garbage collections
+blocked the event loop for a time that grew with the cache.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _reading = RLock()
 
 
 def required_list() -> list[Any]:
-    """The default of a list the API always writes, even when it is empty."""
+    """The default of a list that the API always writes, even if it is empty."""
     return []
 
 
@@ -41,11 +41,11 @@ def _no_elements() -> tuple[()]:
 
 
 class StructWithLists(msgspec.StructMeta):
-    """Makes structs that keep their `list[T] = field(default_factory=list)` as tuples until somebody reads them."""
+    """A metaclass of structs that store `list[T] = field(default_factory=list)` as tuples until they are read."""
 
     def __new__(mcls: type[_S], name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> _S:
-        if "__slots__" in namespace and "__qualname__" not in namespace:  # no class statement, but msgspec.defstruct()
-            namespace, options = _resumed(namespace)
+        if "__slots__" in namespace and "__qualname__" not in namespace:  # made by msgspec.defstruct()
+            namespace, options = _definition(namespace)
         hints: dict[str, Any] = namespace.get("__annotations__", {})
         lists = {} if _keeps_lists(bases, namespace, options) else _tuple_fields(namespace, hints)
         if lists:
@@ -58,29 +58,31 @@ class StructWithLists(msgspec.StructMeta):
 
     @property
     def __signature__(cls) -> Signature:
-        """What `help()` shows: lists, as everywhere else."""
-        told = super().__signature__
-        return told.replace(parameters=[_shown(cls, each) for each in told.parameters.values()])
+        """The signature for `help()`, with lists instead of tuples."""
+        signature = super().__signature__
+        return signature.replace(parameters=[_with_list(cls, each) for each in signature.parameters.values()])
 
 
-def _resumed(namespace: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Namespace and options for a struct that msgspec has half made. It sets the options and defaults afterwards."""
+def _definition(namespace: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Namespace and options of a struct that msgspec.defstruct() is creating; it sets options and defaults later."""
     slots = namespace["__slots__"]
     options = {"kw_only": True, "gc": True, "dict": "__dict__" in slots, "weakref": "__weakref__" in slots}
     return {name: value for name, value in namespace.items() if name != "__slots__"}, options
 
 
-def _shown(struct: msgspec.StructMeta, parameter: Parameter) -> Parameter:
+def _with_list(struct: msgspec.StructMeta, parameter: Parameter) -> Parameter:
     if parameter.name not in _lists(struct) or get_origin(parameter.annotation) is not tuple:
         return parameter
     return parameter.replace(annotation=GenericAlias(list, get_args(parameter.annotation)[:1]), default=[])
 
 
 def _keeps_lists(bases: tuple[type, ...], namespace: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
-    """True if its lists must be lists from the start: a tuple would order and hash otherwise, or have no name here."""
+    """True if lists must stay lists: tuples would order and hash differently, or the name `tuple` is taken."""
     settings = [base.__struct_config__ for base in bases if isinstance(base, msgspec.StructMeta)]
-    unlike = any(options.get(option, any(getattr(each, option) for each in settings)) for option in ("order", "frozen"))
-    return unlike or "tuple" in namespace or "tuple" in namespace.get("__annotations__", ())
+    ordered_or_frozen = any(
+        options.get(option, any(getattr(each, option) for each in settings)) for option in ("order", "frozen")
+    )
+    return ordered_or_frozen or "tuple" in namespace or "tuple" in namespace.get("__annotations__", ())
 
 
 def _tuple_fields(namespace: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def _tuple_fields(namespace: Mapping[str, Any], hints: Mapping[str, Any]) -> dic
 
 
 def _tuple_hint(hint: Any) -> Any:
-    """`list[T]` → `tuple[T, ...]`; None for any other hint."""
+    """`list[T]` → `tuple[T, ...]`; None for other annotations."""
     if isinstance(hint, str):
         found = _LIST.fullmatch(hint)
         return found and f"tuple[{found[1]}, ...]"
@@ -99,10 +101,10 @@ def _tuple_hint(hint: Any) -> Any:
 
 
 def _tuple_field(found: Any) -> Any:
-    """The same field with an empty tuple as its default; None for what is no list by default."""
+    """The field with an empty tuple as its default; None for fields that are not lists by default."""
     factory = found.default_factory if isinstance(found, _Field) else None
     if factory is list:
-        return msgspec.field(default=(), name=found.name)  # msgspec does not write what is the default itself
+        return msgspec.field(default=(), name=found.name)  # msgspec omits the default value itself
     if factory is required_list:
         return msgspec.field(default_factory=_no_elements, name=found.name)
     return None
@@ -111,30 +113,30 @@ def _tuple_field(found: Any) -> Any:
 def _read_as(struct: type, field: str, *, a_list: bool) -> None:
     found = getattr(struct, field, None)
     if a_list and isinstance(found, MemberDescriptorType):
-        setattr(struct, _kept(field), found)
-        setattr(struct, field, property(_reader(_kept(field)), found.__set__, found.__delete__))
-    elif not a_list and isinstance(found, property) and hasattr(struct, _kept(field)):
-        setattr(struct, field, getattr(struct, _kept(field)))  # it inherits a list, and says it is something else
+        setattr(struct, _stored(field), found)
+        setattr(struct, field, property(_reader(_stored(field)), found.__set__, found.__delete__))
+    elif not a_list and isinstance(found, property) and hasattr(struct, _stored(field)):
+        setattr(struct, field, getattr(struct, _stored(field)))  # an inherited list field, redeclared as something else
 
 
-def _kept(field: str) -> str:
-    """The name under which what is kept for a field is found: one that no field can have."""
-    return f"_{field} as kept"
+def _stored(field: str) -> str:
+    """The attribute that stores the field; no field can have this name."""
+    return f"_{field} as stored"
 
 
-def _reader(kept: str) -> Callable[[Any], Any]:
+def _reader(stored: str) -> Callable[[Any], Any]:
     def read(self: Any) -> Any:
-        value = getattr(self, kept)
+        value = getattr(self, stored)
         if type(value) is not tuple:
             return value
         fresh = list(value)
-        # It lies in a struct that the collector does not look into: to visit it would find nothing.
+        # The struct is not tracked by the garbage collector, so visiting the list is useless.
         untrack(fresh)
-        with _reading:  # threads that read it at once all get the same list
-            found = getattr(self, kept)
+        with _reading:  # concurrent readers get the same list
+            found = getattr(self, stored)
             if found is not value:
                 return found
-            force_setattr(self, kept, fresh)
+            force_setattr(self, stored, fresh)
         return fresh
 
     return read
@@ -147,7 +149,7 @@ def _lists(struct: msgspec.StructMeta) -> tuple[str, ...]:
 
 @cache
 def lists_by_default(struct: msgspec.StructMeta) -> Mapping[str, str]:
-    """The lists of a struct that are empty unless something else is said: attribute → wire name."""
+    """The lists of a struct that are empty by default: attribute → wire name."""
     fields, wires, defaults = struct.__struct_fields__, struct.__struct_encode_fields__, struct.__struct_defaults__
     # From the end, because the first fields may have no default.
     known = zip(reversed(fields), reversed(wires), reversed(defaults), strict=False)
@@ -155,13 +157,13 @@ def lists_by_default(struct: msgspec.StructMeta) -> Mapping[str, str]:
 
 
 def equal(one: msgspec.Struct, other: Any) -> bool:
-    """True if both are of one type and say the same, whichever of their lists were read."""
+    """True if both have the same type and equal values, whether their lists were read or not."""
     struct = type(one)
     places = _compared_lists(struct)
     if not places or type(other) is not struct:
         return msgspec.Struct.__eq__(one, other)
-    # Looked at once, because other threads may be reading lists meanwhile; and compared once, because to compare again
-    # at each level what differs would take twice as long with each.
+    # Read once, because other threads may convert lists meanwhile. Compared once, because comparing again at each level
+    # would double the time per level.
     ours, theirs = astuple(one), astuple(other)
     for place in places:
         if type(ours[place]) is not type(theirs[place]):
@@ -171,7 +173,7 @@ def equal(one: msgspec.Struct, other: Any) -> bool:
 
 @cache
 def _compared_lists(struct: msgspec.StructMeta) -> tuple[int, ...]:
-    """Where the lists of a struct are among its fields; nowhere if its class says that it is not to be compared."""
+    """The positions of the lists among the fields; empty if the struct does not define equality."""
     fields = struct.__struct_fields__
     return tuple(fields.index(each) for each in _lists(struct)) if struct.__struct_config__.eq else ()
 
@@ -181,7 +183,7 @@ def _with_lists(values: tuple[Any, ...]) -> list[Any]:
 
 
 def leave_out_empty(value: Any, tree: Any) -> None:
-    """Take out of a value's tree the empty lists that are not sent: somebody has only read them, or emptied them."""
+    """Remove empty lists from the tree of a value if they are not to be sent."""
     left = [(value, tree)]
     while left:
         value, tree = left.pop()

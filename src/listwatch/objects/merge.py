@@ -1,25 +1,25 @@
-"""What to send back when part of an object was changed: the change, on top of all that came.
+"""Merges a change into the received JSON, so that fields unknown to the models survive.
 
 A model knows the fields of one Kubernetes version. A newer server sends more, and they must survive a read, a change
-and a write. So three things are merged: what came, what was seen of it, and what it is now.
+and a write. It is a three-way merge of the received JSON, what the model decoded from it, and the current value.
 
-    came  {"name": "a", "size": 1.50, "new": 2}
-    seen  {"name": "a", "size": 1.5}              the fields that the model knows
-    now   {"name": "b", "size": 1.5}
-    sent  {"name": "b", "size": 1.50, "new": 2}
+    received  {"name": "a", "size": 1.50, "new": 2}
+    decoded   {"name": "a", "size": 1.5}              the fields that the model knows
+    current   {"name": "b", "size": 1.5}
+    sent      {"name": "b", "size": 1.50, "new": 2}
 
-What holds:
+Guarantees:
 
-* What was not changed goes back as the bytes that came, at every level: the spelling of numbers, escapes, nulls, order.
-* A field that was not seen stays, as long as what holds it does. So it is for the fields of a struct, also of one that
-  was replaced by another in the same place, and for the entries of a map.
-* An element of a list keeps its unseen fields when it is changed, moved, or has others put in or taken out around it.
-  It is known again by being the same, or by what identifies it: its name, its uid and the like. Elements that nothing
-  identifies are known by their order, if as many were changed as are left.
+* Unchanged values are sent as the received bytes, at every level: spelling of numbers, escapes, nulls, order.
+* An unknown field stays as long as its parent does. This holds for the fields of a struct, also if it was replaced by
+  another struct in the same place, and for the entries of a map.
+* A list element keeps its unknown fields when it is changed or moved, or when elements around it are added or removed.
+  It is matched by equality, or by an identifying field such as its name or uid. Elements without an identifying field
+  are matched by their order, if the number of changed elements is the number of remaining ones.
 
-What cannot hold: an element that got another identity is another element; of elements that nothing identifies, those
-that were changed cannot be told apart when others came or went in the same list. These lose what was not seen of them,
-as does whatever is taken out. A key that came twice comes back once, if what holds it was changed.
+Limits: an element with a changed identity is a new element. Changed elements without an identity cannot be matched if
+other elements of that list were added or removed. These lose their unknown fields, as do removed elements. A duplicate
+key is sent once if its parent was changed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from typing import TypeVar
 import msgspec
 
 from listwatch.objects.reading import Tree
-from listwatch.objects.reasons import UNREADABLE
+from listwatch.objects.reasons import DECODE_FAILURES
 
 __all__ = ["merge", "same"]
 
-# What tells the elements of the API's lists apart, most telling first.
+# Fields that identify list elements in the API, the most specific first.
 _IDENTITIES = ("uid", "name", "type", "key", "mountPath", "devicePath", "containerPort", "port", "ip", "host", "path")
 
 _maps = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -43,64 +43,66 @@ _lists = msgspec.json.Decoder(list[msgspec.Raw])
 
 T = TypeVar("T")
 Mark = Callable[[Tree], object]
-"""What an element is known by; None where it has no such thing."""
+"""Returns the identity of an element, or None if it has none."""
 
 
-def merge(came: msgspec.Raw, seen: Tree, now: Tree) -> Tree:
-    """What came, changed as `seen` was changed into `now`; what was not changed is still raw JSON in it."""
-    if same(now, seen):
-        return came
-    if isinstance(seen, dict) and isinstance(now, dict) and (fields := _opened(came, _maps)) is not None:
-        return _merge_maps(fields, seen, now)
-    if isinstance(seen, list) and isinstance(now, list) and (elements := _opened(came, _lists)) is not None:
-        return _merge_lists(elements, seen, now)
-    return now
+def merge(received: msgspec.Raw, decoded: Tree, current: Tree) -> Tree:
+    """Apply the change from `decoded` to `current` to the received JSON. Unchanged values stay raw JSON."""
+    if same(current, decoded):
+        return received
+    if isinstance(decoded, dict) and isinstance(current, dict) and (fields := _opened(received, _maps)) is not None:
+        return _merge_maps(fields, decoded, current)
+    if isinstance(decoded, list) and isinstance(current, list) and (elements := _opened(received, _lists)) is not None:
+        return _merge_lists(elements, decoded, current)
+    return current
 
 
-def _opened(came: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
+def _opened(received: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
     try:
-        return decoder.decode(came)
-    except UNREADABLE:
-        return None  # a null came, or something of another type: there is nothing to build on
+        return decoder.decode(received)
+    except DECODE_FAILURES:
+        return None  # null, or a value of another type
 
 
-def same(now: Tree, seen: Tree) -> bool:
-    """True if nothing was changed. Python takes 1, 1.0 and True for equal; JSON does not."""
-    return bool(now == seen) and msgspec.json.encode(now) == msgspec.json.encode(seen)
+def same(current: Tree, decoded: Tree) -> bool:
+    """True if both are equal JSON. Python considers 1, 1.0 and True equal; JSON does not."""
+    return bool(current == decoded) and msgspec.json.encode(current) == msgspec.json.encode(decoded)
 
 
-def _merge_maps(came: dict[str, msgspec.Raw], seen: dict[str, Tree], now: dict[str, Tree]) -> dict[str, Tree]:
+def _merge_maps(
+    received: dict[str, msgspec.Raw], decoded: dict[str, Tree], current: dict[str, Tree]
+) -> dict[str, Tree]:
     merged: dict[str, Tree] = {}
-    for name, value in came.items():
-        if name in now:
-            merged[name] = merge(value, seen[name], now[name]) if name in seen else now[name]
-        elif name not in seen:
+    for name, value in received.items():
+        if name in current:
+            merged[name] = merge(value, decoded[name], current[name]) if name in decoded else current[name]
+        elif name not in decoded:
             merged[name] = value
-    for name, value in now.items():
-        # A zero value that the model added by itself is no change.
-        if name not in came and not (name in seen and same(value, seen[name])):
+    for name, value in current.items():
+        # A zero value that the model added is not a change.
+        if name not in received and not (name in decoded and same(value, decoded[name])):
             merged[name] = value
     return merged
 
 
-def _merge_lists(came: list[msgspec.Raw], seen: list[Tree], now: list[Tree]) -> list[Tree]:
-    before = _partners(seen, now)
+def _merge_lists(received: list[msgspec.Raw], decoded: list[Tree], current: list[Tree]) -> list[Tree]:
+    before = _matches(decoded, current)
     return [
-        merge(came[before[place]], seen[before[place]], each) if place in before else each
-        for place, each in enumerate(now)
+        merge(received[before[place]], decoded[before[place]], each) if place in before else each
+        for place, each in enumerate(current)
     ]
 
 
-def _partners(seen: list[Tree], now: list[Tree]) -> dict[int, int]:
-    """For places in `now`, the place in `seen` of the element that it was."""
+def _matches(decoded: list[Tree], current: list[Tree]) -> dict[int, int]:
+    """For positions in `current`, the position of the same element in `decoded`."""
     found: dict[int, int] = {}
     for mark in (_content, _identity, *map(_field, _IDENTITIES)):
         taken = set(found.values())
-        if len(taken) == len(seen):
+        if len(taken) == len(decoded):
             break
-        before, after = _places(seen, mark, taken), _places(now, mark, found)
+        before, after = _places(decoded, mark, taken), _places(current, mark, found)
         for each, places in after.items():
-            # Several of one mark are told apart by their order, which only helps if all are still there.
+            # Several elements with one identity are matched by their order, if all of them are still there.
             if mark is _content or len(places) == len(before[each]):
                 found.update(zip(places, before[each], strict=False))
     return found
@@ -109,8 +111,8 @@ def _partners(seen: list[Tree], now: list[Tree]) -> dict[int, int]:
 def _places(elements: list[Tree], mark: Mark, taken: Container[int]) -> defaultdict[object, list[int]]:
     places: defaultdict[object, list[int]] = defaultdict(list)
     for place, element in enumerate(elements):
-        if place not in taken and (known_by := mark(element)) is not None:
-            places[known_by].append(place)
+        if place not in taken and (identity := mark(element)) is not None:
+            places[identity].append(place)
     return places
 
 
@@ -119,7 +121,7 @@ def _content(element: Tree) -> object:
 
 
 def _identity(element: Tree) -> object:
-    # All of it together. The same for all elements that nothing identifies, which leaves them their order.
+    # All identifying fields together. Equal for all elements without any, which are then matched by their order.
     return tuple(_field(name)(element) for name in (*_IDENTITIES, "protocol"))
 
 

@@ -1,16 +1,16 @@
-"""What every object and every list carries. Written by hand, because everything else is built on it."""
+"""The metadata of objects and lists. Written by hand, because the generated models build on it."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import msgspec
 from msgspec import field
 
 from listwatch.errors import DecodeError
+from listwatch.json_value import JSONObject
 from listwatch.objects.model import Model
-from listwatch.objects.reasons import UNREADABLE, reason_of
+from listwatch.objects.reasons import DECODE_FAILURES, reason_of
 
 __all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "ShardInfo"]
 
@@ -18,7 +18,7 @@ _NOTHING = msgspec.Raw()
 
 
 class OwnerReference(Model, kw_only=True):
-    """The object that this one belongs to, and goes with."""
+    """An owner of an object; the garbage collector deletes the object with its owners."""
 
     api_version: str = field(default_factory=str)
     kind: str = field(default_factory=str)
@@ -29,7 +29,7 @@ class OwnerReference(Model, kw_only=True):
 
 
 class ManagedFieldsEntry(Model, kw_only=True):
-    """Which manager owns which fields."""
+    """The fields that one manager owns."""
 
     manager: str | None = None
     operation: str | None = None
@@ -37,22 +37,22 @@ class ManagedFieldsEntry(Model, kw_only=True):
     time: datetime | None = None
     fields_type: str | None = None
     fields_v1: msgspec.Raw = _NOTHING
-    """The set of owned fields as the JSON that came: often a third of an object, and hardly ever looked at."""
+    """The set of owned fields, as received JSON: often a third of an object, and rarely read."""
     subresource: str | None = None
 
     @property
-    def fields(self) -> dict[str, Any]:
-        """The set of owned fields, decoded anew at each call."""
+    def fields(self) -> JSONObject:
+        """The set of owned fields, decoded at each call."""
         try:
-            owned: dict[str, Any] = {} if self.fields_v1 == _NOTHING else msgspec.json.decode(self.fields_v1)
-        except UNREADABLE as error:
-            what = f"managed fields of {self.manager or 'nobody'}"
+            owned: JSONObject | None = {} if self.fields_v1 == _NOTHING else msgspec.json.decode(self.fields_v1)
+        except DECODE_FAILURES as error:
+            what = f"managedFields of {self.manager or 'an unnamed manager'}"
             raise DecodeError(reason_of(error), object_name=what, field="fieldsV1") from None
         return owned or {}
 
 
 class ObjectMeta(Model, kw_only=True):
-    """Name, identity, version, labels and life of one object; `""` and 0 where the server said nothing."""
+    """The metadata of an object. Absent strings are `""` and absent numbers 0."""
 
     name: str = ""
     generate_name: str = ""
@@ -72,13 +72,13 @@ class ObjectMeta(Model, kw_only=True):
 
 
 class ShardInfo(Model, kw_only=True):
-    """Which part of a sharded collection a list holds."""
+    """The shard of a collection that a list contains."""
 
     selector: str = field(default_factory=str)
 
 
 class ListMeta(Model, kw_only=True):
-    """The version a list was read at, and how to go on reading it."""
+    """The resource version of a list, and the token of its next page."""
 
     self_link: str = ""
     resource_version: str = ""

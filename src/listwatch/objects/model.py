@@ -1,6 +1,6 @@
-"""What an API type is made of: the Struct every nested type derives from, and the values that need a word of their own.
+"""The base class of nested API types, and the annotated types of quantities and times.
 
-`object.py` holds whole objects; this module holds what lies inside them. `reading.py` and `writing.py` do the work.
+`object.py` has whole objects, this module what is inside them. `reading.py` and `writing.py` convert from and to JSON.
 """
 
 from __future__ import annotations
@@ -18,37 +18,36 @@ from listwatch.objects.writing import clone, to_tree
 __all__ = ["MicroTime", "Model", "Quantity", "required_dict", "required_list"]
 
 Quantity = Annotated[str, msgspec.Meta(extra={"wire": "quantity"})]
-"""A resource quantity such as `"500m"`, as the API spells it; `listwatch.Quantity` computes with it."""
+"""A resource quantity as a string, such as `"500m"`; `listwatch.Quantity` computes with it."""
 
 MicroTime = Annotated[datetime, msgspec.Meta(extra={"wire": "microtime"})]
-"""A time that the API insists on reading with six digits after the second."""
+"""A time that the API requires with microseconds."""
 
 
 class Model(
     msgspec.Struct, metaclass=StructWithLists, omit_defaults=True, repr_omit_defaults=True, rename="camel", gc=False
 ):
-    """A nested API type: attributes are snake_case, the wire has the API's own names, what is unset is not sent."""
+    """A nested API type. Attributes are snake_case, JSON has the names of the API, and unset fields are not sent."""
 
-    # gc=False: these hold data that cannot refer back to its holder, and collector passes over
-    # millions of them are what makes other clients slow.
+    # gc=False: the data cannot contain reference cycles, and garbage collections over millions of structs are slow.
 
     @classmethod
     def from_dict(cls, tree: Tree) -> Self:
-        """Read the wire form. What the type does not know is dropped: only whole objects keep it."""
+        """From a dict of wire names. Unknown fields are dropped; only whole objects keep them."""
         value: Self = convert(tree, cls, what=cls.__name__)
         return value
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form, as a dict of its own."""
+        """The value as a new dict of wire names."""
         tree: dict[str, Any] = to_tree(self, type(self), what=type(self).__name__)
         return tree
 
     def copy(self) -> Self:
-        """An independent copy: changing either never shows in the other."""
-        twin: Self = clone(self, type(self))
-        return twin
+        """An independent copy."""
+        duplicate: Self = clone(self, type(self))
+        return duplicate
 
-    if not TYPE_CHECKING:  # type checkers know what a struct has of these
+    if not TYPE_CHECKING:  # type checkers know these methods of a struct
         __eq__ = equal
         __hash__ = msgspec.Struct.__hash__
 
@@ -57,12 +56,12 @@ class Model(
         shown = (f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
+    def __rich_repr__(self) -> list[tuple[str, object]]:
         shown = [(name, getattr(self, name)) for name, _ in super().__rich_repr__()]
-        unshown = lists_by_default(type(self)) if self.__struct_config__.repr_omit_defaults else {}
-        return [(name, value) for name, value in shown if value != [] or name not in unshown]
+        hidden = lists_by_default(type(self)) if self.__struct_config__.repr_omit_defaults else {}
+        return [(name, value) for name, value in shown if value != [] or name not in hidden]
 
 
 def required_dict() -> dict[str, Any]:
-    """The default of a map the API always writes, even when it is empty."""
+    """The default of a map that the API always writes, even if it is empty."""
     return {}

@@ -1,8 +1,8 @@
-"""One API object: its head is read when it arrives, every other part when it is touched.
+"""API objects: the head is decoded on arrival, every other part on first access.
 
-    bytes ──from_wire──▶ Object ──touch──▶ decoded parts ──to_json──▶ the bytes that came, and on top what was changed
+    bytes ──from_wire──▶ Object ──access──▶ decoded parts ──to_json──▶ the received bytes, with changes merged in
 
-`fields.py` has the lazy part, `unstructured.py` the object of any kind.
+`fields.py` has the lazy fields, `unstructured.py` the object of any kind.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import msgspec
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
-from listwatch.objects.fields import LazyField, MetadataField, lazy
-from listwatch.objects.head import Head, Labels, parts_decoder, read_head, salvage
+from listwatch.objects.fields import LazyField, LazyParts, MetadataField, lazy
+from listwatch.objects.head import Head, Labels, read_damaged_head, read_head
 from listwatch.objects.managed_fields import cut_managed_fields
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import tree_of
-from listwatch.objects.reasons import UNREADABLE, reason_of
+from listwatch.objects.reasons import DECODE_FAILURES, reason_of
 from listwatch.objects.untracked import untrack
-from listwatch.objects.wire import compact, refuse_repeated_keys
+from listwatch.objects.wire import compact, reject_duplicate_keys
 from listwatch.objects.writing import clone, encode, to_json
 
 __all__ = ["Object", "lazy"]
@@ -32,92 +32,86 @@ _EMPTY = (_NULL, msgspec.Raw(b'""'))
 
 
 @dataclass_transform(kw_only_default=True)
-class _Kept:
-    """What an object is kept as. Apart from `Object`, because type checkers take no fields from a class marked so."""
+class _TypedFields(LazyParts):
+    """Lets type checkers derive `__init__` from the lazy fields; they read no fields from the marked class itself."""
 
-    __slots__ = ("__dict__", "__weakref__", "_head", "_parts", "_raw")
-
-    _raw: bytes
-    # What a cache needs of the metadata; once the whole of it was touched it may have been changed, and stands here.
-    _head: Head | ObjectMeta
-    # Where the parts are in the bytes: unknown; or after a first touch, a struct with those of the other lazy fields;
-    # or a dict with all of them.
-    _parts: Any
+    __slots__ = ()
 
 
-class Object(_Kept):
-    """Bytes that came from a server, read where they are touched; shared by readers, so `copy()` before a change."""
+class Object(_TypedFields):
+    """An API object, decoded where it is accessed. Caches share objects between readers: `copy()` before a change."""
 
-    # Any thread may read. The bytes and the head never change; what a touch adds is made of them alone, is stored by
-    # single steps that the interpreter makes atomic, and is looked up once per use. Changing is for a copy's owner.
+    # Reading is thread-safe. The bytes and the head never change, and what an access adds is derived from them and
+    # stored in a single atomic step. Only the owner of a copy may change it.
 
     __slots__ = ()
 
     resource: ClassVar[Resource | None] = None
     gvk: ClassVar[GroupVersionKind | None] = None
 
-    metadata: ObjectMeta = MetadataField(ObjectMeta, "metadata")  # type: ignore[assignment]  # as lazy() does it
+    metadata: ObjectMeta = MetadataField(ObjectMeta, "metadata")  # type: ignore[assignment]  # declared as with lazy()
 
-    _said: ClassVar[Mapping[str, str]] = {}
-    lazy_fields: ClassVar[Mapping[str, LazyField]] = {"metadata": metadata}  # type: ignore[dict-item]  # lazy() says Any
+    _type_fields: ClassVar[Mapping[str, str]] = {}  # apiVersion and kind of this class
+    lazy_fields: ClassVar[Mapping[str, LazyField]] = {"metadata": metadata}  # type: ignore[dict-item]  # the attribute is declared as its value
 
     def __init_subclass__(cls, *, resource: Resource | None = None, gvk: GroupVersionKind | None = None) -> None:
         cls.resource = resource or cls.resource
         cls.gvk = gvk or (resource.gvk if resource else cls.gvk)
         own = {name: field for name, field in vars(cls).items() if isinstance(field, LazyField)}
         cls.lazy_fields = {**cls.lazy_fields, **own}
-        cls._said = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind} if cls.gvk else {}
+        cls._type_fields = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind} if cls.gvk else {}
 
     def __init__(self, **parts: Any) -> None:
         unknown = parts.keys() - self.lazy_fields.keys()
         if unknown:
-            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}; it has {_names(self)}")
+            names = ", ".join(sorted(unknown))
+            raise TypeError(f"{type(self).__name__} has no field {names}; its fields are {_names(self)}")
         self._raw = b"{}"
         self._head = Head()
         self._parts = None
         self.metadata = parts.pop("metadata", None) or ObjectMeta()
         self.__dict__.update(parts)
 
-    # --- reading -------------------------------------------------------------------------------------------------
+    # --- decoding ------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
-        """The object in these bytes, which it keeps. Only its head is read; `from_json` is the one that checks."""
+        """From the bytes of one object, which are kept. Only the head is decoded and checked; see `from_json`."""
         self = cls.__new__(cls)
         self._raw = raw
         self._parts = None
         try:
             self._head = read_head(raw)
-        except UNREADABLE:
-            self._head = salvage(raw, cls.__name__)
+        except DECODE_FAILURES:
+            self._head = read_damaged_head(raw, cls.__name__)
         untrack(self)
         return self
 
     @classmethod
     def from_json(cls, text: bytes | str) -> Self:
-        """The object in a JSON document; its apiVersion and kind must be those of this class, or absent."""
+        """From a JSON document; its apiVersion and kind must be those of this class, or absent."""
         raw = compact(text, cls.__name__)
         self = cls.from_wire(raw)
-        refuse_repeated_keys(raw, self.describe())
-        return self._checked()
+        reject_duplicate_keys(raw, self.describe())
+        return self._check_type()
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any]) -> Self:
-        """The object in a dict of wire names, which is not kept."""
+        """From a dict of wire names, which is copied."""
         if not isinstance(tree, Mapping):
             raise DecodeError(f"expected a mapping, got {type(tree).__name__}", object_name=cls.__name__)
-        return cls.from_wire(to_json(tree, what=cls.__name__))._checked()
+        return cls.from_wire(to_json(tree, what=cls.__name__))._check_type()
 
     @classmethod
     def from_yaml(cls, text: str | bytes) -> Self:
-        """The object in a YAML text of one document."""
+        """From a YAML string with one document."""
         from listwatch.objects.manifests import read_one
 
         return cls.from_dict(read_one(text))
 
     @classmethod
     def all_from_yaml(cls, text: str | bytes) -> list[Self]:
-        """The objects in a YAML text of any number of documents; empty ones are passed over."""
+        """From a YAML string with any number of documents; empty ones are ignored."""
         from listwatch.objects.manifests import read_all
 
         return [cls.from_dict(tree) for tree in read_all(text)]
@@ -142,12 +136,12 @@ class Object(_Kept):
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """The labels, to read; `metadata.labels` is where they are changed."""
+        """The labels, read-only; change `metadata.labels`."""
         head = self._head
         if type(head) is not Head:
             return MappingProxyType(head.labels or {})
-        shared: Any = head.raw_labels  # looked at here, too, because selectors ask every object
-        return shared.texts if type(shared) is Labels else head.labels
+        shared: object = head.raw_labels  # a fast path, because selectors read the labels of every object
+        return shared.values if type(shared) is Labels else head.labels
 
     @property
     def key(self) -> ObjectKey:
@@ -156,7 +150,7 @@ class Object(_Kept):
 
     @property
     def cache_key(self) -> str:
-        """`namespace/name`, or `name` alone: what caches keep it under; empty where it has no name."""
+        """`namespace/name`, or `name` for cluster-scoped objects: the key in caches. Empty without a name."""
         head = self._head
         name, namespace = head.name, head.namespace
         return f"{namespace}/{name}" if namespace and name else name
@@ -169,20 +163,20 @@ class Object(_Kept):
     def kind(self) -> str:
         return self.gvk.kind if self.gvk else type(self).__name__
 
-    # --- writing -------------------------------------------------------------------------------------------------
+    # --- encoding ------------------------------------------------------------------------------------------------
 
     def to_json(self) -> bytes:
-        """The object as JSON: whatever nobody changed is the bytes that came."""
-        if self._is_untouched() and not self._unsaid():
+        """The object as JSON. Parts that were not changed are the received bytes."""
+        if self._is_untouched() and not self._missing_type_fields():
             return self._raw
         content = self._content()
         return self._raw if content == self._split() else encode(content, what=self.kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """The object as a new dict of wire names: a valid manifest."""
+        """The object as a new dict of wire names, which is a valid manifest."""
         try:
             tree: dict[str, Any] = msgspec.json.decode(self.to_json())
-        except UNREADABLE as error:
+        except DECODE_FAILURES as error:
             raise DecodeError(reason_of(error), object_name=self.describe()) from None
         return tree
 
@@ -193,135 +187,101 @@ class Object(_Kept):
         return write(self.to_dict())
 
     def copy(self) -> Self:
-        """An independent copy: changing either never shows in the other."""
-        twin = type(self).__new__(type(self))
-        twin._raw, head, twin._parts = self._raw, self._head, self._parts
-        # A snapshot of what is decoded, because another thread may be touching more of it.
+        """An independent copy."""
+        duplicate = type(self).__new__(type(self))
+        duplicate._raw, head, duplicate._parts = self._raw, self._head, self._parts
+        # Iterates over a copy: another thread may decode further parts meanwhile.
         for name, value in self.__dict__.copy().items():
             if field := self.lazy_fields.get(name):
-                twin.__dict__[name] = clone(value, field.type)
-        twin._head = twin.__dict__.get("metadata", head)
-        return twin
+                duplicate.__dict__[name] = clone(value, field.type)
+        duplicate._head = duplicate.__dict__.get("metadata", head)
+        return duplicate
 
     def without_managed_fields(self) -> Self:
-        """The same object without `metadata.managedFields`; itself where it has none."""
-        if not self._is_untouched():  # it may have been changed, too
-            twin = self.copy()
-            twin.metadata.managed_fields = []
-            return twin if self.metadata.managed_fields else self
+        """The object without `metadata.managedFields`; the same instance if it has none."""
+        if not self._is_untouched():  # it may have changes
+            duplicate = self.copy()
+            duplicate.metadata.managed_fields = []
+            return duplicate if self.metadata.managed_fields else self
         try:
             raw = cut_managed_fields(self._raw)
-        except UNREADABLE:
-            return self  # what is wrong with it is told when it is touched
+        except DECODE_FAILURES:
+            return self  # the error is raised when the damaged part is accessed
         if raw is self._raw:
             return self
-        twin = self.copy()
-        twin._raw, twin._parts = raw, None
-        head: Any = self._head
-        head.share_labels()  # else it would keep the longer bytes alive
-        untrack(twin)
-        return twin
+        duplicate = self.copy()
+        duplicate._raw, duplicate._parts = raw, None
+        if isinstance(self._head, Head):
+            self._head.share_labels()  # a view of the labels would keep the original bytes alive
+        untrack(duplicate)
+        return duplicate
 
     @property
     def parts(self) -> Mapping[str, msgspec.Raw]:
-        """The top-level parts as they came, by wire name."""
+        """The received top-level parts, by wire name."""
         return MappingProxyType(self._split())
 
-    def part(self, wire: str) -> msgspec.Raw | None:
-        """One top-level part as it came, None if it did not."""
-        return self._split().get(wire)
-
     def peek(self, wire: str) -> Any:
-        """One top-level part as it is now: its value if it was touched, else the JSON that came. Keeps nothing."""
+        """One top-level part: its value if it was decoded, else the received JSON. Decodes nothing."""
         for name, field in self.lazy_fields.items():
             if field.wire == wire and name in self.__dict__:
                 return self.__dict__[name]
         return self._find_parts().get(wire)
 
     def describe(self) -> str:
-        """Kind and key, for messages."""
-        return self._described_as(self.kind)
+        return self._describe_as(self.kind)
 
-    def _described_as(self, kind: str) -> str:
-        return f"{kind} {self.key}" if self.name else f"{kind} without a name"
-
-    def _touch(self, field: LazyField) -> Any:
-        """The value of a part that is not decoded yet."""
-        parts = self._parts
-        if type(parts) is dict:
-            return field.read(parts.get(field.wire), self)
-        if parts is not None and (part := getattr(parts, field.name)) is not msgspec.UNSET:
-            return field.read(part, self)
-        try:
-            found = field.opener(type(self)).decode(self._raw)
-        except UNREADABLE:
-            return field.read(self.part(field.wire), self)
-        value = getattr(found, field.name)
-        setattr(found, field.name, msgspec.UNSET)
-        self._parts = found
-        return field.zero() if value is None else value
-
-    def _split(self) -> dict[str, msgspec.Raw]:
-        parts = self._parts = self._find_parts()
-        return parts
-
-    def _find_parts(self) -> dict[str, msgspec.Raw]:
-        parts: dict[str, msgspec.Raw] = self._parts
-        if type(parts) is dict:
-            return parts
-        try:
-            return parts_decoder.decode(self._raw)
-        except UNREADABLE as error:
-            raise DecodeError(reason_of(error), object_name=self._described_as(type(self).__name__)) from None
-
-    def _content(self) -> dict[str, Any]:
-        """All parts by wire name: raw JSON where nobody changed it, in the order that they came."""
-        self._refuse_strangers()
-        came = self._split()
-        content: dict[str, Any] = dict(came)
+    def _content(self) -> dict[str, object]:
+        """All parts by wire name, in the received order. Parts that were not changed are raw JSON."""
+        self._reject_unknown_attributes()
+        received = self._split()
+        content: dict[str, object] = dict(received)
         for name, field in self.lazy_fields.items():
             if name in self.__dict__:
-                content[field.wire] = field.write(self.__dict__[name], came.get(field.wire), self)
-        # What an object is comes first where it did not come, and else stays where it is.
-        unsaid = self._unsaid()
-        return {wire: value for wire, value in (unsaid | content | unsaid).items() if value is not None}
+                content[field.wire] = field.write(self.__dict__[name], received.get(field.wire), self)
+        # apiVersion and kind come first if they were missing, and otherwise keep their position.
+        missing: dict[str, object] = dict(self._missing_type_fields())
+        return {wire: value for wire, value in (missing | content | missing).items() if value is not None}
 
-    def _refuse_strangers(self) -> None:
-        # Else a change under a misspelled name would be lost without a word.
+    def _reject_unknown_attributes(self) -> None:
+        # A change under a misspelled name would be lost silently.
         for name in list(self.__dict__):
             if not (name.startswith("_") or hasattr(type(self), name)):
-                raise EncodeError(f"it was given {name!r}, but has only {_names(self)}", object_name=self.describe())
+                reason = f"unknown attribute {name!r}; its fields are {_names(self)}"
+                raise EncodeError(reason, object_name=self.describe())
 
-    def _unsaid(self) -> dict[str, str]:
-        """What the object is, as far as it did not say so itself: items of lists do not."""
-        came = self._split()
-        return {wire: text for wire, text in self._said.items() if came.get(wire, _NULL) in _EMPTY}
+    def _missing_type_fields(self) -> dict[str, str]:
+        """apiVersion and kind where they were not received: list items have none."""
+        received = self._split()
+        return {wire: text for wire, text in self._type_fields.items() if received.get(wire, _NULL) in _EMPTY}
 
-    def _checked(self) -> Self:
-        for wire, expected in self._said.items():
+    def _check_type(self) -> Self:
+        for wire, expected in self._type_fields.items():
             found = tree_of(self.part(wire))
             if found not in (None, "", expected):
                 reason = f"expected {expected!r}, got {str(found)[:80]!r}"
                 raise DecodeError(reason, object_name=self.describe(), field=wire)
         return self
 
-    # --- Python's own --------------------------------------------------------------------------------------------
+    # --- special methods -----------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
-        """True if both are sent as the same JSON, but for the order of keys."""
+        """True if both encode to the same JSON, apart from the order of keys."""
         if not isinstance(other, Object) or type(self) is not type(other):
             return NotImplemented
         if self._raw == other._raw and self._is_untouched() and other._is_untouched():
             return True
         ours, theirs = self._content(), other._content()
-        return ours.keys() == theirs.keys() and all(_meaning(ours[wire]) == _meaning(theirs[wire]) for wire in ours)
+        return ours.keys() == theirs.keys() and all(
+            _normalized(ours[wire]) == _normalized(theirs[wire]) for wire in ours
+        )
 
     if TYPE_CHECKING:
-        __hash__ = None  # type: ignore[assignment]  # checkers tell those who try; the others are told why
+        __hash__ = None  # type: ignore[assignment]  # at run time the error says why
     else:
 
         def __hash__(self):
-            raise TypeError(f"a {type(self).__name__} can be changed, so it has no hash; use its key or uid")
+            raise TypeError(f"{type(self).__name__} is mutable and not hashable; use its key or uid")
 
     def __repr__(self) -> str:
         version = self.resource_version
@@ -330,22 +290,22 @@ class Object(_Kept):
     def __copy__(self) -> Self:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self.copy()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self).from_wire, (self.to_json(),)
 
     def _is_untouched(self) -> bool:
         return not self.__dict__
 
 
-def _meaning(part: Any) -> Any:
-    """What is equal where only bytes, the order of keys or the spelling of numbers differ."""
+def _normalized(part: object) -> object:
+    """Equal for JSON that differs only in the order of keys or the spelling of numbers."""
     text = msgspec.json.encode(part)
     try:
         return msgspec.json.decode(text)
-    except UNREADABLE:
+    except DECODE_FAILURES:
         return text
 
 

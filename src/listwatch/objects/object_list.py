@@ -1,8 +1,8 @@
-"""A list of objects, as one answer of the server held it."""
+"""A list of objects: one response to a list request."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 import msgspec
@@ -11,7 +11,7 @@ from listwatch.errors import DecodeError
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import ListCutter, WireList, split_list
+from listwatch.objects.wire import ListSplitter, WireList, split_list
 from listwatch.objects.writing import encode, to_json
 
 __all__ = ["ObjectList"]
@@ -20,7 +20,7 @@ T = TypeVar("T", bound=Object)
 
 
 class ObjectList(Generic[T]):
-    """The objects of one answer, the version they were read at, and what could not be read as an object."""
+    """The objects of one list response, its metadata, and errors for items that could not be decoded."""
 
     __slots__ = ("_api_version", "_kind", "broken", "items", "metadata")
 
@@ -41,20 +41,20 @@ class ObjectList(Generic[T]):
 
     @classmethod
     def from_json(cls, body: bytes | str, item: type[T] | None = None) -> Self:
-        """The list in an answer of the server. Objects are copied out, so that none keeps the whole body alive."""
+        """From a response body. Objects are copied out of it, so that none keeps the whole body alive."""
         self = cls()
         self._add(split_list(body), item or cls.item)
         return self
 
     @classmethod
-    def reading(cls, pieces: Iterable[bytes], item: type[T] | None = None) -> Generator[None, None, Self]:
-        """The same from the pieces of an answer, in steps, for those who have other things to do meanwhile."""
-        self, cutter = cls(), ListCutter()
-        for piece in pieces:
-            for group in cutter.feed(piece):
-                self._read(group, cutter.head, item or cls.item)
+    def reading(cls, chunks: Iterable[bytes], item: type[T] | None = None) -> Generator[None, None, Self]:
+        """From the chunks of a response body, as a generator that yields between groups of objects."""
+        self, splitter = cls(), ListSplitter()
+        for chunk in chunks:
+            for group in splitter.feed(chunk):
+                self._read(group, splitter.head, item or cls.item)
                 yield
-        self._add(cutter.finish(), item or cls.item)
+        self._add(splitter.finish(), item or cls.item)
         return self
 
     def _add(self, wire: WireList, item: type[Any]) -> None:
@@ -64,7 +64,7 @@ class ObjectList(Generic[T]):
         self._read(wire.items or (), wire, item)
 
     def _read(self, group: Iterable[msgspec.Raw], wire: WireList, item: type[Any]) -> None:
-        """Read each object; note an error for each that is none, and go on."""
+        """Decode each object; record an error for each that cannot be decoded."""
         read = item.from_wire
         name = _namer(wire) if issubclass(item, Unstructured) else bytes
         for index, raw in enumerate(group, len(self.items) + len(self.broken)):
@@ -76,7 +76,7 @@ class ObjectList(Generic[T]):
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], item: type[T] | None = None) -> Self:
-        """The list in a dict of wire names, which is not kept."""
+        """From a dict of wire names, which is copied."""
         return cls.from_json(to_json(tree, what="a list"), item)
 
     @property
@@ -89,21 +89,21 @@ class ObjectList(Generic[T]):
 
     @property
     def resource_version(self) -> str:
-        """The version to watch from, to miss nothing."""
+        """The resource version to start a watch at."""
         return self.metadata.resource_version
 
     @property
     def continue_token(self) -> str:
-        """What to ask the next page with; empty on the last one."""
+        """The token of the next page; empty on the last page."""
         return self.metadata.continue_
 
     @property
     def remaining(self) -> int | None:
-        """How many objects are on later pages, where the server says so."""
+        """The number of objects on later pages, if the server reports it."""
         return self.metadata.remaining_item_count
 
     def to_json(self) -> bytes:
-        """The list as JSON; objects that nobody changed are the bytes that came."""
+        """The list as JSON. Unchanged objects are the received bytes."""
         content = {
             "apiVersion": self.api_version,
             "kind": self.kind,
@@ -139,24 +139,24 @@ class ObjectList(Generic[T]):
             return NotImplemented
         return (self.kind, self.metadata, self.items) == (other.kind, other.metadata, other.items)
 
-    __hash__ = None  # type: ignore[assignment]  # a list can be changed
+    __hash__ = None  # type: ignore[assignment]  # lists are mutable
 
     def __repr__(self) -> str:
         version = self.resource_version
         return f"<{self.kind} of {len(self.items)}{f' @{version}' if version else ''}>"
 
 
-def _namer(wire: WireList) -> Any:
-    """Gives objects the kind that only their list says, as servers do it for built-in ones."""
+def _namer(wire: WireList) -> Callable[[msgspec.Raw], bytes]:
+    """A function that adds apiVersion and kind to items: servers omit them in lists of built-in kinds."""
     kind = wire.kind.removesuffix("List")
     if not (kind and wire.api_version) or kind == wire.kind:
         return bytes
-    said = msgspec.json.encode({"apiVersion": wire.api_version, "kind": kind})[:-1] + b","
+    type_fields = msgspec.json.encode({"apiVersion": wire.api_version, "kind": kind})[:-1] + b","
 
     def named(raw: msgspec.Raw) -> bytes:
         own = bytes(raw)
-        # What names itself does so before its metadata, or has the last word after it.
-        return said + own[1:] if own.startswith(b'{"metadata":') else own
+        # An item with a kind has it before its metadata, or after it, where it overrides the added one.
+        return type_fields + own[1:] if own.startswith(b'{"metadata":') else own
 
     return named
 

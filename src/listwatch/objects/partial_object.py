@@ -1,4 +1,4 @@
-"""An object of any kind of which only the metadata is known, as a metadata client gets it."""
+"""An object of any kind with only its metadata, as returned by the metadata client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from listwatch.errors import DecodeError
 from listwatch.objects.object import Object
-from listwatch.objects.wire import UNREADABLE
+from listwatch.objects.wire import DECODE_FAILURES
 
 __all__ = ["PartialObjectMetadata"]
 
@@ -23,22 +23,22 @@ _parts = msgspec.json.Decoder(_Parts)
 
 
 class PartialObjectMetadata(Object):
-    """The metadata of an object, and nothing else of it.
-
-    Some servers send the whole object nevertheless; what was not asked for is dropped.
-    """
+    """The metadata of an object. If a server sends the whole object, the rest is dropped."""
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
         try:
-            # Whether the server reduced it or this does, it is kept the same way.
+            # Stored in the same form, whether the server or this client reduced it.
             return super().from_wire(msgspec.json.encode(_parts.decode(raw)))
-        except UNREADABLE:
+        except DECODE_FAILURES:
             return super().from_wire(raw)
 
     def check(self) -> Self:
-        """Raise DecodeError for what cannot be an object's metadata: some other answer was taken for one."""
+        """Raise DecodeError if this is not the metadata of an object but another response."""
         metadata = self.metadata
         if not (metadata.uid or metadata.creation_timestamp or metadata.name or metadata.generate_name):
-            raise DecodeError("it does not look like the metadata of an object", object_name=type(self).__name__)
+            raise DecodeError(
+                "not the metadata of an object: name, uid and creationTimestamp are missing",
+                object_name=type(self).__name__,
+            )
         return self

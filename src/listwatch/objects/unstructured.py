@@ -1,4 +1,4 @@
-"""An object of any kind, read as a mapping of wire names: custom resources, or whatever a program has no model of."""
+"""An object of any kind as a mapping of wire names, for custom resources and kinds without a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from listwatch.objects.fields import write_change
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
 from listwatch.objects.reading import tree_of
-from listwatch.objects.reasons import UNREADABLE, reason_and_place
+from listwatch.objects.reasons import DECODE_FAILURES, reason_and_place
 from listwatch.objects.untracked import untrack_tree
 from listwatch.objects.writing import clone, encode, plain
 
@@ -22,13 +22,13 @@ __all__ = ["Unstructured"]
 
 
 class Unstructured(Object, MutableMapping[str, Any]):
-    """An object as `obj["spec"]["replicas"]`; its `metadata` is typed as in every other, and changed only there."""
+    """An object as a mapping: `obj["spec"]["replicas"]`. `obj.metadata` is typed; `obj["metadata"]` is read-only."""
 
-    # The parts by wire name: bytes until they are touched, then Python values, which are what is sent.
+    # The parts by wire name: raw JSON until they are accessed, then Python values.
     __slots__ = ("_fields",)
 
     def __init__(self, content: Mapping[str, Any] | None = None, *, metadata: ObjectMeta | None = None) -> None:
-        """From a mapping such as a manifest. `metadata` stands in for what the mapping says of it."""
+        """From a mapping such as a manifest. `metadata` replaces the metadata of the mapping."""
         fresh = type(self).from_dict(content or {})
         self._raw, self._head, self._parts = fresh._raw, fresh._head, None
         self._fields: dict[str, Any] | None = None
@@ -51,13 +51,13 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     @property
     def group_version_kind(self) -> GroupVersionKind:
-        """What the object says it is."""
+        """apiVersion and kind of this object."""
         return GroupVersionKind.of(self.api_version, self.kind)
 
     def __getitem__(self, name: str) -> Any:
         if name == "metadata":
-            return self._show_metadata()
-        fields = self._opened()
+            return self._metadata_view()
+        fields = self._open()
         value = fields[name]
         if type(value) is msgspec.Raw:
             value = fields[name] = self._decode(name, value)
@@ -68,40 +68,40 @@ class Unstructured(Object, MutableMapping[str, Any]):
         if name == "metadata":
             self._replace_metadata(value)
         else:
-            self._opened()[name] = value
+            self._open()[name] = value
 
     def __delitem__(self, name: str) -> None:
         if name == "metadata":
-            raise TypeError("an object has metadata: set its fields instead, as in obj.metadata.labels = {}")
-        del self._opened()[name]
+            raise TypeError("metadata cannot be deleted; set its fields, as in obj.metadata.labels = {}")
+        del self._open()[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._opened() or name == "metadata"
+        return name in self._open() or name == "metadata"
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._opened(), "metadata")))
+        return iter(dict.fromkeys((*self._open(), "metadata")))
 
     def __len__(self) -> int:
-        return len(self._opened().keys() | {"metadata"})
+        return len(self._open().keys() | {"metadata"})
 
     def copy(self) -> Self:
-        twin = super().copy()
-        twin._fields = None
+        duplicate = super().copy()
+        duplicate._fields = None
         if self._fields is not None:
-            twin._fields = {name: _copied(value) for name, value in self._fields.items()}
-        return twin
+            duplicate._fields = {name: _copied(value) for name, value in self._fields.items()}
+        return duplicate
 
     def peek(self, wire: str) -> Any:
         return super().peek(wire) if wire == "metadata" or self._fields is None else self._fields.get(wire)
 
-    def _opened(self) -> dict[str, Any]:
+    def _open(self) -> dict[str, Any]:
         if self._fields is None:
             self._fields = dict(self._split())
         return self._fields
 
     def _content(self) -> dict[str, Any]:
-        self._refuse_strangers()
-        content = {name: self._written(name, value) for name, value in self._opened().items()}
+        self._reject_unknown_attributes()
+        content = {name: self._written(name, value) for name, value in self._open().items()}
         if (metadata := self._metadata()) is not None:
             content["metadata"] = metadata
         return content
@@ -113,7 +113,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         try:
             seen = None if part is None else self._decode(name, part)
         except DecodeError:
-            part, seen = None, None  # somebody set it anew, which mends it
+            part, seen = None, None  # the part is damaged, and was replaced
         return write_change(part, seen, now, type_=Any, what=self.describe(), field=name)
 
     def _metadata(self) -> Any:
@@ -122,21 +122,21 @@ class Unstructured(Object, MutableMapping[str, Any]):
             return part
         return self.lazy_fields["metadata"].write(self.metadata, part, self)
 
-    def _show_metadata(self) -> Any:
+    def _metadata_view(self) -> Any:
         now = self._metadata()
         tree = self._decode("metadata", msgspec.Raw(encode(now, what=self.describe())))
-        return _to_show({} if tree is None else tree)
+        return _read_only({} if tree is None else tree)
 
     def _replace_metadata(self, value: Any) -> None:
         fresh = type(self).from_dict({"metadata": value})
-        fields, parts = self._opened(), {**self._split(), **fresh._split()}
-        # The new one is what came, from now on: nothing of the old one is to be merged into it.
+        fields, parts = self._open(), {**self._split(), **fresh._split()}
+        # From now on the new metadata counts as received: nothing of the old one is merged into it.
         self._raw, self._head, self._parts = encode(parts, what="object"), fresh._head, parts
         self.__dict__.pop("metadata", None)
         fields["metadata"] = parts["metadata"]
 
     def _text(self, name: str) -> str:
-        # Never raises, because errors are told with it.
+        # Never raises, because error messages use it.
         try:
             value = (self._split() if self._fields is None else self._fields).get(name)
         except DecodeError:
@@ -147,7 +147,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
     def _decode(self, name: str, raw: msgspec.Raw) -> Any:
         try:
             return msgspec.json.decode(raw)
-        except UNREADABLE as error:
+        except DECODE_FAILURES as error:
             reason, place = reason_and_place(error)
             raise DecodeError(reason, object_name=self.describe(), field=name + place) from None
 
@@ -156,41 +156,41 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
 
 def _copied(value: Any) -> Any:
-    twin = clone(value, Any)
-    return twin if twin == value else copy.deepcopy(value)  # a model in it would have become a mapping
+    duplicate = clone(value, Any)
+    return duplicate if duplicate == value else copy.deepcopy(value)  # clone turns models into mappings
 
 
 # --- metadata as a mapping ---------------------------------------------------------------------------------------
 
 
-def _refuse(*_: Any, **__: Any) -> NoReturn:
-    raise TypeError("this only shows the metadata; change it as in obj.metadata.labels['app'] = 'web'")
+def _reject_change(*_: object, **__: object) -> NoReturn:
+    raise TypeError("obj['metadata'] is read-only; use obj.metadata, as in obj.metadata.labels['app'] = 'web'")
 
 
-class _ShownMap(dict[str, Any]):
-    """A mapping to read. There is one place to change it, and silence about the other would lose changes."""
+class _ReadOnlyMap(dict[str, Any]):
+    """A read-only mapping. Accepting changes here would lose them."""
 
-    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _refuse
+    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _reject_change
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return dict, (dict(self),)
 
 
-class _ShownList(list[Any]):
-    """A list to read."""
+class _ReadOnlyList(list[Any]):
+    """A read-only list."""
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _reject_change
+    append = extend = insert = pop = remove = clear = sort = reverse = _reject_change
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return list, (list(self),)
 
 
-def _to_show(tree: Any) -> Any:
+def _read_only(tree: Any) -> Any:
     match tree:
         case dict():
-            return _ShownMap({name: _to_show(each) for name, each in tree.items()})
+            return _ReadOnlyMap({name: _read_only(each) for name, each in tree.items()})
         case list():
-            return _ShownList(_to_show(each) for each in tree)
+            return _ReadOnlyList(_read_only(each) for each in tree)
         case _:
             return tree

@@ -1,6 +1,6 @@
-"""Cuts a list or a watch stream into objects, without decoding them.
+"""Splits lists and watch streams into objects without decoding them.
 
-`object.py` makes objects of the pieces, `api/watch_events.py` events.
+`object.py` makes objects from the pieces, `api/watch_events.py` makes events.
 """
 
 from __future__ import annotations
@@ -9,32 +9,32 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from listwatch.errors import DecodeError
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.reading import convert
-from listwatch.objects.reasons import UNREADABLE, reason_of
+from listwatch.objects.reasons import DECODE_FAILURES, reason_of
 
 __all__ = [
-    "LONG",
-    "UNREADABLE",
+    "DECODE_FAILURES",
+    "LARGE",
     "LineSplitter",
-    "ListCutter",
+    "ListSplitter",
     "WireEvent",
     "WireList",
     "compact",
     "cut_event",
     "parse_event",
-    "refuse_repeated_keys",
+    "reject_duplicate_keys",
     "split_list",
 ]
 
 
 class WireList(msgspec.Struct, rename="camel", gc=False):
-    """A list as it came: its own metadata, and each object as a view of the bytes."""
+    """A received list: its metadata, and each object as a view of the bytes."""
 
     api_version: str = ""
     kind: str = ""
@@ -58,16 +58,16 @@ _lists = msgspec.json.Decoder(WireList)
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
 _frames = msgspec.json.Decoder(_Frame)
 
-LONG = 1 << 20
-"""How many bytes are too many to be joined or cut in one go."""
+LARGE = 1 << 20
+"""Bodies with more bytes are joined and split in slices, to keep the event loop responsive."""
 
-# Where servers write the objects of a list, and how long a group of them is.
+# How servers start the objects of a list, and the size of a group of objects.
 _ITEMS = b'"items":['
-_SEARCHED = 4096
+_SEARCH_LIMIT = 4096
 _GROUP = 1 << 18
 _TRIES = 32
 
-# Servers write frames exactly so. Cutting by these saves a pass over each object.
+# Servers write frames exactly like this. Splitting by prefix saves one pass over each object.
 _PREFIXES = {
     b'{"type":"%s","object":{' % kind.encode(): kind for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 }
@@ -78,87 +78,88 @@ _PREFIX_LENGTHS = sorted({len(prefix) for prefix in _PREFIXES}, reverse=True)
 
 
 def split_list(body: bytes | str) -> WireList:
-    """Cut the answer to a list request into objects."""
-    # Who prints prettily does so from the start.
+    """Split the response to a list request into objects."""
+    # Pretty-printed responses have line feeds from the start.
     body = body if isinstance(body, bytes) and b"\n" not in body[:64] else compact(body, "a list")
     try:
         wire = _lists.decode(body)
-    except UNREADABLE as error:
-        wire = _split_forgiving(body, error)
+    except DECODE_FAILURES as error:
+        wire = _split_lenient(body, error)
     if wire.items is msgspec.UNSET:
-        # An error or a single object would else pass for an empty list, and a cache would forget all it knows.
+        # Taking an error or a single object for an empty list would clear the cache.
         raise DecodeError(f"expected a list, got {wire.kind or 'something'} without items", object_name="a list")
     return wire
 
 
-def _split_forgiving(body: bytes, error: Exception) -> WireList:
+def _split_lenient(body: bytes, error: Exception) -> WireList:
     try:
         parts = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
         tree = {name: part if name == "items" else msgspec.json.decode(part) for name, part in parts.items()}
         if "items" in tree:
             tree["items"] = msgspec.json.decode(tree["items"], type=list[msgspec.Raw] | None)
-    except UNREADABLE:
+    except DECODE_FAILURES:
         raise DecodeError(reason_of(error, body), object_name="a list") from None
     wire: WireList = convert(tree, WireList, what="a list")
     return wire
 
 
-class ListCutter:
-    """Takes a list in pieces, gives its objects in groups: all at once they would take long, where they are many.
+class ListSplitter:
+    """Takes a list in chunks and returns its objects in groups, so that a large list is split in slices.
 
-    The list must be written as servers write lists. Any other, and a short one, comes in one group at the end.
+    Lists in an unusual format, and short ones, are returned in one group at the end.
     """
 
-    __slots__ = ("_between", "_held", "_start", "head")
+    __slots__ = ("_buffer", "_separator", "_start", "head")
 
     def __init__(self) -> None:
-        self._held = bytearray()
-        # Where the objects begin in what is held, and what stands between two of them: unknown, or None if of no use.
+        self._buffer = bytearray()
+        # The position of the first object in the buffer, and the bytes between two objects: b"" while unknown, None if
+        # the list cannot be split by them.
         self._start = 0
-        self._between: bytes | None = b""
+        self._separator: bytes | None = b""
         self.head = WireList()
-        """What the list said of itself before its objects."""
+        """The fields of the list that precede its objects."""
 
-    def feed(self, piece: bytes) -> Iterator[list[msgspec.Raw]]:
-        """The groups that this piece completes."""
-        self._held += piece
-        if self._between == b"" and len(self._held) > LONG:
-            self._between = self._begin()
+    def feed(self, chunk: bytes) -> Iterator[list[msgspec.Raw]]:
+        """The groups that this chunk completes."""
+        self._buffer += chunk
+        if self._separator == b"" and len(self._buffer) > LARGE:
+            self._separator = self._read_head()
         start = self._start
-        while self._between and (found := self._next_group(start)):
+        while self._separator and (found := self._next_group(start)):
             end, group = found
             yield group
             start = end + 1
-        del self._held[self._start : start]
+        del self._buffer[self._start : start]
 
     def finish(self) -> WireList:
-        """What the list says of itself, and the rest of its objects; DecodeError if it was no list."""
-        return split_list(bytes(self._held))
+        """The fields of the list and the remaining objects; DecodeError if it is not a list."""
+        return split_list(bytes(self._buffer))
 
-    def _begin(self) -> bytes | None:
-        held = self._held
-        start = self._start = held.find(_ITEMS, 0, _SEARCHED) + len(_ITEMS)
-        first = bytes(held[start : held.find(b":", start, start + _SEARCHED) + 1])
+    def _read_head(self) -> bytes | None:
+        buffer = self._buffer
+        start = self._start = buffer.find(_ITEMS, 0, _SEARCH_LIMIT) + len(_ITEMS)
+        first = bytes(buffer[start : buffer.find(b":", start, start + _SEARCH_LIMIT) + 1])
         try:
-            head = self.head = _lists.decode(held[:start] + b"]}")
-        except UNREADABLE:
+            head = self.head = _lists.decode(buffer[:start] + b"]}")
+        except DECODE_FAILURES:
             return None
-        # Objects that do not name themselves have their kind from the list, which has to be known by then.
+        # Objects without a kind get it from the list, whose kind must be known by then.
         is_usual = head.items == [] and first.startswith(b"{") and (head.kind or first != b'{"metadata":')
-        # All objects begin alike.
+        # All objects start with the same key.
         return b"}," + first if is_usual else None
 
     def _next_group(self, start: int) -> tuple[int, list[msgspec.Raw]] | None:
-        """Where it ends, and what is in it; None if its end has not come."""
-        held, end = self._held, start + _GROUP
+        """The end of the group and its objects; None if it is not complete."""
+        buffer, end = self._buffer, start + _GROUP
         for _ in range(_TRIES):
-            end = held.find(self._between or b"", end) + 1
+            end = buffer.find(self._separator or b"", end) + 1
             if not end:
                 return None
-            with suppress(*UNREADABLE):
-                return end, _raws.decode(b"[" + held[start:end] + b"]")
-            # Not between two, but something like it inside of one: then the piece is never whole.
-        self._between = None
+            with suppress(*DECODE_FAILURES):
+                return end, _raws.decode(b"[" + buffer[start:end] + b"]")
+            # The separator was found inside an object, so the slice is not a whole number of objects.
+        self._separator = None
         return None
 
 
@@ -166,9 +167,9 @@ class ListCutter:
 
 
 def cut_event(line: bytes) -> WireEvent | None:
-    """Cut an event by the frame that servers write; None where the line starts or ends otherwise.
+    """Split an event by the frame that servers write; None if the line starts or ends differently.
 
-    What lies between is not looked at. If it turns out not to be one object, `parse_event` has the last word.
+    The object is not checked. If it cannot be decoded, `parse_event` decides.
     """
     for length in _PREFIX_LENGTHS:
         if (kind := _PREFIXES.get(line[:length])) and line.endswith(b"}}"):
@@ -177,23 +178,23 @@ def cut_event(line: bytes) -> WireEvent | None:
 
 
 def parse_event(line: bytes) -> WireEvent:
-    """Cut an event by reading its whole line."""
+    """Split an event by decoding the whole line."""
     try:
         frame = _frames.decode(line)
-    except UNREADABLE as error:
-        # None of the line is shown: it may hold secrets.
+    except DECODE_FAILURES as error:
+        # The line is not shown: it may contain secrets.
         reason = f"{reason_of(error, line)}, in a line of {len(line)} bytes"
         raise DecodeError(reason, object_name="a watch event") from None
     return WireEvent(frame.type, bytes(frame.object))
 
 
 class LineSplitter:
-    """Takes chunks that may be cut anywhere, gives the lines that are complete and not blank, without their ends."""
+    """Takes chunks that may be cut anywhere and returns complete, non-blank lines without line ends."""
 
     __slots__ = ("_pending",)
 
     def __init__(self) -> None:
-        # Pieces of the unfinished line, joined once: a line may be many megabytes in small chunks.
+        # Chunks of the unfinished line, joined once: a line may be many megabytes in small chunks.
         self._pending: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[bytes]:
@@ -208,7 +209,7 @@ class LineSplitter:
         return [each.removesuffix(b"\r") for each in complete if each and not each.isspace()]
 
     def finish(self) -> bytes:
-        """What came after the last line feed: a stream may end without one, or in the middle of an event."""
+        """The bytes after the last line feed; a stream may end without one, or in the middle of an event."""
         line = b"".join(self._pending)
         self._pending.clear()
         return b"" if line.isspace() else line.removesuffix(b"\r")
@@ -218,37 +219,37 @@ class LineSplitter:
 
 
 def compact(text: bytes | str, what: str) -> bytes:
-    """The bytes of a document, in one line, so that they can be a line of a stream; else as they are."""
+    """The bytes of a document on one line, so that it can be a line of a stream."""
     try:
         raw = text.encode() if isinstance(text, str) else bytes(memoryview(text))
         return msgspec.json.format(raw, indent=-1) if b"\n" in raw else raw
     except UnicodeEncodeError:
         raise DecodeError("a string in it contains a lone surrogate", object_name=what) from None
-    except UNREADABLE as error:
+    except DECODE_FAILURES as error:
         raise DecodeError(reason_of(error), object_name=what) from None
 
 
-def refuse_repeated_keys(document: bytes, what: str) -> None:
-    """Raise for a key that is given twice: a mistake of whoever wrote it, and one of the two would be lost."""
+def reject_duplicate_keys(document: bytes, what: str) -> None:
+    """Raise DecodeError for a duplicate key: one of the two values would be lost."""
 
-    def check(pairs: list[tuple[str, Any]]) -> None:
+    def check(pairs: list[tuple[str, object]]) -> None:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
-            raise DecodeError(f"the key {twice!r} is given twice", object_name=what)
+            raise DecodeError(f"duplicate key {twice!r}", object_name=what)
 
     try:
-        if not _keeps_its_keys(document):
+        if not _has_unique_keys(document):
             json.loads(document, object_pairs_hook=check, parse_int=str, parse_float=str)
     except RecursionError:
         raise DecodeError("it is nested too deeply", object_name=what) from None
     except ValueError:
-        pass  # A text in it cannot be read, which is said when it is touched.
+        pass  # An invalid string; it raises on access.
 
 
-def _keeps_its_keys(document: bytes) -> bool:
-    # Nearly every document does, and this tells ten times faster: a key that is lost takes its colon with it. Spaces
-    # before a colon, and quotes and colons written as numbers, spoil the count, so that a closer look is taken.
+def _has_unique_keys(document: bytes) -> bool:
+    # A fast check that is enough for nearly every document: a lost key reduces the number of colons. Spaces before a
+    # colon, and escaped quotes and colons, change the count as well, and lead to the slow check.
     try:
         again = msgspec.json.encode(msgspec.json.decode(document))
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -1,6 +1,6 @@
-"""From values to a tree that the API reads: wire names, times as text, nothing that JSON has no word for.
+"""Converts values to JSON trees: wire names, times as strings; values that JSON cannot represent are rejected.
 
-`reading.py` is the way back.
+`reading.py` is the inverse.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ __all__ = ["clone", "encode", "finish", "plain", "to_json", "to_tree", "unchange
 
 _encoder = msgspec.json.Encoder()
 
-# What is written as it stands.
-_WRITTEN = frozenset({str, int, bool, type(None), msgspec.Raw})
+# Types that are encoded as they are.
+_PLAIN_TYPES = frozenset({str, int, bool, type(None), msgspec.Raw})
 
 
 def to_tree(value: Any, type_: Any, *, what: str, field: str = "") -> Tree:
-    """The wire form of a value, in plain dicts and lists that share nothing with it."""
+    """The value as new dicts and lists under wire names."""
     tree = finish(plain(value, what=what, field=field), type_, what=what, field=field)
     return msgspec.json.decode(encode(tree, what=what, field=field))
 
 
 def to_json(tree: Tree, *, what: str) -> bytes:
-    """The JSON of a tree that somebody made, which may hold models, times and whatever else."""
+    """The JSON of a user's tree, which may contain models and times."""
     try:
-        # First, because it finds trees that hold themselves, in which looking around would have no end.
+        # First, because it detects recursive trees, on which `_is_finished` would not end.
         raw = _encoder.encode(tree)
         if _is_finished(tree):
             return raw
     except (TypeError, ValueError, RecursionError):
-        pass  # the long way tells where and why
+        pass  # the slow path reports the reason and the path
     return encode(finish(plain(tree, what=what), Any, what=what), what=what)
 
 
 def plain(value: Any, *, what: str, field: str = "") -> Tree:
-    """The value in dicts and lists of its own, under wire names; times and raw JSON in it are still what they were."""
+    """The value as new dicts and lists under wire names. Times and raw JSON are not converted."""
     whole = [_builtins(value, what, field)]
     if _make_lists(whole):
         leave_out_empty(value, whole[0])
@@ -56,13 +56,13 @@ def _builtins(value: Any, what: str, field: str) -> Tree:
     try:
         return msgspec.to_builtins(value, builtin_types=(datetime, msgspec.Raw), enc_hook=_write_nested, str_keys=True)
     except RecursionError:
-        raise EncodeError("it is nested too deeply, or holds itself", object_name=what, field=field) from None
+        raise EncodeError("it is nested too deeply, or contains itself", object_name=what, field=field) from None
     except (TypeError, ValueError, OverflowError, FieldError) as error:
         raise EncodeError(str(error), object_name=what, field=field) from None
 
 
 def unchanged(value: Any, seen: Any) -> bool:
-    """True if the value is surely sent as what was seen would be. Where it is not sure, `plain` of both tells."""
+    """True if both values certainly encode alike. If False, compare `plain` of both."""
     try:
         return bool(value == seen) and _encoder.encode(value) == _encoder.encode(seen)
     except (TypeError, ValueError, OverflowError, RecursionError, FieldError):
@@ -70,7 +70,7 @@ def unchanged(value: Any, seen: Any) -> bool:
 
 
 def finish(tree: Tree, type_: Any, *, what: str, field: str = "") -> Tree:
-    """Make a plain tree what the API reads, in place: times as text; refuse what JSON has no word for."""
+    """Convert times to strings, in place; raise EncodeError for values that JSON cannot represent."""
     try:
         return tree if _is_finished(tree) else _finish(tree, type_info(type_), "")
     except RecursionError:
@@ -93,11 +93,11 @@ def encode(tree: Tree, *, what: str, field: str = "") -> bytes:
 
 
 def clone(value: Any, type_: Any) -> Any:
-    """A copy that shares nothing with the value."""
+    """A deep copy."""
     try:
         return read(_builtins(value, "", ""), type_)
     except (FieldError, msgspec.ValidationError, RecursionError):
-        # Somebody put in what has no place there. To say so is for those who send it.
+        # The value does not match its type. Encoding it will raise.
         return copy.deepcopy(value)
 
 
@@ -107,24 +107,24 @@ def _write_nested(value: Any) -> Tree:
         return to_dict()
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"a {type(value).__name__} has no place in an API object")
+    raise TypeError(f"a {type(value).__name__} cannot be part of an API object")
 
 
 def _is_finished(tree: Tree) -> bool:
-    # Nearly everything is, and to look costs a fraction of what it takes to keep track of types and places.
+    # Nearly every tree is finished, and this check costs a fraction of a conversion that tracks types and paths.
     left: list[Tree] = [[tree]]
     while left:
         inside = left.pop()
         for each in inside.values() if type(inside) is dict else inside:
             if type(each) is dict or type(each) is list:
                 left.append(each)
-            elif type(each) not in _WRITTEN:
+            elif type(each) not in _PLAIN_TYPES:
                 return False
     return True
 
 
 def _make_lists(tree: Tree) -> bool:
-    """Put lists in the place of tuples. True if there is a list with nothing in it."""
+    """Replace tuples by lists, in place. True if there is an empty list."""
     left, empty = [tree], False
     while left:
         inside = left.pop()
@@ -142,21 +142,21 @@ def _finish(tree: Tree, info: inspect.Type | None, place: str) -> Tree:
     match tree:
         case dict():
             for name, each in tree.items():
-                if type(each) not in _WRITTEN:
+                if type(each) not in _PLAIN_TYPES:
                     tree[name] = _finish(each, _below(info, name), f"{place}.{name}")
         case list():
             for index, each in enumerate(tree):
-                if type(each) not in _WRITTEN:
+                if type(each) not in _PLAIN_TYPES:
                     tree[index] = _finish(each, _below(info, ""), f"{place}[{index}]")
         case datetime():
             return _time_text(tree, info, place)
         case float() if not math.isfinite(tree):
-            raise EncodeError(f"JSON has no number for {tree}", field=place)
+            raise EncodeError(f"JSON cannot represent {tree}", field=place)
     return tree
 
 
 def _below(info: inspect.Type | None, name: str) -> inspect.Type | None:
-    """The type of a field, an entry or an element, where it is known."""
+    """The type of a field, entry or element, if it is known."""
     match info:
         case inspect.StructType(cls=struct) if name in fields_of(struct):
             return fields_of(struct)[name].type
@@ -174,12 +174,12 @@ def _below(info: inspect.Type | None, name: str) -> inspect.Type | None:
 
 def _time_text(time: datetime, info: inspect.Type | None, place: str) -> str:
     if time.tzinfo is None:
-        raise EncodeError("a time needs its zone, as in datetime(2026, 1, 2, tzinfo=UTC)", field=place)
+        raise EncodeError("a time needs a time zone, as in datetime(2026, 1, 2, tzinfo=UTC)", field=place)
     precision = "microseconds" if _is_micro(info) else "auto"
     try:
         return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=precision) + "Z"
     except OverflowError:
-        raise EncodeError("in UTC, this time lies outside of the years 1 to 9999", field=place) from None
+        raise EncodeError("in UTC, this time is outside of the years 1 to 9999", field=place) from None
 
 
 def _is_micro(info: inspect.Type | None) -> bool:

@@ -16,7 +16,7 @@ from listwatch.api.discovery import Discovered, discovered_from_dict, discovered
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, DecodeError, DiscoveryError, TransportError
-from listwatch.objects.wire import UNREADABLE
+from listwatch.objects.wire import DECODE_FAILURES
 
 __all__ = ["DiscoveryCache"]
 
@@ -89,7 +89,7 @@ class DiscoveryCache:
         try:
             age = self._clock.now().timestamp() - self._file.stat().st_mtime
             return discovered_from_dict(msgspec.json.decode(self._file.read_bytes())) if age < self._ttl else None
-        except (OSError, DecodeError, *UNREADABLE):
+        except (OSError, DecodeError, *DECODE_FAILURES):
             return None  # nothing there, or nothing that can be used: the server knows better anyway
 
     def _keep(self, discovered: Discovered) -> None:

@@ -13,7 +13,7 @@ from listwatch.client.resources.resource_reader import ResourceReader
 from listwatch.client.rest.result import Result
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.wire import UNREADABLE
+from listwatch.objects.wire import DECODE_FAILURES
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
 
 __all__ = ["ResourceEditor"]
@@ -129,5 +129,5 @@ def _is_status(result: Result) -> bool:
     """Whether the answer is just a yes, instead of an object."""
     try:
         return not result.raw or _answers.decode(result.raw).kind == "Status"
-    except UNREADABLE:
+    except DECODE_FAILURES:
         return False  # whoever reads it as an object says what is wrong with it

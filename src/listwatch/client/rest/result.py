@@ -15,7 +15,7 @@ from listwatch.objects.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.reading import convert
-from listwatch.objects.reasons import UNREADABLE, reason_of
+from listwatch.objects.reasons import DECODE_FAILURES, reason_of
 
 __all__ = ["Result"]
 
@@ -92,7 +92,7 @@ class Result:
     def _check_kind(self, api_version: str, kind: str) -> None:
         try:
             found = _type_metas.decode(self.raw)
-        except UNREADABLE as error:
+        except DECODE_FAILURES as error:
             raise self._unreadable(kind, reason_of(error, self.raw)) from None
         if found.kind not in ("", kind) or found.api_version not in ("", api_version):
             raise self._unreadable(
@@ -103,7 +103,7 @@ class Result:
         self._check_body("JSON")
         try:
             return msgspec.json.decode(self.raw)
-        except UNREADABLE as error:
+        except DECODE_FAILURES as error:
             raise self._unreadable("JSON", reason_of(error, self.raw)) from None
 
     def _check_body(self, kind: str) -> None:
