@@ -24,7 +24,7 @@ from listwatch.client.transport.network_errors import TRANSLATABLE, translate_er
 from listwatch.clock import Clock
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import ProtocolError, StreamIdleError, UsageError
-from listwatch.objects.wire import LONG
+from listwatch.objects.wire import LARGE
 
 __all__ = [
     "AiohttpStream",
@@ -231,7 +231,7 @@ class Exchange(NamedTuple):
             self.close()
             raise
         self.release()
-        content = pieces if sum(map(len, pieces)) > LONG else b"".join(pieces)
+        content = pieces if sum(map(len, pieces)) > LARGE else b"".join(pieces)
         return HTTPResponse(self.response.status, headers, content, headers.getall("Warning", ()))
 
     async def _read_body(self, decoder: GzipDecoder | None) -> list[bytes]:
