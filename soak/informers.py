@@ -12,7 +12,7 @@ from typing import Any
 
 from listwatch.backoff import Backoff
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.informer.handlers import Added, Updated
+from listwatch.informer.handlers import ObjectAdded, ObjectUpdated
 from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap, Namespace
 from listwatch.objects.metadata import ObjectMeta
@@ -184,9 +184,9 @@ class InformerRound:
         async with aclosing(each.informer.changes()) as changes:
             async for change in changes:
                 match change:
-                    case Added(item):
+                    case ObjectAdded(item):
                         witness.on_add(item)
-                    case Updated(item, old):
+                    case ObjectUpdated(item, old):
                         witness.on_update(old, item)
                     case _:
                         witness.on_delete(change.object)

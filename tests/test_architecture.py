@@ -18,7 +18,7 @@ import pytest
 PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
-VALUES = "meta selectors quantity clock cooperative backoff errors json_value _version _exports"
+VALUES = "meta selectors quantity clock cooperative cancellation backoff errors json_value _version _exports"
 
 # Each package and the packages right below it: it may import these, and all that they may import.
 BELOW = {
@@ -42,6 +42,7 @@ BELOW = {
     "quantity": "errors",
     "clock": "errors",
     "cooperative": "errors",
+    "cancellation": "errors",
     "backoff": "errors",
     "errors": "",
     "json_value": "",

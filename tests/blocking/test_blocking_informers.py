@@ -160,7 +160,7 @@ def test_waiting_for_sync_waits_for_handlers(config_maps: Any):
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         registration = informer.add_handler(on_add=on_add)
         informer.wait_until(last.resource_version, timeout=PATIENCE)
-        with pytest.raises(SyncTimeoutError, match="not handled yet"):
+        with pytest.raises(SyncTimeoutError, match="these handlers have not"):
             informer.wait_for_sync(timeout=0.01)
         may_go_on.set()
         informer.wait_for_sync(timeout=PATIENCE, handlers=[registration])
@@ -358,5 +358,5 @@ def test_a_function_that_ends_the_program_does_so_where_it_is_waited_for_and_the
 
 @pytest.mark.parametrize("functions", [{}, {"list": list}, {"watch": iter}, {"list": 3, "watch": iter}])
 def test_a_source_is_made_of_two_functions(functions: dict[str, Any]):
-    with pytest.raises(UsageError, match="made of two functions"):
+    with pytest.raises(UsageError, match="needs two functions"):
         blocking.ListWatch(**functions)

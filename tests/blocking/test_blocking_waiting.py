@@ -12,7 +12,7 @@ from listwatch.backoff import Backoff
 from listwatch.blocking.background import LoopThread
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import ConflictError, ExpiredError, UsageError, WaitTimeoutError
-from listwatch.informer.handlers import Deleted
+from listwatch.informer.handlers import ObjectDeleted
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ListMeta, ObjectMeta
 from listwatch.objects.object_list import ObjectList
@@ -214,7 +214,10 @@ def test_a_source_can_be_made_of_a_rest_client(client: blocking.ClientSet):
         assert [each.name for each in informer.lister.list()] == ["b"]
         client.core_v1.configmaps("default").delete("b")
         gone = blocking.until_with_sync(
-            source, ConfigMap, lambda change: isinstance(change, Deleted), precondition=lambda store: not len(store)
+            source,
+            ConfigMap,
+            lambda change: isinstance(change, ObjectDeleted),
+            precondition=lambda store: not len(store),
         )
         assert gone is None
 

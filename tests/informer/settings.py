@@ -1,4 +1,4 @@
-"""An informer on a scripted source and a clock that the test moves."""
+"""An informer with a scripted source and a virtual clock."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ def pod(name: str, version: str = "1", *, namespace: str = "default", node: str 
     return Pod.from_dict({"metadata": metadata, "spec": {"nodeName": node} if node else {}})
 
 
-class Diary:
-    """A handler that writes down what it is told."""
+class RecordingHandler:
+    """A handler that records its calls."""
 
     def __init__(self) -> None:
-        self.told: list[Any] = []
+        self.calls: list[Any] = []
 
     def on_add(self, item: Pod, *, is_initial: bool) -> None:
-        self.told.append(("add", item.name, is_initial))
+        self.calls.append(("add", item.name, is_initial))
 
     def on_update(self, old: Pod, new: Pod) -> None:
-        self.told.append(("update", new.name, old.resource_version, new.resource_version))
+        self.calls.append(("update", new.name, old.resource_version, new.resource_version))
 
     def on_delete(self, item: Pod, *, final_state_known: bool) -> None:
-        self.told.append(("delete", item.name, final_state_known))
+        self.calls.append(("delete", item.name, final_state_known))
 
 
-class Hiding:
-    """A handler that waits for ever, and keeps it to itself if it is cancelled the first time."""
+class CancellationSwallower:
+    """A handler that waits for ever, and swallows the first cancellation."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.calls: list[str] = []
 
     async def on_add(self, item: Pod) -> None:
-        self.told.append(item.name)
+        self.calls.append(item.name)
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            if len(self.told) > 1:
+            if len(self.calls) > 1:
                 raise
 
 
 class BrokenClock(VirtualClock):
-    """Fails where a program must not fail."""
+    """A clock whose sleep fails."""
 
     async def sleep(self, delay: float) -> None:
         raise RuntimeError("no time")
 
 
 class Setting:
-    """One informer of pods; `watch` is the stream that it reads once it has synced."""
+    """One informer of pods; `watch` is the watch that it reads once it has synced."""
 
     def __init__(self, *pods: Pod, version: str = "10", **options: Any) -> None:
         self.clock = VirtualClock()
@@ -73,7 +73,7 @@ class Setting:
         self.watch: ScriptedWatch[Pod] = self.source.will_watch()
 
     async def settle(self) -> None:
-        """Let everything happen that can, without time passing."""
+        """Run all tasks until they wait, without advancing the clock."""
         await self.clock.advance(0)
 
     @asynccontextmanager

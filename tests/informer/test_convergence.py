@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from soak.witness import Witness
 from tests.informer.simulation import SimulatedServer, Weather
 
-from listwatch.informer.handlers import Added, Change, Deleted, Updated
+from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
@@ -177,11 +177,11 @@ async def _read(informer: SharedIndexInformer[ConfigMap], witness: Witness) -> N
     async with aclosing(informer.changes()) as changes:
         async for change in changes:
             match change:
-                case Added(item):
+                case ObjectAdded(item):
                     witness.on_add(item)
-                case Updated(item, old):
+                case ObjectUpdated(item, old):
                     witness.on_update(old, item)
-                case Deleted(item):
+                case ObjectDeleted(item):
                     witness.on_delete(item)
 
 

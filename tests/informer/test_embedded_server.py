@@ -10,7 +10,7 @@ from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import InvalidError
 from listwatch.informer.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.informer.transforms import lightest, strip_managed_fields
+from listwatch.informer.transforms import request_only_kept_fields, strip_managed_fields
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer, Fail, Fault
@@ -51,4 +51,4 @@ async def test_a_server_is_asked_to_leave_managed_fields_out_where_they_would_be
 def test_only_a_source_that_can_be_asked_for_less_is_asked() -> None:
     source: ListWatch[ConfigMap] = ListWatch(list=list, watch=list)
 
-    assert lightest(source, strip_managed_fields) is source
+    assert request_only_kept_fields(source, strip_managed_fields) is source

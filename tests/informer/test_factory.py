@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.informer.settings import Diary, pod
+from tests.informer.settings import RecordingHandler, pod
 
 from listwatch.errors import ForbiddenError, SyncTimeoutError, UsageError
 from listwatch.informer.factory import SharedInformerFactory
@@ -86,9 +86,9 @@ def test_one_namespace_or_several_but_not_both(client: ScriptedClient) -> None:
 
 
 def test_namespaces_are_a_list_of_names(client: ScriptedClient) -> None:
-    with pytest.raises(UsageError, match="say namespace='red'"):
+    with pytest.raises(UsageError, match="pass namespace='red'"):
         SharedInformerFactory(client, namespaces="red")
-    with pytest.raises(UsageError, match="for all of them, name none"):
+    with pytest.raises(UsageError, match="to watch all namespaces, pass none"):
         SharedInformerFactory(client).informer(Pod, namespaces=["red", ""])
 
 
@@ -119,11 +119,11 @@ async def test_several_namespaces_are_one_store(client: ScriptedClient, clock: V
 
 async def test_what_is_asked_for_after_the_start_runs_at_once(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, clock=clock) as factory:
-        pods, diary = factory.core_v1.pods, Diary()
-        pods.informer.add_handler(diary)
+        pods, recorder = factory.core_v1.pods, RecordingHandler()
+        pods.informer.add_handler(recorder)
         answer(client, pod("a"))
         await factory.wait_for_sync(timeout=5)
-        assert diary.told == [("add", "a", True)]
+        assert recorder.calls == [("add", "a", True)]
 
 
 async def test_the_last_one_to_let_go_stops_the_informer(client: ScriptedClient, clock: VirtualClock) -> None:
@@ -157,7 +157,7 @@ async def test_a_wait_that_gives_up_names_who_is_not_done_and_why(client: Script
         client.sources[1].will_list([], resource_version="10")
         waiting = asyncio.create_task(factory.wait_for_sync(timeout=3))
         await clock.advance(4)
-        with pytest.raises(SyncTimeoutError, match=r"pods: 1 failed tries.*no rule allows it") as caught:
+        with pytest.raises(SyncTimeoutError, match=r"pods: 1 failed attempts.*no rule allows it") as caught:
             await waiting
 
     assert "configmaps" not in str(caught.value)
@@ -175,11 +175,11 @@ async def test_indexers_join_those_that_are_there(client: ScriptedClient, clock:
 
 async def test_everything_is_told_again_at_the_period_of_its_kind(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, clock=clock, resync=60.0, resync_for={Pod: 10.0}) as factory:
-        diary = Diary()
-        factory.core_v1.pods.informer.add_handler(diary)
+        recorder = RecordingHandler()
+        factory.core_v1.pods.informer.add_handler(recorder)
         answer(client, pod("a"))
         await clock.advance(35)
-        assert len(diary.told) == 1 + 3
+        assert len(recorder.calls) == 1 + 3
 
 
 async def test_nothing_runs_after_the_end(client: ScriptedClient, clock: VirtualClock) -> None:

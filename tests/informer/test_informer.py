@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.informer.settings import BrokenClock, Diary, Hiding, pod
+from tests.informer.settings import BrokenClock, CancellationSwallower, RecordingHandler, pod
 
 from listwatch.errors import (
     ForbiddenError,
@@ -24,11 +24,16 @@ from listwatch.testing.scripted_source import ScriptedSource
 
 
 async def test_it_fills_its_own_store_and_tells_its_handler() -> None:
-    clock, source, diary = VirtualClock(), ScriptedSource(Pod), Diary()
+    clock, source, recorder = VirtualClock(), ScriptedSource(Pod), RecordingHandler()
     source.will_list([pod("a", node="n1")], resource_version="10")
     watch = source.will_watch()
     informer = Informer(
-        source, Pod, diary, clock=clock, random=Random(1), indexers={"node": lambda item: [item.spec.node_name or ""]}
+        source,
+        Pod,
+        recorder,
+        clock=clock,
+        random=Random(1),
+        indexers={"node": lambda item: [item.spec.node_name or ""]},
     )
 
     async with informer:
@@ -37,7 +42,7 @@ async def test_it_fills_its_own_store_and_tells_its_handler() -> None:
         await clock.advance(0)
         assert informer.indexer.index_values("node") == []
 
-    assert diary.told == [("add", "a", True), ("update", "a", "1", "11"), ("delete", "a", True)]
+    assert recorder.calls == [("add", "a", True), ("update", "a", "1", "11"), ("delete", "a", True)]
 
 
 async def test_what_its_handler_raises_is_reported_and_the_next_change_handled() -> None:
@@ -57,13 +62,13 @@ async def test_what_its_handler_raises_is_reported_and_the_next_change_handled()
 
 
 async def test_it_tells_everything_again_when_asked_to() -> None:
-    clock, source, diary = VirtualClock(), ScriptedSource(Pod), Diary()
+    clock, source, recorder = VirtualClock(), ScriptedSource(Pod), RecordingHandler()
     source.will_list([pod("a")], resource_version="10")
 
-    async with Informer(source, Pod, diary, clock=clock, resync=10.0):
+    async with Informer(source, Pod, recorder, clock=clock, resync=10.0):
         await clock.advance(25)
 
-    assert len(diary.told) == 1 + 2
+    assert len(recorder.calls) == 1 + 2
 
 
 async def test_very_many_changes_leave_others_their_turns() -> None:
@@ -92,31 +97,31 @@ async def test_very_many_changes_leave_others_their_turns() -> None:
 async def test_it_runs_once_and_says_why_it_did_not_sync() -> None:
     clock, source = VirtualClock(), ScriptedSource(Pod)
     source.will_fail_list(ForbiddenError("no rule allows it"))
-    informer = Informer(source, Pod, Diary(), clock=clock, on_problem=lambda _: None)
+    informer = Informer(source, Pod, RecordingHandler(), clock=clock, on_problem=lambda _: None)
     async with informer:
         waiting = asyncio.create_task(informer.wait_for_sync(timeout=1))
         await clock.advance(2)
         with pytest.raises(SyncTimeoutError, match="no rule allows it"):
             await waiting
-        with pytest.raises(InformerStoppedError, match="runs once"):
+        with pytest.raises(InformerStoppedError, match="was already started"):
             await informer.run()
 
 
 async def test_an_index_function_that_fails_is_reported_and_its_object_is_kept_and_told() -> None:
-    clock, source, diary = VirtualClock(), ScriptedSource(Pod), Diary()
+    clock, source, recorder = VirtualClock(), ScriptedSource(Pod), RecordingHandler()
     source.will_list([pod("a"), pod("b", app="web")], resource_version="10")
     watch = source.will_watch()
     problems: list[Any] = []
     by_app = {"app": lambda item: [item.labels["app"]]}
 
-    async with Informer(source, Pod, diary, clock=clock, indexers=by_app, on_problem=problems.append) as informer:
+    async with Informer(source, Pod, recorder, clock=clock, indexers=by_app, on_problem=problems.append) as informer:
         await informer.wait_for_sync(timeout=5)
         watch.add(pod("c", "11"))
         await clock.advance(0)
         assert informer.indexer.keys() == ["default/a", "default/b", "default/c"]
         assert informer.indexer.index_keys("app", "web") == ["default/b"]
 
-    assert [name for _, name, *_ in diary.told] == ["a", "b", "c"]
+    assert [name for _, name, *_ in recorder.calls] == ["a", "b", "c"]
     assert [type(problem.error) for problem in problems] == [IndexFunctionError] * 2
     assert "'app' failed on default/c" in str(problems[1].error)
 
@@ -124,7 +129,7 @@ async def test_an_index_function_that_fails_is_reported_and_its_object_is_kept_a
 async def test_those_who_wait_are_told_when_it_ends_and_the_log_why(caplog: pytest.LogCaptureFixture) -> None:
     source = ScriptedSource(Pod)
     source.will_fail_list(InternalServerError("oops"))
-    informer = Informer(source, Pod, Diary(), clock=BrokenClock(), on_problem=lambda _: None)
+    informer = Informer(source, Pod, RecordingHandler(), clock=BrokenClock(), on_problem=lambda _: None)
     await informer.__aenter__()
     with pytest.raises(InformerStoppedError, match="stopped before it had synced"):
         await informer.wait_for_sync()
@@ -135,23 +140,23 @@ async def test_those_who_wait_are_told_when_it_ends_and_the_log_why(caplog: pyte
 
 
 async def test_those_who_wait_are_told_when_it_ends_before_it_began() -> None:
-    async with Informer(ScriptedSource(Pod), Pod, Diary(), clock=VirtualClock()) as informer:
+    async with Informer(ScriptedSource(Pod), Pod, RecordingHandler(), clock=VirtualClock()) as informer:
         pass
     with pytest.raises(InformerStoppedError, match="stopped before it had synced"):
         await informer.wait_for_sync()
 
 
 async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_ending() -> None:
-    clock, source, hiding = VirtualClock(), ScriptedSource(Pod), Hiding()
+    clock, source, swallower = VirtualClock(), ScriptedSource(Pod), CancellationSwallower()
     source.will_list([pod("a"), pod("b")], resource_version="10")
-    handler: Any = hiding
+    handler: Any = swallower
     running = asyncio.create_task(Informer(source, Pod, handler, clock=clock).run())
     await clock.advance(0)
     running.cancel()
     await clock.advance(0)
 
     assert running.cancelled()
-    assert hiding.told == ["a"]
+    assert swallower.calls == ["a"]
 
 
 MANAGED = Pod.from_dict(

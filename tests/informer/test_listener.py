@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 
 import pytest
@@ -14,40 +14,42 @@ from hypothesis import strategies as st
 from tests.informer.settings import pod
 
 from listwatch.cache.keys import key_of
-from listwatch.informer.audience import Audience
-from listwatch.informer.backlog import Backlog
-from listwatch.informer.handlers import Added, Change, Deleted, HandlerFunctions, Updated
-from listwatch.informer.listener import Listener
+from listwatch.errors import UsageError
+from listwatch.informer.handlers import Change, HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated
+from listwatch.informer.listener import Backlog, Listener
 from listwatch.models.core_v1 import Pod
-from listwatch.testing.clocks import VirtualClock
 
 
-def told(backlog: Backlog[Pod]) -> list[Change[Pod]]:
-    return [backlog.popleft() for _ in range(len(backlog))]
+def taken(backlog: Backlog[Pod]) -> list[Change[Pod]]:
+    return [change for _ in range(len(backlog)) for change in backlog.take(1)]
 
 
-def test_what_was_there_comes_before_what_happened() -> None:
-    backlog: Backlog[Pod] = Backlog("somebody")
-    backlog.extend([Deleted(pod("a", "11"))])
-    backlog.begin_with([pod("a"), pod("b")])
+def test_replayed_objects_come_before_changes() -> None:
+    backlog: Backlog[Pod] = Backlog("handler")
+    backlog.extend([ObjectDeleted(pod("a", "11"))])
+    backlog.replay([pod("a"), pod("b")])
 
     assert backlog.initial == 2
-    assert [(type(each), each.object.name) for each in told(backlog)] == [(Added, "a"), (Added, "b"), (Deleted, "a")]
+    assert [(type(each), each.object.name) for each in taken(backlog)] == [
+        (ObjectAdded, "a"),
+        (ObjectAdded, "b"),
+        (ObjectDeleted, "a"),
+    ]
     assert backlog.initial == 0
 
 
-def test_more_objects_than_the_bound_allows_are_not_folded_again_with_every_change() -> None:
-    backlog: Backlog[Pod] = Backlog("somebody", max_pending=10)
+def test_more_objects_than_max_pending_are_not_coalesced_with_every_change() -> None:
+    backlog: Backlog[Pod] = Backlog("handler", max_pending=10)
     for number in range(100):
-        backlog.extend([Added(pod(f"p{number}"))])
+        backlog.extend([ObjectAdded(pod(f"p{number}"))])
     assert len(backlog) == 100
     for number in range(50):
-        backlog.extend([Updated(pod(f"p{number}", "2"), pod(f"p{number}"))])
-    assert len(backlog) == 150  # they are not looked at before there are twice as many as after the last time
+        backlog.extend([ObjectUpdated(pod(f"p{number}", "2"), pod(f"p{number}"))])
+    assert len(backlog) == 150  # coalesced again only when the number has doubled since the last time
     for number in range(50, 100):
-        backlog.extend([Updated(pod(f"p{number}", "2"), pod(f"p{number}"))])
+        backlog.extend([ObjectUpdated(pod(f"p{number}", "2"), pod(f"p{number}"))])
 
-    assert len(told(backlog)) < 150
+    assert len(taken(backlog)) < 150
 
 
 @given(
@@ -55,50 +57,50 @@ def test_more_objects_than_the_bound_allows_are_not_folded_again_with_every_chan
     st.integers(min_value=1, max_value=5),
     st.integers(min_value=0, max_value=3),
 )
-def test_folded_changes_lead_to_the_same_state_by_a_legal_way(
+def test_coalesced_changes_lead_to_the_same_state_in_valid_steps(
     steps: list[tuple[str, bool]], bound: int, taken_after: int
 ) -> None:
-    backlog: Backlog[Pod] = Backlog("somebody", max_pending=bound)
-    there: dict[str, Pod] = {}
+    backlog: Backlog[Pod] = Backlog("handler", max_pending=bound)
+    present: dict[str, Pod] = {}
     seen: dict[str, str] = {}
-    for version, (name, is_gone) in enumerate(steps, start=1):
-        item, old = pod(name, str(version)), there.get(name)
-        if is_gone and old is None:
+    for version, (name, is_deleted) in enumerate(steps, start=1):
+        item, old = pod(name, str(version)), present.get(name)
+        if is_deleted and old is None:
             continue
-        if is_gone:
-            del there[name]
-            backlog.extend([Deleted(item)])
+        if is_deleted:
+            del present[name]
+            backlog.extend([ObjectDeleted(item)])
         else:
-            there[name] = item
-            backlog.extend([Added(item) if old is None else Updated(item, old)])
+            present[name] = item
+            backlog.extend([ObjectAdded(item) if old is None else ObjectUpdated(item, old)])
         for _ in range(min(taken_after, len(backlog))):
-            hear(seen, backlog.popleft())
-    for change in told(backlog):
-        hear(seen, change)
+            see(seen, *backlog.take(1))
+    for change in taken(backlog):
+        see(seen, change)
 
-    assert seen == {key_of(item): item.resource_version for item in there.values()}
+    assert seen == {key_of(item): item.resource_version for item in present.values()}
 
 
-def hear(seen: dict[str, str], change: Change[Pod]) -> None:
+def see(seen: dict[str, str], change: Change[Pod]) -> None:
     key = key_of(change.object)
     match change:
-        case Added():
+        case ObjectAdded():
             assert key not in seen
-        case Updated():
+        case ObjectUpdated():
             assert key in seen
-        case Deleted():
+        case ObjectDeleted():
             del seen[key]
             return
     seen[key] = change.object.resource_version
 
 
-def test_a_slow_handler_is_reported_once_where_that_was_chosen(caplog: pytest.LogCaptureFixture) -> None:
-    backlog: Backlog[Pod] = Backlog("somebody", max_pending=2, overflow="report")
+def test_a_slow_handler_is_reported_once_with_overflow_report(caplog: pytest.LogCaptureFixture) -> None:
+    backlog: Backlog[Pod] = Backlog("handler", max_pending=2, overflow="report")
     with caplog.at_level(logging.WARNING):
         for number in range(10):
-            backlog.extend([Added(pod(f"p{number}"))])
+            backlog.extend([ObjectAdded(pod(f"p{number}"))])
 
-    assert [record.getMessage() for record in caplog.records] == ["somebody is slow: 3 changes are waiting for it"]
+    assert [record.getMessage() for record in caplog.records] == ["handler is slow: 3 changes are pending"]
     assert len(backlog) == 10
 
 
@@ -109,7 +111,7 @@ async def run_for(listener: Listener[Pod]) -> None:
     await task
 
 
-async def test_a_failing_report_of_a_failure_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_on_failure_that_raises_does_not_end_the_listener(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[str] = []
 
     def fail(item: Pod) -> None:
@@ -120,57 +122,57 @@ async def test_a_failing_report_of_a_failure_ends_nothing(caplog: pytest.LogCapt
         raise RuntimeError("the report failed")
 
     listener: Listener[Pod] = Listener(HandlerFunctions(on_add=fail), on_failure=fail_too)
-    listener.begin_with([pod("a"), pod("b")])
-    listener.is_fed()
+    listener.replay([pod("a"), pod("b")])
+    listener.mark_synced()
     await run_for(listener)
 
     assert seen == ["a", "b"]
     assert listener.statistics().failed == 2
-    assert "the on_failure of" in caplog.text
+    assert "on_failure of" in caplog.text
 
 
-async def test_of_what_was_there_a_filter_lets_some_pass_and_all_are_waited_for() -> None:
+async def test_replayed_objects_are_filtered_and_the_listener_catches_up() -> None:
     seen: list[str] = []
     listener: Listener[Pod] = Listener(
         HandlerFunctions(on_add=lambda item: seen.append(item.name)), accepts=lambda item: item.name in ("p7", "p500")
     )
-    listener.begin_with([pod(f"p{number}") for number in range(1000)])
-    listener.is_fed()
+    listener.replay([pod(f"p{number}") for number in range(1000)])
+    listener.mark_synced()
     await run_for(listener)
 
     assert seen == ["p7", "p500"]
     assert listener.statistics().has_synced
 
 
-async def test_a_handler_that_was_filtered_to_nothing_has_caught_up() -> None:
+async def test_a_handler_whose_filter_rejects_everything_has_caught_up() -> None:
     listener: Listener[Pod] = Listener(HandlerFunctions(on_add=print), accepts=lambda _: False)
-    listener.begin_with([pod("a")])
-    listener.is_fed()
+    listener.replay([pod("a")])
+    listener.mark_synced()
     assert not listener.caught_up.is_set()
     await run_for(listener)
 
     assert listener.statistics().handled == 0
 
 
-class Watcher:
+class PodHandler:
     def on_add(self, item: Any) -> None: ...
     def on_update(self, old: Any, new: Any) -> None: ...
 
 
-def tidy(item: Any) -> None: ...
+def clean_up(item: Any) -> None: ...
 
 
 @pytest.mark.parametrize(
     ("functions", "name"),
     [
-        (HandlerFunctions.of(Watcher()), "Watcher"),
-        (HandlerFunctions(on_add=Watcher().on_add, on_update=Watcher().on_update), "Watcher"),
-        (HandlerFunctions(on_add=tidy), "tidy"),
-        (HandlerFunctions(on_add=tidy, on_delete=print), "tidy+print"),
-        (HandlerFunctions(on_add=tidy, name="the broom"), "the broom"),
+        (HandlerFunctions.of(PodHandler()), "PodHandler"),
+        (HandlerFunctions(on_add=PodHandler().on_add, on_update=PodHandler().on_update), "PodHandler"),
+        (HandlerFunctions(on_add=clean_up), "clean_up"),
+        (HandlerFunctions(on_add=clean_up, on_delete=print), "clean_up+print"),
+        (HandlerFunctions(on_add=clean_up, name="custom name"), "custom name"),
     ],
 )
-def test_a_handler_has_a_name_that_its_author_knows(functions: HandlerFunctions[Pod], name: str) -> None:
+def test_a_handler_is_named_after_its_class_or_functions(functions: HandlerFunctions[Pod], name: str) -> None:
     assert functions.name == name
 
 
@@ -182,64 +184,89 @@ def test_a_handler_has_a_name_that_its_author_knows(functions: HandlerFunctions[
         ({"on_delete": lambda item: item.name}, ["c"]),
     ],
 )
-def test_only_the_functions_that_were_given_are_called(given: dict[str, Any], expected: list[str]) -> None:
+def test_only_given_functions_are_called(given: dict[str, Any], expected: list[str]) -> None:
     called: list[str] = []
-    functions = HandlerFunctions(**{name: _noting(each, called) for name, each in given.items()})
+    functions = HandlerFunctions(**{name: _recording(each, called) for name, each in given.items()})
 
-    for change in (Updated(pod("b"), pod("a")), Deleted(pod("c"))):
+    for change in (ObjectUpdated(pod("b"), pod("a")), ObjectDeleted(pod("c"))):
         assert functions(change) is None
 
     assert called == expected
 
 
-def _noting(function: Callable[..., str], called: list[str]) -> Callable[..., None]:
+def _recording(function: Callable[..., str], called: list[str]) -> Callable[..., None]:
     return lambda *items: called.append(function(*items))
 
 
 class Flags:
-    """Handler functions of several makes, which note the flags that they are given."""
+    """Handler functions with different signatures, which record the flags that they receive."""
 
     def __init__(self) -> None:
-        self.told: list[Any] = []
+        self.received: list[Any] = []
 
-    def asked_for(self, item: Pod, *, is_initial: bool, **_: Any) -> None:
-        self.told.append(is_initial)
+    def with_flag(self, item: Pod, *, is_initial: bool, **_: Any) -> None:
+        self.received.append(is_initial)
 
-    def not_asked_for(self, *items: Pod, **options: Any) -> None:
-        self.told.append(options)
+    def with_any_keyword(self, *items: Pod, **options: Any) -> None:
+        self.received.append(options)
 
-    def of_no_name(self, item: Pod, is_initial: str = "mine", /) -> None:
-        self.told.append(is_initial)
+    def with_positional_only(self, item: Pod, is_initial: str = "mine", /) -> None:
+        self.received.append(is_initial)
 
 
-def test_flags_are_given_to_those_who_name_them_and_to_nobody_else() -> None:
+def test_flags_are_passed_only_to_functions_that_have_a_parameter_of_that_name() -> None:
     flags = Flags()
-    for function in (flags.asked_for, wraps(flags.asked_for)(lambda *a, **k: flags.asked_for(*a, **k))):
-        HandlerFunctions(on_add=function)(Added(pod("a"), is_initial=True))
-    HandlerFunctions(on_add=flags.of_no_name)(Added(pod("a"), is_initial=True))
-    functions = HandlerFunctions(on_add=flags.not_asked_for, on_delete=flags.not_asked_for)
-    for change in (Added(pod("a")), Deleted(pod("a"))):
+    for function in (flags.with_flag, wraps(flags.with_flag)(lambda *a, **k: flags.with_flag(*a, **k))):
+        HandlerFunctions(on_add=function)(ObjectAdded(pod("a"), is_initial=True))
+    HandlerFunctions(on_add=flags.with_positional_only)(ObjectAdded(pod("a"), is_initial=True))
+    functions = HandlerFunctions(on_add=flags.with_any_keyword, on_delete=flags.with_any_keyword)
+    for change in (ObjectAdded(pod("a")), ObjectDeleted(pod("a"))):
         functions(change)
 
-    assert flags.told == [True, True, "mine", {}, {}]
+    assert flags.received == [True, True, "mine", {}, {}]
 
 
-class Deaf(Listener[Pod]):
-    """Fails where a listener must not fail."""
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"on_add": lambda: None}, r"on_add is .*<lambda>\(\), which cannot be called with \(item\)"),
+        (
+            {"on_add": lambda old, new: None},
+            r"on_add is .*\(old, new\), which cannot be called with \(item\)",
+        ),
+        (
+            {"on_update": lambda new: None},
+            r"on_update is .*\(new\), which cannot be called with \(old, new\)",
+        ),
+        ({"on_delete": lambda *, item: None}, r"on_delete is .*which cannot be called with \(item\)"),
+        ({"on_delete": "clean up"}, "on_delete is 'clean up', which is not callable; pass a function"),
+        ({}, "the handler has no functions; pass on_add, on_update or on_delete"),
+    ],
+)
+def test_functions_with_the_wrong_parameters_are_rejected(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        HandlerFunctions(**given)
 
-    def tell(self, changes: Sequence[Change[Pod]]) -> None:
-        raise ZeroDivisionError(f"{len(changes)} changes")
+
+async def on_pod(item: Pod) -> None: ...
 
 
-def test_who_cannot_be_told_is_reported_and_the_others_are_told() -> None:
-    reports: list[Exception] = []
-    audience: Audience[Pod] = Audience(list, VirtualClock(), reports.append)
-    listeners = [Deaf(HandlerFunctions(on_add=print)), Listener(HandlerFunctions(on_add=print))]
-    for listener in listeners:
-        audience.join(listener, then=lambda: None)
-    audience.tell([Added(pod("a"))])
-    audience.tell_each(listeners, [Updated(pod("a"), pod("a"))])
+@pytest.mark.parametrize(
+    "function", [print, on_pod, lambda *items: None, lambda item, client=None: None, partial(print, 1)]
+)
+def test_functions_that_accept_one_object_can_be_on_add(function: Any) -> None:
+    assert HandlerFunctions(on_add=function).on_add is function
 
-    assert listeners[1].statistics().pending == 2
-    assert len(reports) == 2
-    assert str(reports[0]) == "print could not be told of 1 changes: ZeroDivisionError('1 changes')"
+
+def test_a_decorated_function_is_checked_by_what_its_decorator_accepts() -> None:
+    def with_client(function: Any) -> Any:
+        @wraps(function)
+        def call(item: Pod) -> None:
+            function("client", item)
+
+        return call
+
+    @with_client
+    def on_add(client: str, item: Pod) -> None: ...
+
+    assert HandlerFunctions(on_add=on_add).name.endswith("on_add")

@@ -1,4 +1,4 @@
-"""What a program gets wrong about informers is said when it is done, by an error of ours that says what to do."""
+"""Wrong uses of informers raise errors at once, which say what to do."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ class Wanted:
         lambda source: SharedIndexInformer(source, ConfigMap),
         lambda source: SharedIndexInformer({"default": source}, ConfigMap),
         lambda source: Informer(source, ConfigMap, Handler()),
-        lambda source: Reflector(source, ConfigMap, None),  # type: ignore[arg-type]  # it does not come to it
+        lambda source: Reflector(source, ConfigMap, None),  # type: ignore[arg-type]  # the source is checked first
     ],
 )
 def test_what_cannot_be_listed_and_watched_is_no_source(make: Callable[[Any], object], source: Any):
-    with pytest.raises(UsageError, match="is no source of objects: give a client's resource"):
+    with pytest.raises(UsageError, match=r"is not a source: .* pass a resource client"):
         make(source)
 
 
 def test_no_sources_are_none():
-    with pytest.raises(UsageError, match="give at least one"):
+    with pytest.raises(UsageError, match="pass at least one namespace"):
         SharedIndexInformer({}, ConfigMap)
 
 
 @pytest.mark.parametrize("kind", [None, 5, dict, "ConfigMap"])
 def test_what_is_no_class_of_objects_is_no_kind(kind: Any):
-    with pytest.raises(UsageError, match="is no kind of objects: give a class"):
+    with pytest.raises(UsageError, match="is not a kind; pass a class"):
         SharedIndexInformer(CONFIGMAPS, kind)
 
 
@@ -74,16 +74,16 @@ def test_a_source_of_one_kind_is_not_read_as_another_which_would_keep_nothing():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({}, "has nothing to call"),
-        ({"on_add": 5}, "has 5, which cannot be called"),
-        ({"handler": 5}, "int has nothing to call"),
+        ({}, "has no functions"),
+        ({"on_add": 5}, "on_add is 5, which is not callable"),
+        ({"handler": 5}, "int has no functions"),
         ({"handler": Handler(), "on_update": print}, "not both: on_update"),
         ({"on_add": print, "filter": 5}, "5 is no filter"),
         ({"on_add": print, "filter": is_wanted}, "is async, and its answer is not waited for"),
         ({"on_add": print, "filter": Wanted()}, "is async, and its answer is not waited for"),
-        ({"on_add": print, "overflow": "drop"}, "can coalesce or report, not 'drop'"),
-        ({"on_add": print, "max_pending": "1000"}, "max_pending is a number of changes, or None, not '1000'"),
-        ({"on_add": print, "resync": "60"}, "resync is a number of seconds, not '60'"),
+        ({"on_add": print, "overflow": "drop"}, "overflow='drop' is not supported; pass 'coalesce' or 'report'"),
+        ({"on_add": print, "max_pending": "1000"}, "max_pending must be a number of changes, or None, not '1000'"),
+        ({"on_add": print, "resync": "60"}, "resync must be a number of seconds, not '60'"),
     ],
 )
 def test_a_handler_that_would_not_do_what_it_looks_like_is_refused(options: dict[str, Any], why: str):
@@ -94,10 +94,10 @@ def test_a_handler_that_would_not_do_what_it_looks_like_is_refused(options: dict
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"resync": "60"}, "resync is a number of seconds, not '60'"),
-        ({"min_watch": "3"}, "min_watch is a number of seconds, not '3'"),
-        ({"internal_error_window": None}, "internal_error_window is a number of seconds, not None"),
-        ({"page_size": "500"}, "page_size is a number of objects, or None, not '500'"),
+        ({"resync": "60"}, "resync must be a number of seconds, not '60'"),
+        ({"min_watch": "3"}, "min_watch must be a number of seconds, not '3'"),
+        ({"internal_error_window": None}, "internal_error_window must be a number of seconds, not None"),
+        ({"page_size": "500"}, "page_size must be a number of objects, or None, not '500'"),
     ],
 )
 def test_what_is_counted_is_a_number(options: dict[str, Any], why: str):
@@ -110,14 +110,14 @@ def test_what_is_counted_is_a_number(options: dict[str, Any], why: str):
 
 @pytest.mark.parametrize("client", [None, CONFIG, CLIENT.rest, CONFIGMAPS])
 def test_a_factory_is_made_of_a_client(client: Any):
-    with pytest.raises(UsageError, match="a factory needs a ClientSet"):
+    with pytest.raises(UsageError, match="SharedInformerFactory needs a ClientSet"):
         SharedInformerFactory(client)
 
 
 def test_a_list_watch_is_made_of_functions_or_of_a_rest_client():
-    with pytest.raises(UsageError, match="made of two functions"):
+    with pytest.raises(UsageError, match="needs two functions"):
         ListWatch(list=CONFIGMAPS, watch=CONFIGMAPS.watch)
-    with pytest.raises(UsageError, match=r"is no REST client: give one, as client\.rest"):
+    with pytest.raises(UsageError, match=r"is not a REST client; pass one, such as client\.rest"):
         ListWatch.from_client(CLIENT, "configmaps")
 
 
@@ -125,16 +125,16 @@ async def test_an_informer_that_has_stopped_does_not_pretend_to_start_again():
     informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
     async with informer:
         assert not informer.is_stopped
-    with pytest.raises(InformerStoppedError, match="runs once"):
+    with pytest.raises(InformerStoppedError, match="was already started"):
         informer.start()
-    with pytest.raises(InformerStoppedError, match="runs once"):
+    with pytest.raises(InformerStoppedError, match="was already started"):
         await informer.run()
 
 
 async def test_an_informer_that_was_stopped_before_it_began_does_not_begin():
     informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
     await informer.stop()
-    with pytest.raises(InformerStoppedError, match="runs once"):
+    with pytest.raises(InformerStoppedError, match="was already started"):
         informer.start()
 
 
@@ -142,7 +142,7 @@ async def test_a_factory_that_was_stopped_does_not_pretend_to_start_again():
     factory = SharedInformerFactory(CLIENT)
     factory.informer(ConfigMap)
     await factory.stop()
-    with pytest.raises(InformerStoppedError, match="runs once"):
+    with pytest.raises(InformerStoppedError, match="was already started"):
         factory.start()
 
 
@@ -155,13 +155,13 @@ async def test_a_version_to_wait_for_is_text_of_digits(version: Any):
 
 async def test_a_timeout_is_a_number():
     with pytest.raises(UsageError, match="timeout must be a number of seconds"):
-        await SharedIndexInformer(CONFIGMAPS, ConfigMap).wait_for_sync(timeout="30")  # type: ignore[arg-type]  # so it is
+        await SharedIndexInformer(CONFIGMAPS, ConfigMap).wait_for_sync(timeout="30")  # type: ignore[arg-type]  # the mistake under test
 
 
 def test_what_a_program_holds_says_what_it_is():
     factory = SharedInformerFactory(CLIENT)
     handle = factory.informer(ConfigMap)
     registration = handle.informer.add_handler(on_add=print)
-    assert repr(factory) == "<SharedInformerFactory over <ClientSet of http://127.0.0.1:1>, not running: 1 informers>"
-    assert repr(handle) == "<InformerHandle, held, on <SharedIndexInformer of configmaps, not in step: 0 @>>"
-    assert repr(registration) == "<HandlerRegistration of print, not in step>"
+    assert repr(factory) == "<SharedInformerFactory of <ClientSet of http://127.0.0.1:1>, not running: 1 informers>"
+    assert repr(handle) == "<InformerHandle, in use, on <SharedIndexInformer of configmaps, not synced: 0 @>>"
+    assert repr(registration) == "<HandlerRegistration of print, not synced>"

@@ -265,7 +265,7 @@ async def test_a_source_that_waits_for_something_that_is_cancelled_is_asked_agai
         await setting.clock.advance(5)
         assert setting.queued() == ["ReplacedAllDelta"]
 
-    assert [str(each.error) for each in setting.problems] == ["the source waited for something that was cancelled"]
+    assert [str(each.error) for each in setting.problems] == ["the source awaited something that was cancelled"]
 
 
 @pytest.mark.parametrize("hides_it", [False, True])

@@ -1,4 +1,4 @@
-"""What a reflector asks for next, decided without an event loop."""
+"""The state machine of a reflector, without an event loop."""
 
 from __future__ import annotations
 
@@ -22,15 +22,24 @@ from listwatch.errors import (
     StatusDetails,
     TooManyRequestsError,
 )
-from listwatch.informer.reflector_state import List, ReflectorState, Stream, Verdict, Wait, Watch
+from listwatch.informer.reflector_state import (
+    BackingOff,
+    Delay,
+    Listing,
+    ListRequest,
+    ReflectorMachine,
+    StreamRequest,
+    Watching,
+    WatchRequest,
+)
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 
 
-class Relisting:
-    """A whole state on its way in."""
+class RecordedList:
+    """A list that is being received."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -43,28 +52,28 @@ class Relisting:
 
 
 class Recorder:
-    """A store that writes down what it is told."""
+    """A store that records its calls."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
 
     def add(self, item: Pod) -> None:
-        self.told.append(("add", item.name))
+        self.calls.append(("add", item.name))
 
     def update(self, item: Pod) -> None:
-        self.told.append(("update", item.name))
+        self.calls.append(("update", item.name))
 
     def delete(self, item: Pod) -> None:
-        self.told.append(("delete", item.name))
+        self.calls.append(("delete", item.name))
 
-    def relist(self) -> Relisting:
-        return Relisting()
+    def relist(self) -> RecordedList:
+        return RecordedList()
 
-    def replace(self, items: Relisting, resource_version: str) -> None:
-        self.told.append(("replace", sorted(items.names), resource_version))
+    def replace(self, items: RecordedList, resource_version: str) -> None:
+        self.calls.append(("replace", sorted(items.names), resource_version))
 
     def bookmark(self, resource_version: str) -> None:
-        self.told.append(("bookmark", resource_version))
+        self.calls.append(("bookmark", resource_version))
 
 
 def pod(name: str, version: str = "1") -> Pod:
@@ -75,13 +84,13 @@ def page(*names: str, version: str = "10", more: str = "") -> ObjectList[Pod]:
     return ObjectList([pod(name) for name in names], metadata=ListMeta(resource_version=version, continue_=more))
 
 
-def mark(version: str, *, value: str = "true") -> BookmarkEvent[Pod]:
+def end_bookmark(version: str, *, value: str = "true") -> BookmarkEvent[Pod]:
     annotations = {"k8s.io/initial-events-end": value} if value else {}
     return BookmarkEvent(Pod.from_dict({"metadata": {"resourceVersion": version, "annotations": annotations}}))
 
 
 def bookmark(version: str) -> BookmarkEvent[Pod]:
-    return mark(version, value="")
+    return end_bookmark(version, value="")
 
 
 @pytest.fixture
@@ -90,20 +99,31 @@ def store() -> Recorder:
 
 
 @pytest.fixture
-def lists(store: Recorder) -> ReflectorState[Pod]:
-    return ReflectorState(store, Pod, streaming=False)
+def lists(store: Recorder) -> ReflectorMachine[Pod]:
+    return ReflectorMachine(store, Pod, streaming=False)
 
 
 @pytest.fixture
-def streams(store: Recorder) -> ReflectorState[Pod]:
-    return ReflectorState(store, Pod)
+def streams(store: Recorder) -> ReflectorMachine[Pod]:
+    return ReflectorMachine(store, Pod)
 
 
-def synced(state: ReflectorState[Pod], version: str = "10") -> ReflectorState[Pod]:
-    request = state.next_request()
-    assert isinstance(request, List)
-    state.listed(request, page("a", version=version))
-    return state
+def synced(machine: ReflectorMachine[Pod], version: str = "10") -> ReflectorMachine[Pod]:
+    request = machine.next_request()
+    assert isinstance(request, ListRequest)
+    receive_page(machine, request, page("a", version=version))
+    return machine
+
+
+def receive_page(machine: ReflectorMachine[Pod], request: Any, received: ObjectList[Pod]) -> None:
+    for _ in machine.receive_page(request, received):
+        pass
+
+
+def fail_next(machine: ReflectorMachine[Pod], error: Exception, *, now: float = 0.0) -> BackingOff[Pod]:
+    """Let the next request fail."""
+    machine.next_request()
+    return machine.fail(error, now=now)
 
 
 TOO_LARGE = [
@@ -118,215 +138,216 @@ TOO_LARGE = [
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_list_takes_what_the_server_has_at_hand(lists: ReflectorState[Pod]) -> None:
-    assert lists.next_request() == List("0", 500)
+def test_the_first_list_accepts_any_version(lists: ReflectorMachine[Pod]) -> None:
+    assert lists.next_request() == ListRequest("0", 500)
 
 
-def test_a_list_is_followed_by_a_watch_from_its_version(lists: ReflectorState[Pod], store: Recorder) -> None:
+def test_a_list_is_followed_by_a_watch_from_its_version(lists: ReflectorMachine[Pod], store: Recorder) -> None:
     synced(lists, "10")
 
-    assert store.told == [("replace", ["a"], "10")]
-    assert lists.next_request() == Watch("10")
+    assert store.calls == [("replace", ["a"], "10")]
+    assert lists.next_request() == WatchRequest("10")
 
 
-def test_a_relist_asks_for_nothing_older_than_what_was_seen_and_without_a_limit(lists: ReflectorState[Pod]) -> None:
+def test_a_relist_requests_at_least_the_known_version_and_no_limit(lists: ReflectorMachine[Pod]) -> None:
     synced(lists, "10")
-    lists.failed(lists.next_request(), ExpiredError("too old"))
+    fail_next(lists, ExpiredError("too old"))
 
-    assert lists.next_request() == List("10", 0)
+    assert lists.next_request() == ListRequest("10", 0)
 
 
-def test_an_expired_relist_is_asked_again_at_once_for_the_latest(lists: ReflectorState[Pod]) -> None:
+def test_an_expired_relist_is_retried_at_once_at_the_latest_version(lists: ReflectorMachine[Pod]) -> None:
     synced(lists, "10")
-    lists.failed(lists.next_request(), ExpiredError("too old"))
+    fail_next(lists, ExpiredError("too old"))
 
-    verdict = lists.failed(lists.next_request(), ExpiredError("too old"))
-
-    assert verdict.wait is Wait.NOT
-    assert lists.next_request() == List("", 500)
+    assert fail_next(lists, ExpiredError("too old")).delay is Delay.NONE
+    assert lists.next_request() == ListRequest("", 500)
 
 
-def test_a_list_that_stays_expired_is_waited_for(lists: ReflectorState[Pod]) -> None:
-    lists.failed(lists.next_request(), ExpiredError("too old"))
+def test_a_list_that_expires_twice_backs_off(lists: ReflectorMachine[Pod]) -> None:
+    fail_next(lists, ExpiredError("too old"))
 
-    assert lists.failed(lists.next_request(), ExpiredError("too old")).wait is Wait.BACKOFF
+    assert fail_next(lists, ExpiredError("too old")).delay is Delay.BACKOFF
 
 
 @pytest.mark.parametrize("error", TOO_LARGE, ids=["cause", "message of a cause", "message"])
-def test_a_version_that_the_server_has_not_reached_is_not_asked_for_again(
-    lists: ReflectorState[Pod], error: APIError
+def test_a_version_that_the_server_has_not_reached_is_not_requested_again(
+    lists: ReflectorMachine[Pod], error: APIError
 ) -> None:
     synced(lists, "30")
-    lists.failed(lists.next_request(), InternalServerError("oops"))
+    fail_next(lists, InternalServerError("oops"))
 
-    assert lists.failed(lists.next_request(), error).wait is Wait.NOT
-    assert lists.next_request() == List("", 500)
+    assert fail_next(lists, error).delay is Delay.NONE
+    assert lists.next_request() == ListRequest("", 500)
 
 
-def test_a_list_that_works_makes_versions_usable_again(lists: ReflectorState[Pod]) -> None:
-    lists.failed(lists.next_request(), ExpiredError("too old"))
+def test_a_successful_list_makes_versions_usable_again(lists: ReflectorMachine[Pod]) -> None:
+    fail_next(lists, ExpiredError("too old"))
     synced(lists, "20")
-    lists.failed(lists.next_request(), InternalServerError("oops"))
+    fail_next(lists, InternalServerError("oops"))
 
-    assert lists.next_request() == List("20", 0)
+    assert lists.next_request() == ListRequest("20", 0)
 
 
-def test_pages_make_one_state_of_the_version_of_the_first(lists: ReflectorState[Pod], store: Recorder) -> None:
+def test_pages_make_one_list_with_the_version_of_the_first(lists: ReflectorMachine[Pod], store: Recorder) -> None:
     first = lists.next_request()
-    assert isinstance(first, List)
-    lists.listed(first, page("a", version="10", more="more"))
+    assert isinstance(first, ListRequest)
+    receive_page(lists, first, page("a", version="10", more="more"))
     second = lists.next_request()
-    assert second == List("", 500, "more")
-    assert store.told == []
+    assert second == ListRequest("", 500, "more")
+    assert store.calls == []
 
-    lists.listed(second, page("b", version="11"))
+    receive_page(lists, second, page("b", version="11"))
 
-    assert store.told == [("replace", ["a", "b"], "10")]
-    assert lists.next_request() == Watch("10")
+    assert store.calls == [("replace", ["a", "b"], "10")]
+    assert lists.next_request() == WatchRequest("10")
 
 
-def test_pages_that_expire_are_asked_for_at_once_as_of_the_version_first_asked_for(
-    lists: ReflectorState[Pod], store: Recorder
+def test_expired_pages_are_replaced_by_one_complete_list_of_the_version_first_requested(
+    lists: ReflectorMachine[Pod], store: Recorder
 ) -> None:
     first = lists.next_request()
-    assert isinstance(first, List)
-    lists.listed(first, page("a", more="more"))
+    assert isinstance(first, ListRequest)
+    receive_page(lists, first, page("a", more="more"))
 
-    assert lists.failed(lists.next_request(), ExpiredError("gone")).wait is Wait.NOT
+    assert fail_next(lists, ExpiredError("gone")).delay is Delay.NONE
     again = lists.next_request()
-    assert again == List("0", 0)
-    lists.listed(again, page("a", "b", version="12"))
+    assert again == ListRequest("0", 0)
+    receive_page(lists, again, page("a", "b", version="12"))
 
-    assert store.told == [("replace", ["a", "b"], "12")]
+    assert store.calls == [("replace", ["a", "b"], "12")]
 
 
-def test_a_server_without_a_cache_is_always_listed_in_pages(lists: ReflectorState[Pod]) -> None:
+def test_a_server_that_pages_a_cached_list_is_always_listed_in_pages(lists: ReflectorMachine[Pod]) -> None:
     first = lists.next_request()
-    assert isinstance(first, List)
-    lists.listed(first, page("a", more="more"))
+    assert isinstance(first, ListRequest)
+    receive_page(lists, first, page("a", more="more"))
     second = lists.next_request()
-    assert isinstance(second, List)
-    lists.listed(second, page("b"))
-    lists.failed(lists.next_request(), ExpiredError("too old"))
+    assert isinstance(second, ListRequest)
+    receive_page(lists, second, page("b"))
+    fail_next(lists, ExpiredError("too old"))
 
-    assert lists.next_request() == List("10", 500)
+    assert lists.next_request() == ListRequest("10", 500)
 
 
-def test_a_page_size_that_was_chosen_is_kept_to(store: Recorder) -> None:
-    state = ReflectorState(store, Pod, streaming=False, page_size=7)
-    assert state.next_request() == List("0", 7)
-    synced(state, "10")
-    state.failed(state.next_request(), ExpiredError("too old"))
+def test_a_given_page_size_is_used_for_every_list(store: Recorder) -> None:
+    machine = ReflectorMachine(store, Pod, streaming=False, page_size=7)
+    assert machine.next_request() == ListRequest("0", 7)
+    synced(machine, "10")
+    fail_next(machine, ExpiredError("too old"))
 
-    assert state.next_request() == List("10", 7)
+    assert machine.next_request() == ListRequest("10", 7)
 
 
 @pytest.mark.parametrize("error", [ForbiddenError("no"), NotFoundError("no such resource")])
-def test_what_somebody_else_has_to_mend_is_asked_for_seldom(lists: ReflectorState[Pod], error: APIError) -> None:
-    assert lists.failed(lists.next_request(), error) == Verdict(Wait.DENIED, error)
+def test_a_denied_list_is_retried_with_a_long_delay(lists: ReflectorMachine[Pod], error: APIError) -> None:
+    assert fail_next(lists, error) == BackingOff(Listing(""), Delay.DENIED, error)
 
 
 # --- watches ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_next_watch_begins_where_the_last_one_ended(lists: ReflectorState[Pod], store: Recorder) -> None:
+def test_the_next_watch_starts_at_the_last_version(lists: ReflectorMachine[Pod], store: Recorder) -> None:
     synced(lists, "10")
     lists.next_request()
-    lists.saw([AddedEvent(pod("b", "11")), ModifiedEvent(pod("a", "12")), DeletedEvent(pod("b", "13")), bookmark("20")])
+    lists.receive(
+        [AddedEvent(pod("b", "11")), ModifiedEvent(pod("a", "12")), DeletedEvent(pod("b", "13")), bookmark("20")]
+    )
 
-    assert store.told[1:] == [("add", "b"), ("update", "a"), ("delete", "b"), ("bookmark", "20")]
-    assert lists.ended(elapsed=300, events=4) == Verdict()
-    assert lists.next_request() == Watch("20")
+    assert store.calls[1:] == [("add", "b"), ("update", "a"), ("delete", "b"), ("bookmark", "20")]
+    assert lists.end(elapsed=300, events=4) == Watching("20")
+    assert lists.next_request() == WatchRequest("20")
 
 
 @pytest.mark.parametrize(
     "error", [ConnectRefusedError("refused"), TooManyRequestsError("slow down"), ConnectionLostError("reset")]
 )
-def test_a_watch_that_lost_nothing_is_opened_again_without_a_list(lists: ReflectorState[Pod], error: Exception) -> None:
+def test_a_watch_without_lost_events_is_resumed_without_a_list(lists: ReflectorMachine[Pod], error: Exception) -> None:
     synced(lists, "10")
 
-    assert lists.failed(lists.next_request(), error).wait is Wait.BACKOFF
-    assert lists.next_request() == Watch("10")
+    assert fail_next(lists, error).delay is Delay.BACKOFF
+    assert lists.next_request() == WatchRequest("10")
 
 
-def test_a_throttled_stream_is_opened_again_from_the_last_version(lists: ReflectorState[Pod]) -> None:
+def test_a_throttled_watch_is_resumed_from_the_last_version(lists: ReflectorMachine[Pod]) -> None:
     synced(lists, "10")
-    request = lists.next_request()
+    lists.next_request()
     status = Unstructured({"kind": "Status", "code": 429, "reason": "TooManyRequests"})
     with pytest.raises(TooManyRequestsError) as caught:
-        lists.saw([AddedEvent(pod("b", "11")), ErrorEvent(status)])
+        lists.receive([AddedEvent(pod("b", "11")), ErrorEvent(status)])
 
-    assert lists.failed(request, caught.value).wait is Wait.BACKOFF
-    assert lists.next_request() == Watch("11")
+    assert lists.fail(caught.value).delay is Delay.BACKOFF
+    assert lists.next_request() == WatchRequest("11")
 
 
-def test_an_error_that_may_have_cost_events_makes_a_new_list(lists: ReflectorState[Pod]) -> None:
+def test_an_error_that_may_have_lost_events_leads_to_a_relist(lists: ReflectorMachine[Pod]) -> None:
     synced(lists, "10")
     error = InternalServerError("an object could not be read")
 
-    assert lists.failed(lists.next_request(), error) == Verdict(Wait.BACKOFF, error)
-    assert lists.next_request() == List("10", 0)
+    assert fail_next(lists, error) == BackingOff(Listing("10"), Delay.BACKOFF, error)
+    assert lists.next_request() == ListRequest("10", 0)
 
 
-def test_internal_errors_are_taken_for_passing_while_the_window_is_open(store: Recorder) -> None:
-    state = synced(ReflectorState(store, Pod, streaming=False, internal_error_window=5.0))
+def test_internal_errors_are_retried_at_once_within_the_window(store: Recorder) -> None:
+    machine = synced(ReflectorMachine(store, Pod, streaming=False, internal_error_window=5.0))
     error = InternalServerError("oops")
 
-    assert state.failed(state.next_request(), error, now=100.0).wait is Wait.NOT
-    assert state.next_request() == Watch("10")
-    assert state.failed(state.next_request(), error, now=104.0).wait is Wait.NOT
-    assert state.failed(state.next_request(), error, now=106.0).wait is Wait.BACKOFF
-    assert isinstance(state.next_request(), List)
+    assert fail_next(machine, error, now=100.0).delay is Delay.NONE
+    assert machine.next_request() == WatchRequest("10")
+    assert fail_next(machine, error, now=104.0).delay is Delay.NONE
+    assert fail_next(machine, error, now=106.0).delay is Delay.BACKOFF
+    assert isinstance(machine.next_request(), ListRequest)
 
 
-def test_a_streak_of_internal_errors_is_forgotten_after_a_minute(store: Recorder) -> None:
-    state = synced(ReflectorState(store, Pod, streaming=False, internal_error_window=5.0))
-    state.failed(state.next_request(), InternalServerError("oops"), now=100.0)
+def test_a_series_of_internal_errors_ends_after_a_minute(store: Recorder) -> None:
+    machine = synced(ReflectorMachine(store, Pod, streaming=False, internal_error_window=5.0))
+    fail_next(machine, InternalServerError("oops"), now=100.0)
 
-    assert state.failed(state.next_request(), InternalServerError("oops"), now=170.0).wait is Wait.NOT
+    assert fail_next(machine, InternalServerError("oops"), now=170.0).delay is Delay.NONE
 
 
-def test_a_watch_that_ends_at_once_without_an_event_does_not_spin(lists: ReflectorState[Pod]) -> None:
+def test_a_watch_that_ends_at_once_without_an_event_backs_off(lists: ReflectorMachine[Pod]) -> None:
     synced(lists, "10")
     lists.next_request()
 
-    verdict = lists.ended(elapsed=0.5, events=0)
+    ended = lists.end(elapsed=0.5, events=0)
 
-    assert verdict.wait is Wait.BACKOFF
-    assert verdict.problem is not None
+    assert isinstance(ended, BackingOff)
+    assert ended.delay is Delay.BACKOFF
+    assert ended.problem is not None
 
 
-def test_a_watch_that_began_nowhere_adopts_no_version_from_what_was_there_already(lists: ReflectorState[Pod]) -> None:
+def test_a_watch_without_a_version_ignores_the_versions_of_existing_objects(lists: ReflectorMachine[Pod]) -> None:
     synced(lists, "0")
     lists.next_request()
-    lists.saw([AddedEvent(pod("b", "50")), AddedEvent(pod("c", "40"))])
+    lists.receive([AddedEvent(pod("b", "50")), AddedEvent(pod("c", "40"))])
     assert lists.version == "0"
 
-    lists.saw([ModifiedEvent(pod("c", "60")), AddedEvent(pod("d", "61"))])
+    lists.receive([ModifiedEvent(pod("c", "60")), AddedEvent(pod("d", "61"))])
 
     assert lists.version == "61"
 
 
-def test_an_object_of_another_kind_is_passed_over_and_told_of(store: Recorder) -> None:
+def test_an_object_of_another_kind_is_skipped_and_reported(store: Recorder) -> None:
     skipped: list[Exception] = []
-    state = synced(ReflectorState(store, Pod, streaming=False, skipped=skipped.append))
-    state.next_request()
-    stranger: Any = ConfigMap.from_dict({"metadata": {"name": "x", "resourceVersion": "11"}})
+    machine = synced(ReflectorMachine(store, Pod, streaming=False, on_skipped=skipped.append))
+    machine.next_request()
+    other: Any = ConfigMap.from_dict({"metadata": {"name": "x", "resourceVersion": "11"}})
 
-    state.saw([AddedEvent(stranger), AddedEvent(pod("b", "12"))])
+    machine.receive([AddedEvent(other), AddedEvent(pod("b", "12"))])
 
-    assert store.told[1:] == [("add", "b")]
+    assert store.calls[1:] == [("add", "b")]
     assert "ConfigMap" in str(skipped[0])
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_fills_the_store_at_its_end_mark_and_goes_on_as_a_watch(
-    streams: ReflectorState[Pod], store: Recorder
+def test_a_stream_fills_the_store_at_the_end_of_the_initial_events_and_continues_as_a_watch(
+    streams: ReflectorMachine[Pod], store: Recorder
 ) -> None:
-    assert streams.next_request() == Stream("")
-    streams.saw(
+    assert streams.next_request() == StreamRequest("")
+    streams.receive(
         [
             AddedEvent(pod("a", "5")),
             AddedEvent(pod("b", "3")),
@@ -334,137 +355,142 @@ def test_a_stream_fills_the_store_at_its_end_mark_and_goes_on_as_a_watch(
             DeletedEvent(pod("b", "7")),
         ]
     )
-    assert store.told == []
+    assert store.calls == []
     assert streams.reads_initial_events
 
-    streams.saw([mark("20"), AddedEvent(pod("c", "21"))])
+    streams.receive([end_bookmark("20"), AddedEvent(pod("c", "21"))])
 
-    assert store.told == [("replace", ["a"], "20"), ("add", "c")]
+    assert store.calls == [("replace", ["a"], "20"), ("add", "c")]
     assert not streams.reads_initial_events
-    assert streams.ended(elapsed=300, events=5) == Verdict()
-    assert streams.next_request() == Watch("21")
+    assert streams.end(elapsed=300, events=5) == Watching("21")
+    assert streams.next_request() == WatchRequest("21")
 
 
-@pytest.mark.parametrize("other", [mark("20", value="false"), bookmark("20")], ids=["false", "no mark"])
-def test_only_the_mark_itself_ends_the_initial_events(
-    streams: ReflectorState[Pod], store: Recorder, other: BookmarkEvent[Pod]
+@pytest.mark.parametrize("other", [end_bookmark("20", value="false"), bookmark("20")], ids=["false", "no mark"])
+def test_only_the_annotated_bookmark_ends_the_initial_events(
+    streams: ReflectorMachine[Pod], store: Recorder, other: BookmarkEvent[Pod]
 ) -> None:
     streams.next_request()
-    streams.saw([AddedEvent(pod("a")), other])
+    streams.receive([AddedEvent(pod("a")), other])
 
-    assert store.told == []
+    assert store.calls == []
 
 
 @pytest.mark.parametrize("error", [InvalidError("what is that"), BadRequestError("what is that")])
-def test_a_server_that_cannot_stream_is_listed_from_then_on(streams: ReflectorState[Pod], error: APIError) -> None:
-    assert streams.failed(streams.next_request(), error).wait is Wait.NOT
+def test_a_server_that_rejects_streams_is_always_listed(streams: ReflectorMachine[Pod], error: APIError) -> None:
+    assert fail_next(streams, error).delay is Delay.NONE
     synced(streams)
-    streams.failed(streams.next_request(), ExpiredError("too old"))
+    fail_next(streams, ExpiredError("too old"))
 
-    assert streams.next_request() == List("10", 0)
+    assert streams.next_request() == ListRequest("10", 0)
 
 
-def test_a_stream_that_fails_otherwise_is_replaced_by_a_list_for_this_once(streams: ReflectorState[Pod]) -> None:
-    assert streams.failed(streams.next_request(), InternalServerError("etcd is too old")).wait is Wait.NOT
+def test_a_stream_that_fails_is_replaced_by_a_list_only_once(streams: ReflectorMachine[Pod]) -> None:
+    assert fail_next(streams, InternalServerError("etcd is too old")).delay is Delay.NONE
     synced(streams)
-    streams.failed(streams.next_request(), ExpiredError("too old"))
+    fail_next(streams, ExpiredError("too old"))
 
-    assert streams.next_request() == Stream("10")
+    assert streams.next_request() == StreamRequest("10")
 
 
 @pytest.mark.parametrize("error", [ConnectRefusedError("refused"), TooManyRequestsError("slow down")])
-def test_a_stream_is_tried_again_while_the_server_is_away_or_busy(
-    streams: ReflectorState[Pod], error: Exception
+def test_a_stream_is_retried_while_the_server_is_down_or_busy(streams: ReflectorMachine[Pod], error: Exception) -> None:
+    assert fail_next(streams, error).delay is Delay.BACKOFF
+    assert streams.next_request() == StreamRequest("")
+
+
+def test_an_expired_stream_is_retried_at_once_without_a_version(streams: ReflectorMachine[Pod]) -> None:
+    streams.next_request()
+    streams.receive([end_bookmark("20")])
+    fail_next(streams, InternalServerError("oops"))
+    assert streams.next_request() == StreamRequest("20")
+
+    assert streams.fail(ExpiredError("too old")).delay is Delay.NONE
+    assert streams.next_request() == StreamRequest("")
+
+
+def test_a_stream_that_ends_before_the_initial_events_starts_again_with_an_empty_list(
+    streams: ReflectorMachine[Pod], store: Recorder
 ) -> None:
-    assert streams.failed(streams.next_request(), error).wait is Wait.BACKOFF
-    assert streams.next_request() == Stream("")
-
-
-def test_an_expired_stream_is_asked_for_again_at_once_without_a_version(streams: ReflectorState[Pod]) -> None:
     streams.next_request()
-    streams.saw([mark("20")])
-    streams.failed(streams.next_request(), InternalServerError("oops"))
-    assert streams.next_request() == Stream("20")
+    streams.receive([AddedEvent(pod("a"))])
+    restarted = streams.end(elapsed=0.1, events=1)
+    assert isinstance(restarted, BackingOff)
+    assert (restarted.delay, restarted.problem) == (Delay.NONE, None)
 
-    assert streams.failed(Stream("20"), ExpiredError("too old")).wait is Wait.NOT
-    assert streams.next_request() == Stream("")
+    assert streams.next_request() == StreamRequest("")
+    streams.receive([AddedEvent(pod("b")), end_bookmark("20")])
+
+    assert store.calls == [("replace", ["b"], "20")]
 
 
-def test_a_stream_cut_before_its_mark_begins_again_with_nothing(streams: ReflectorState[Pod], store: Recorder) -> None:
+def test_a_stream_that_ends_repeatedly_is_replaced_by_a_list(streams: ReflectorMachine[Pod]) -> None:
+    delays = []
+    while isinstance(streams.next_request(), StreamRequest):
+        streams.receive([AddedEvent(pod("a"))])
+        ended = streams.end(elapsed=0.1, events=1)
+        assert isinstance(ended, BackingOff)
+        delays.append(ended.delay)
+
+    assert delays == [Delay.NONE, Delay.BACKOFF, Delay.BACKOFF, Delay.NONE]
+
+
+def test_a_server_that_does_not_end_the_initial_events_is_always_listed(streams: ReflectorMachine[Pod]) -> None:
     streams.next_request()
-    streams.saw([AddedEvent(pod("a"))])
-    assert streams.ended(elapsed=0.1, events=1).wait is Wait.NOT
-
-    assert streams.next_request() == Stream("")
-    streams.saw([AddedEvent(pod("b")), mark("20")])
-
-    assert store.told == [("replace", ["b"], "20")]
-
-
-def test_a_stream_that_is_cut_again_and_again_is_given_up(streams: ReflectorState[Pod]) -> None:
-    waits = []
-    while isinstance(streams.next_request(), Stream):
-        streams.saw([AddedEvent(pod("a"))])
-        waits.append(streams.ended(elapsed=0.1, events=1).wait)
-
-    assert waits == [Wait.NOT, Wait.BACKOFF, Wait.BACKOFF, Wait.NOT]
-
-
-def test_a_missing_mark_is_remembered(streams: ReflectorState[Pod]) -> None:
-    streams.next_request()
-    streams.saw([AddedEvent(pod("a"))])
-    streams.mark_is_missing(TimeoutError("no mark"))
+    streams.receive([AddedEvent(pod("a"))])
+    streams.miss_initial_events_end(TimeoutError("no mark"))
     synced(streams)
-    streams.failed(streams.next_request(), ExpiredError("too old"))
+    fail_next(streams, ExpiredError("too old"))
 
-    assert isinstance(streams.next_request(), List)
-
-
-# --- what other servers do wrong --------------------------------------------------------------------------------------
+    assert isinstance(streams.next_request(), ListRequest)
 
 
-def test_an_object_without_a_name_is_passed_over_and_told_of(store: Recorder) -> None:
+# --- unusual servers --------------------------------------------------------------------------------------
+
+
+def test_an_object_without_a_name_is_skipped_and_reported(store: Recorder) -> None:
     skipped: list[Exception] = []
-    state = ReflectorState(store, Pod, streaming=False, skipped=skipped.append)
+    machine = ReflectorMachine(store, Pod, streaming=False, on_skipped=skipped.append)
     nameless = Pod.from_dict({"metadata": {"resourceVersion": "11"}})
-    request = state.next_request()
-    assert isinstance(request, List)
-    state.listed(request, ObjectList([nameless, pod("a")], metadata=ListMeta(resource_version="10")))
-    state.saw([AddedEvent(nameless), AddedEvent(pod("b", "12"))])
+    request = machine.next_request()
+    assert isinstance(request, ListRequest)
+    receive_page(machine, request, ObjectList([nameless, pod("a")], metadata=ListMeta(resource_version="10")))
+    machine.receive([AddedEvent(nameless), AddedEvent(pod("b", "12"))])
 
-    assert store.told == [("replace", ["a"], "10"), ("add", "b")]
-    assert [str(each) for each in skipped] == ["Pod without a name: expected Pod, got something without a name"] * 2
+    assert store.calls == [("replace", ["a"], "10"), ("add", "b")]
+    assert [str(each) for each in skipped] == ["Pod without a name: expected Pod, got an object without a name"] * 2
 
 
-def test_a_bookmark_that_was_held_up_does_not_lead_back(lists: ReflectorState[Pod], store: Recorder) -> None:
+def test_a_delayed_bookmark_does_not_lower_the_version(lists: ReflectorMachine[Pod], store: Recorder) -> None:
     synced(lists, "10")
-    lists.saw([ModifiedEvent(pod("a", "15")), bookmark("12"), bookmark("16")])
+    lists.receive([ModifiedEvent(pod("a", "15")), bookmark("12"), bookmark("16")])
 
-    assert store.told[1:] == [("update", "a"), ("bookmark", "16")]
-    assert lists.next_request() == Watch("16")
+    assert store.calls[1:] == [("update", "a"), ("bookmark", "16")]
+    assert lists.next_request() == WatchRequest("16")
 
 
-def test_versions_that_cannot_be_compared_are_taken_as_they_come(lists: ReflectorState[Pod]) -> None:
+def test_versions_that_cannot_be_compared_are_taken_in_order_of_arrival(lists: ReflectorMachine[Pod]) -> None:
     synced(lists, "abc")
-    lists.saw([bookmark("def")])
+    lists.receive([bookmark("def")])
 
-    assert lists.next_request() == Watch("def")
+    assert lists.next_request() == WatchRequest("def")
 
 
-def test_a_page_of_very_many_objects_is_taken_in_slices(lists: ReflectorState[Pod], store: Recorder) -> None:
+def test_a_large_page_is_stored_in_slices(lists: ReflectorMachine[Pod], store: Recorder) -> None:
     request = lists.next_request()
-    assert isinstance(request, List)
-    slices = lists.listing(request, page(*(f"p{number}" for number in range(2500))))
+    assert isinstance(request, ListRequest)
+    slices = lists.receive_page(request, page(*(f"p{number}" for number in range(2500))))
 
-    assert [len(store.told) for _ in slices] == [0, 0]
-    assert len(store.told[0][1]) == 2500
+    assert [len(store.calls) for _ in slices] == [0, 0]
+    assert len(store.calls[0][1]) == 2500
 
 
-def test_a_table_is_passed_over_also_where_any_kind_will_do(store: Recorder) -> None:
+def test_a_table_is_skipped_even_if_any_kind_is_accepted(store: Recorder) -> None:
     skipped: list[Exception] = []
-    state = ReflectorState(store, Unstructured, streaming=False, skipped=skipped.append)
+    machine = ReflectorMachine(store, Unstructured, streaming=False, on_skipped=skipped.append)
+    list(machine.receive_page(ListRequest("0"), ObjectList([], metadata=ListMeta(resource_version="10"))))
     table = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "a", "resourceVersion": "11"}}
-    state.saw([AddedEvent(Unstructured.from_dict(table))])
+    machine.receive([AddedEvent(Unstructured.from_dict(table))])
 
-    assert store.told == []
+    assert store.calls == [("replace", [], "10")]
     assert "got meta.k8s.io/v1 Table" in str(skipped[0])

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.informer.settings import BrokenClock, Diary, Hiding, Setting, pod
+from tests.informer.settings import BrokenClock, CancellationSwallower, RecordingHandler, Setting, pod
 
 from listwatch.errors import (
     ExpiredError,
@@ -22,7 +22,7 @@ from listwatch.errors import (
     UsageError,
     WaitTimeoutError,
 )
-from listwatch.informer.handlers import Added, Deleted, Updated
+from listwatch.informer.handlers import ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 from listwatch.testing.clocks import VirtualClock
@@ -30,14 +30,14 @@ from listwatch.testing.scripted_source import ScriptedSource
 
 
 async def test_a_handler_hears_of_what_is_there_and_of_every_change() -> None:
-    setting, diary = Setting(pod("a")), Diary()
-    setting.informer.add_handler(diary)
+    setting, recorder = Setting(pod("a")), RecordingHandler()
+    setting.informer.add_handler(recorder)
 
     async with setting.running():
         setting.watch.add(pod("b", "11")).modify(pod("a", "12")).delete(pod("b", "13"))
         await setting.settle()
 
-    assert diary.told == [
+    assert recorder.calls == [
         ("add", "a", True),
         ("add", "b", False),
         ("update", "a", "1", "12"),
@@ -61,9 +61,9 @@ async def test_the_store_is_in_the_state_that_a_handler_is_told_of() -> None:
 
 
 async def test_a_relist_reports_what_vanished_meanwhile_with_the_store_already_final() -> None:
-    setting, diary = Setting(pod("a"), pod("b"), pod("c")), Diary()
+    setting, recorder = Setting(pod("a"), pod("b"), pod("c")), RecordingHandler()
     sizes: list[int] = []
-    setting.informer.add_handler(diary)
+    setting.informer.add_handler(recorder)
     setting.informer.add_handler(on_delete=lambda _: sizes.append(len(setting.informer.indexer)))
     setting.watch.fail(ExpiredError("too old"))
     setting.source.will_list([pod("c", "20"), pod("d", "21")], resource_version="30")
@@ -71,7 +71,7 @@ async def test_a_relist_reports_what_vanished_meanwhile_with_the_store_already_f
     async with setting.running():
         await setting.clock.advance(5)
 
-    assert diary.told[3:] == [
+    assert recorder.calls[3:] == [
         ("delete", "a", False),
         ("delete", "b", False),
         ("update", "c", "1", "20"),
@@ -81,55 +81,55 @@ async def test_a_relist_reports_what_vanished_meanwhile_with_the_store_already_f
 
 
 async def test_a_relist_tells_nothing_of_what_did_not_change() -> None:
-    setting, diary = Setting(pod("a")), Diary()
-    setting.informer.add_handler(diary)
+    setting, recorder = Setting(pod("a")), RecordingHandler()
+    setting.informer.add_handler(recorder)
     setting.watch.fail(ExpiredError("too old"))
     setting.source.will_list([pod("a")], resource_version="30")
 
     async with setting.running():
         await setting.clock.advance(5)
 
-    assert diary.told == [("add", "a", True)]
+    assert recorder.calls == [("add", "a", True)]
 
 
 async def test_an_object_without_a_version_may_always_be_another() -> None:
-    setting, diary = Setting(pod("a", "")), Diary()
-    setting.informer.add_handler(diary)
+    setting, recorder = Setting(pod("a", "")), RecordingHandler()
+    setting.informer.add_handler(recorder)
 
     async with setting.running():
         setting.watch.modify(pod("a", "", app="web"))
         await setting.settle()
 
-    assert diary.told == [("add", "a", True), ("update", "a", "", "")]
+    assert recorder.calls == [("add", "a", True), ("update", "a", "", "")]
 
 
 async def test_a_late_handler_gets_the_present_state_first() -> None:
-    setting, diary = Setting(pod("a")), Diary()
+    setting, recorder = Setting(pod("a")), RecordingHandler()
 
     async with setting.running() as informer:
-        registration = informer.add_handler(diary)
+        registration = informer.add_handler(recorder)
         assert not registration.has_synced
         setting.watch.add(pod("b", "11"))
         await registration.wait_for_sync()
         await setting.settle()
 
-    assert diary.told == [("add", "a", True), ("add", "b", False)]
+    assert recorder.calls == [("add", "a", True), ("add", "b", False)]
 
 
 async def test_a_slow_handler_holds_up_nobody() -> None:
-    setting, diary = Setting(pod("a")), Diary()
+    setting, recorder = Setting(pod("a")), RecordingHandler()
     gate = asyncio.Event()
 
     async def slow(_: Pod) -> None:
         await gate.wait()
 
     registration = setting.informer.add_handler(on_add=slow)
-    setting.informer.add_handler(diary)
+    setting.informer.add_handler(recorder)
 
     async with setting.running():
         setting.watch.add(pod("b", "11"))
         await setting.settle()
-        assert len(diary.told) == 2
+        assert len(recorder.calls) == 2
         assert registration.statistics().pending == 1
         gate.set()
         await setting.settle()
@@ -137,7 +137,7 @@ async def test_a_slow_handler_holds_up_nobody() -> None:
 
 
 async def test_what_a_handler_raises_harms_nobody_and_counts_as_handled() -> None:
-    setting, diary = Setting(pod("a"), pod("b")), Diary()
+    setting, recorder = Setting(pod("a"), pod("b")), RecordingHandler()
     failures: list[tuple[str, Exception]] = []
 
     def broken(_: Pod) -> None:
@@ -146,7 +146,7 @@ async def test_what_a_handler_raises_harms_nobody_and_counts_as_handled() -> Non
     registration = setting.informer.add_handler(
         on_add=broken, on_failure=lambda name, _, error: failures.append((name, error))
     )
-    setting.informer.add_handler(diary)
+    setting.informer.add_handler(recorder)
 
     async with setting.running() as informer:
         await informer.wait_for_sync(timeout=1)
@@ -154,7 +154,7 @@ async def test_what_a_handler_raises_harms_nobody_and_counts_as_handled() -> Non
 
     assert [type(error) for _, error in failures] == [ValueError, ValueError]
     assert "broken" in failures[0][0]
-    assert len(diary.told) == 2
+    assert len(recorder.calls) == 2
     assert registration.statistics().failed == 2
 
 
@@ -171,7 +171,7 @@ async def test_a_handler_that_waits_for_something_that_is_cancelled_goes_on() ->
     async with setting.running() as informer:
         await informer.wait_for_sync(timeout=5)
 
-    assert [str(each) for each in failures] == ["the handler waited for something that was cancelled"] * 2
+    assert [str(each) for each in failures] == ["the handler awaited something that was cancelled"] * 2
 
 
 async def test_waiting_for_sync_waits_for_handlers_too() -> None:
@@ -195,7 +195,7 @@ async def test_waiting_for_sync_waits_for_handlers_too() -> None:
 
 async def test_an_empty_list_syncs_too() -> None:
     setting = Setting()
-    setting.informer.add_handler(Diary())
+    setting.informer.add_handler(RecordingHandler())
 
     async with setting.running() as informer:
         await informer.wait_for_sync(timeout=1)
@@ -210,7 +210,7 @@ async def test_a_wait_for_sync_that_gives_up_says_what_went_wrong() -> None:
     async with setting.running() as informer:
         waiting = asyncio.create_task(informer.wait_for_sync(timeout=20))
         await setting.clock.advance(25)
-        with pytest.raises(SyncTimeoutError, match=r"pods: \d failed tries.*no rule allows it") as caught:
+        with pytest.raises(SyncTimeoutError, match=r"pods: \d failed attempts.*no rule allows it") as caught:
             await waiting
 
     assert isinstance(caught.value.last_error, ForbiddenError)
@@ -256,13 +256,13 @@ async def test_a_wait_for_a_version_that_gives_up_says_where_the_cache_is() -> N
     async with setting.running() as informer:
         waiting = asyncio.create_task(informer.wait_until("99", timeout=5))
         await setting.clock.advance(6)
-        with pytest.raises(WaitTimeoutError, match="is at 10 and did not reach 99"):
+        with pytest.raises(WaitTimeoutError, match=r"did not reach version 99 within .* it has reached 10"):
             await waiting
 
 
 async def test_each_handler_is_told_again_at_its_own_period() -> None:
     setting = Setting(pod("a"))
-    never, two, three = Diary(), Diary(), Diary()
+    never, two, three = RecordingHandler(), RecordingHandler(), RecordingHandler()
     setting.informer.add_handler(never)
     setting.informer.add_handler(two, resync=2.0)
     setting.informer.add_handler(three, resync=3.0)
@@ -270,25 +270,25 @@ async def test_each_handler_is_told_again_at_its_own_period() -> None:
     async with setting.running():
         await setting.clock.advance(6.5)
 
-    assert len(never.told) == 1
-    assert len(two.told) == 1 + 3
-    assert len(three.told) == 1 + 2
-    assert two.told[1] == ("update", "a", "1", "1")
+    assert len(never.calls) == 1
+    assert len(two.calls) == 1 + 3
+    assert len(three.calls) == 1 + 2
+    assert two.calls[1] == ("update", "a", "1", "1")
 
 
 async def test_no_handler_is_told_again_more_often_than_once_a_second() -> None:
-    setting, diary = Setting(pod("a"), resync=0.01), Diary()
-    setting.informer.add_handler(diary)
+    setting, recorder = Setting(pod("a"), resync=0.01), RecordingHandler()
+    setting.informer.add_handler(recorder)
 
     async with setting.running():
         await setting.clock.advance(3.5)
 
-    assert len(diary.told) == 1 + 3
+    assert len(recorder.calls) == 1 + 3
 
 
 async def test_a_removed_handler_hears_nothing_more() -> None:
-    setting, diary, other = Setting(pod("a")), Diary(), Diary()
-    registration = setting.informer.add_handler(diary)
+    setting, recorder, other = Setting(pod("a")), RecordingHandler(), RecordingHandler()
+    registration = setting.informer.add_handler(recorder)
     setting.informer.add_handler(other)
 
     async with setting.running():
@@ -298,8 +298,8 @@ async def test_a_removed_handler_hears_nothing_more() -> None:
         await setting.settle()
         await registration.wait_removed()
 
-    assert len(diary.told) == 1
-    assert len(other.told) == 2
+    assert len(recorder.calls) == 1
+    assert len(other.calls) == 2
 
 
 async def test_a_removal_can_wait_for_the_call_under_way() -> None:
@@ -323,20 +323,20 @@ async def test_a_removal_can_wait_for_the_call_under_way() -> None:
 
 
 async def test_one_handler_can_be_registered_twice() -> None:
-    setting, diary = Setting(pod("a")), Diary()
-    first = setting.informer.add_handler(diary)
-    setting.informer.add_handler(diary)
+    setting, recorder = Setting(pod("a")), RecordingHandler()
+    first = setting.informer.add_handler(recorder)
+    setting.informer.add_handler(recorder)
 
     async with setting.running():
         first.remove()
         setting.watch.add(pod("b", "11"))
         await setting.settle()
 
-    assert diary.told == [("add", "a", True), ("add", "a", True), ("add", "b", False)]
+    assert recorder.calls == [("add", "a", True), ("add", "a", True), ("add", "b", False)]
 
 
 async def test_a_handler_added_by_a_handler_misses_nothing_and_hears_nothing_twice() -> None:
-    setting, late = Setting(*(pod(f"p{n}") for n in range(2500))), Diary()
+    setting, late = Setting(*(pod(f"p{n}") for n in range(2500))), RecordingHandler()
     added: list[Any] = []
 
     def add_once(_: Pod) -> None:
@@ -349,12 +349,12 @@ async def test_a_handler_added_by_a_handler_misses_nothing_and_hears_nothing_twi
         await informer.wait_for_sync(timeout=5)
         await setting.settle()
 
-    assert sorted(name for _, name, _ in late.told) == sorted(f"p{n}" for n in range(2500))
+    assert sorted(name for _, name, _ in late.calls) == sorted(f"p{n}" for n in range(2500))
 
 
 async def test_a_filter_makes_updates_the_coming_and_going_of_objects() -> None:
-    setting, diary = Setting(pod("a", app="web"), pod("b", app="db")), Diary()
-    setting.informer.add_handler(diary, filter=lambda item: item.labels.get("app") == "web")
+    setting, recorder = Setting(pod("a", app="web"), pod("b", app="db")), RecordingHandler()
+    setting.informer.add_handler(recorder, filter=lambda item: item.labels.get("app") == "web")
 
     async with setting.running():
         setting.watch.modify(pod("b", "11", app="web")).modify(pod("b", "12", app="web"))
@@ -363,7 +363,7 @@ async def test_a_filter_makes_updates_the_coming_and_going_of_objects() -> None:
         )
         await setting.settle()
 
-    assert diary.told == [
+    assert recorder.calls == [
         ("add", "a", True),
         ("add", "b", False),
         ("update", "b", "11", "12"),
@@ -373,9 +373,9 @@ async def test_a_filter_makes_updates_the_coming_and_going_of_objects() -> None:
 
 
 async def test_a_full_backlog_is_folded_into_one_change_for_each_object() -> None:
-    setting, diary = Setting(), Diary()
+    setting, recorder = Setting(), RecordingHandler()
     gate = asyncio.Event()
-    setting.informer.add_handler(diary)
+    setting.informer.add_handler(recorder)
 
     async def slow(item: Pod) -> None:
         await gate.wait()
@@ -398,7 +398,7 @@ async def test_a_full_backlog_is_folded_into_one_change_for_each_object() -> Non
     assert told[0][0] == "11"
     assert told[-1][1] == "29"
     assert registration.statistics().coalesced > 10
-    assert len(diary.told) == 19
+    assert len(recorder.calls) == 19
 
 
 async def test_functions_can_be_decorated() -> None:
@@ -433,11 +433,11 @@ async def test_changes_can_be_read_in_a_loop() -> None:
         async with aclosing(informer.changes()) as changes:
             async for change in changes:
                 seen.append(change)
-                if isinstance(change, Deleted):
+                if isinstance(change, ObjectDeleted):
                     break
         assert informer.statistics().handlers == ()
 
-    assert [type(each) for each in seen] == [Added, Updated, Deleted]
+    assert [type(each) for each in seen] == [ObjectAdded, ObjectUpdated, ObjectDeleted]
 
 
 async def test_a_transform_is_applied_once_to_each_object() -> None:
@@ -480,10 +480,10 @@ async def test_it_runs_once() -> None:
         pass
 
     assert setting.informer.is_stopped
-    with pytest.raises(InformerStoppedError, match="make a new one"):
+    with pytest.raises(InformerStoppedError, match="create a new one"):
         await setting.informer.run()
-    with pytest.raises(InformerStoppedError, match="stopped already"):
-        setting.informer.add_handler(Diary())
+    with pytest.raises(InformerStoppedError, match="it has stopped"):
+        setting.informer.add_handler(RecordingHandler())
 
 
 async def test_those_who_wait_are_told_when_it_stops() -> None:
@@ -512,8 +512,8 @@ async def test_several_namespaces_fill_one_store_and_a_relist_of_one_leaves_the_
     for name, source in sources.items():
         source.will_list([pod("a", namespace=name), pod("b", namespace=name)], resource_version="10")
     informer = SharedIndexInformer(sources, Pod, clock=setting.clock)
-    diary = Diary()
-    informer.add_handler(on_delete=lambda item: diary.told.append(str(item.key)))
+    recorder = RecordingHandler()
+    informer.add_handler(on_delete=lambda item: recorder.calls.append(str(item.key)))
     red = sources["red"].will_watch()
     sources["red"].will_list([pod("b", namespace="red")], resource_version="20")
 
@@ -525,7 +525,7 @@ async def test_several_namespaces_fill_one_store_and_a_relist_of_one_leaves_the_
         await setting.clock.advance(5)
         assert sorted(informer.indexer.keys()) == ["blue/a", "blue/b", "red/b"]
 
-    assert diary.told == ["red/a"]
+    assert recorder.calls == ["red/a"]
 
 
 async def test_it_has_not_synced_before_every_namespace_has() -> None:
@@ -557,10 +557,10 @@ async def test_who_changes_a_cached_object_is_found_out(monkeypatch: pytest.Monk
 
 async def test_a_handler_that_would_never_be_called_is_refused() -> None:
     setting = Setting()
-    with pytest.raises(UsageError, match="a handler has nothing to call: give on_add, on_update or on_delete"):
+    with pytest.raises(UsageError, match="the handler has no functions; pass on_add, on_update or on_delete"):
         setting.informer.add_handler()
-    with pytest.raises(UsageError, match="Diary has nothing to call"):
-        setting.informer.add_handler(type("Diary", (), {})())
+    with pytest.raises(UsageError, match="RecordingHandler has no functions"):
+        setting.informer.add_handler(type("RecordingHandler", (), {})())
 
 
 async def test_waiting_for_a_version_fails_at_once_when_it_has_stopped() -> None:
@@ -617,7 +617,7 @@ async def test_changes_can_be_filtered_and_bounded_as_handlers_can() -> None:
 
     assert statistics.name == "changes()"
     assert statistics.coalesced > 10
-    assert [(type(each), each.object.name) for each in seen] == [(Added, "a"), (Updated, "a")]
+    assert [(type(each), each.object.name) for each in seen] == [(ObjectAdded, "a"), (ObjectUpdated, "a")]
     assert seen[1].old.resource_version == "1"
 
 
@@ -627,7 +627,7 @@ async def test_a_change_that_was_read_counts_as_handled_when_the_next_is_asked_f
         await anext(changes)
         waiting = asyncio.create_task(informer.wait_for_sync(timeout=1))
         await setting.clock.advance(2)
-        with pytest.raises(SyncTimeoutError, match=r"not handled yet by changes\(\)"):
+        with pytest.raises(SyncTimeoutError, match=r"these handlers have not: changes\(\)"):
             await waiting
         reading = asyncio.ensure_future(anext(changes))
         await informer.wait_for_sync(timeout=1)
@@ -637,45 +637,45 @@ async def test_a_change_that_was_read_counts_as_handled_when_the_next_is_asked_f
 
 async def test_a_short_resync_does_not_wait_for_the_end_of_a_long_one() -> None:
     setting = Setting(pod("a"), resync=600.0)
-    patient, eager = Diary(), Diary()
+    patient, eager = RecordingHandler(), RecordingHandler()
     setting.informer.add_handler(patient)
     async with setting.running() as informer:
         await setting.clock.advance(10)
         informer.add_handler(eager, resync=20.0)
         await setting.clock.advance(50)
 
-    assert len(eager.told) == 1 + 2
-    assert len(patient.told) == 1
+    assert len(eager.calls) == 1 + 2
+    assert len(patient.calls) == 1
 
 
 async def test_a_resync_is_told_to_those_whose_time_it_is_and_to_no_others() -> None:
     setting = Setting(pod("a"))
-    diaries = {period: Diary() for period in (2.0, 3.0, 0.0)}
-    for period, diary in diaries.items():
-        setting.informer.add_handler(diary, resync=period)
+    recorders = {period: RecordingHandler() for period in (2.0, 3.0, 0.0)}
+    for period, recorder in recorders.items():
+        setting.informer.add_handler(recorder, resync=period)
     async with setting.running():
         await setting.clock.advance(12.5)
 
-    assert {period: len(diary.told) - 1 for period, diary in diaries.items()} == {2.0: 6, 3.0: 4, 0.0: 0}
+    assert {period: len(recorder.calls) - 1 for period, recorder in recorders.items()} == {2.0: 6, 3.0: 4, 0.0: 0}
 
 
 async def test_nothing_is_left_of_a_removed_handler() -> None:
     setting = Setting(pod("a"))
     async with setting.running() as informer:
-        diary = Diary()
-        trace = weakref.ref(diary)
-        registration = informer.add_handler(diary)
+        recorder = RecordingHandler()
+        trace = weakref.ref(recorder)
+        registration = informer.add_handler(recorder)
         await setting.settle()
         await registration.wait_removed()
         await setting.settle()
-        del diary, registration
+        del recorder, registration
         gc.collect()
         assert trace() is None
 
 
 async def test_removing_twice_and_after_the_end_does_nothing() -> None:
     setting = Setting(pod("a"))
-    registration = setting.informer.add_handler(Diary())
+    registration = setting.informer.add_handler(RecordingHandler())
     async with setting.running():
         registration.remove()
         await registration.wait_removed()
@@ -716,9 +716,9 @@ async def test_of_several_namespaces_each_is_as_new_as_it_is_itself() -> None:
         await informer.wait_until("20", timeout=1, namespace="blue")
         waiting = asyncio.create_task(informer.wait_until("15", timeout=1))
         await clock.advance(2)
-        with pytest.raises(WaitTimeoutError, match="is at 10 and did not reach 15"):
+        with pytest.raises(WaitTimeoutError, match=r"did not reach version 15 within .* it has reached 10"):
             await waiting
-        with pytest.raises(UsageError, match="does not look at the namespace 'green'"):
+        with pytest.raises(UsageError, match="does not watch the namespace 'green'"):
             await informer.wait_until("15", namespace="green")
         red.bookmark("30")
         await informer.wait_until("15", timeout=1)
@@ -759,7 +759,7 @@ async def test_a_mistake_of_its_own_ends_it_and_is_not_swallowed(caplog: pytest.
 
     assert caught.group_contains(RuntimeError, match="no time")
     assert informer.is_stopped
-    assert "the informer pods ended" in caplog.text
+    assert "task informer pods failed" in caplog.text
     assert "no time" in caplog.text
 
 
@@ -775,8 +775,8 @@ async def test_what_ends_a_run_is_raised_there_and_not_logged(caplog: pytest.Log
 
 
 async def test_stopping_ends_a_run_that_somebody_waits_for() -> None:
-    setting, diary = Setting(pod("a")), Diary()
-    setting.informer.add_handler(diary)
+    setting, recorder = Setting(pod("a")), RecordingHandler()
+    setting.informer.add_handler(recorder)
     running = asyncio.create_task(setting.informer.run())
     await setting.settle()
     await setting.informer.stop()
@@ -785,7 +785,7 @@ async def test_stopping_ends_a_run_that_somebody_waits_for() -> None:
 
     assert setting.watch.closed.is_set()
     assert setting.informer.indexer.keys() == ["default/a"]
-    assert diary.told == [("add", "a", True)]
+    assert recorder.calls == [("add", "a", True)]
     assert await running is None
 
 
@@ -802,8 +802,8 @@ async def test_cancelling_a_run_ends_it() -> None:
 
 
 async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_stopping() -> None:
-    setting, hiding = Setting(pod("a"), pod("b")), Hiding()
-    handler: Any = hiding
+    setting, swallower = Setting(pod("a"), pod("b")), CancellationSwallower()
+    handler: Any = swallower
     setting.informer.add_handler(handler)
     setting.informer.start()
     await setting.settle()
@@ -811,7 +811,7 @@ async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_stoppin
     await setting.settle()
 
     assert stopping.done()
-    assert hiding.told == ["a"]
+    assert swallower.calls == ["a"]
 
 
 async def test_it_can_be_stopped_before_it_began_and_more_than_once() -> None:
@@ -819,8 +819,8 @@ async def test_it_can_be_stopped_before_it_began_and_more_than_once() -> None:
     await setting.informer.stop()
     await setting.informer.stop()
     assert setting.informer.is_stopped
-    with pytest.raises(InformerStoppedError, match="stopped already"):
-        setting.informer.add_handler(Diary())
+    with pytest.raises(InformerStoppedError, match="it has stopped"):
+        setting.informer.add_handler(RecordingHandler())
 
 
 # --- the event loop belongs to all ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from tests.informer.settings import pod
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import ExpiredError, ForbiddenError, UsageError, WaitTimeoutError
-from listwatch.informer.handlers import Added, Change, Deleted
+from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted
 from listwatch.informer.informed_until import until_with_sync
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
@@ -35,7 +35,7 @@ async def test_what_is_there_already_is_enough(source: ScriptedSource[Pod]) -> N
     source.will_list([pod("a", phase="running")], resource_version="10")
     watch = source.will_watch()
     found = await until_with_sync(source, Pod, is_running)
-    assert isinstance(found, Added)
+    assert isinstance(found, ObjectAdded)
     assert found.object.name == "a"
     assert watch.closed.is_set() or not watch.opened.is_set()
 
@@ -44,7 +44,7 @@ async def test_conditions_are_met_in_turn(source: ScriptedSource[Pod]) -> None:
     source.will_list([pod("a")], resource_version="10")
     source.will_watch().modify(pod("a", "11", phase="running")).delete(pod("a", "12"))
     found = await until_with_sync(source, Pod, is_running, is_gone)
-    assert isinstance(found, Deleted)
+    assert isinstance(found, ObjectDeleted)
     assert found.object.resource_version == "12"
 
 
@@ -67,7 +67,7 @@ async def test_an_end_that_was_missed_is_told_as_one(source: ScriptedSource[Pod]
     source.will_watch().fail(ExpiredError("too old"))
     source.will_list([], resource_version="20")
     found = await until_with_sync(source, Pod, is_gone, clock=InstantClock())
-    assert isinstance(found, Deleted)
+    assert isinstance(found, ObjectDeleted)
     assert not found.final_state_known
 
 
@@ -95,10 +95,10 @@ async def test_waiting_ends_in_time_and_tells_the_last_change(source: ScriptedSo
     await watch.opened.wait()
     await clock.advance(30)
     with pytest.raises(
-        WaitTimeoutError, match=r"waited 30 s in vain for is_gone; the last event was ADDED Pod"
+        WaitTimeoutError, match=r"condition not met within 30 s: is_gone; the last event was ADDED Pod"
     ) as caught:
         await waiting
-    assert isinstance(caught.value.last, Added)
+    assert isinstance(caught.value.last, ObjectAdded)
     assert watch.closed.is_set()
 
 

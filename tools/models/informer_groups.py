@@ -28,7 +28,7 @@ def informer_groups_text(source: Source, definitions: Mapping[str, Definition]) 
         "",
         "from typing import TYPE_CHECKING",
         "",
-        "from listwatch.informer.handles import InformerGroup, InformerHandle",
+        "from listwatch.informer.informer_handle import InformerGroup, InformerHandle",
         "",
         *_imports(sorted(groups)),
         *(line for name, resources in groups.items() for line in _group(name, resources, kinds)),

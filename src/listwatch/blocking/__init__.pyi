@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 from listwatch.api.discovery import APIGroup, Discovered
 from listwatch.api.discovery_documents import ServerVersion
-from listwatch.api.options import FieldValidation, LogSource, PropagationPolicy
+from listwatch.api.options import FieldValidation, ListOptions, LogSource, PropagationPolicy
 from listwatch.api.patches import MERGE_PATCH, Patch, PatchType
 from listwatch.api.references import ResourceLike
 from listwatch.api.requests import HTTPRequest
@@ -36,8 +36,8 @@ from listwatch.controller.reports import ControllerStatistics, Failure, ManagerS
 from listwatch.controller.watches import Every, K, KeyLike, Kind, Watch, Watched
 from listwatch.events.occurrence import EventType
 from listwatch.events.recorder import EventRecorderStatistics
-from listwatch.informer.handlers import Change, Handler
-from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.handlers import AddFunction, Change, DeleteFunction, Handler, HandlerFunctions, UpdateFunction
+from listwatch.informer.list_watch import ListerWatcher, _RESTClient
 from listwatch.informer.listener import ListenerStatistics, Overflow
 from listwatch.informer.reflector import MIN_WATCH, Problem
 from listwatch.informer.shared_informer import InformerStatistics
@@ -94,7 +94,6 @@ from listwatch.workqueue.queue_state import WorkQueueStatistics
 from listwatch.workqueue.rate_limiters import ItemLimiter
 
 C = TypeVar("C", bound=Controller[Any])
-F = TypeVar("F", bound=Callable[..., Any])
 ItemT = TypeVar("ItemT")
 R = TypeVar("R")
 S = TypeVar("S", bound=Object)
@@ -483,26 +482,40 @@ class RESTMapper:
         """Ask the server at the next opportunity."""
 
 class ListWatch(Generic[T]):
-    """A source made of two functions, which take the options of `ListerWatcher` that they name, or all as `**options`.
+    """A source made from two functions, which are called with those options of `ListerWatcher` that they accept.
 
-    `list` returns objects, or an ObjectList; `watch` returns an iterator of events.
-    `chunking=False` asks for everything at once, whatever the reflector would like.
+    `list` returns objects or an ObjectList, or is async; `watch` returns an async iterator of events.
+    `chunking=False` always requests the complete list.
     """
 
-    def __init__(self, *, list: Callable[..., Any], watch: Callable[..., Any], chunking: bool = True) -> None: ...
+    def __init__(self, *, list: Callable[..., object], watch: Callable[..., object], chunking: bool = True) -> None: ...
+    @overload
     @classmethod
     def from_client(
         cls,
-        rest: Any,
+        rest: _RESTClient,
         resource: str,
         namespace: str = "",
         *,
         field_selector: str = "",
         label_selector: str = "",
-        kind: type[T] | None = None,
+        kind: type[T],
         chunking: bool = True,
-    ) -> Self:
-        """The objects of a resource that a REST client can see; of all namespaces where none is named."""
+        modify_options: Callable[[ListOptions], ListOptions] | None = None,
+    ) -> ListWatch[T]: ...
+    @overload
+    @classmethod
+    def from_client(
+        cls,
+        rest: _RESTClient,
+        resource: str,
+        namespace: str = "",
+        *,
+        field_selector: str = "",
+        label_selector: str = "",
+        chunking: bool = True,
+        modify_options: Callable[[ListOptions], ListOptions] | None = None,
+    ) -> ListWatch[Any]: ...
 
 class RetryWatcher(Generic[T]):
     """Everything that happens after a version, for as long as the server remembers what came after the last one seen.
@@ -522,36 +535,37 @@ class RetryWatcher(Generic[T]):
     def __next__(self) -> WatchEvent[T]: ...
 
 class HandlerRegistration(Generic[T]):
-    """One handler at one informer; each registration has a backlog and a sync state of its own."""
+    """One handler of one informer, with its own backlog and sync state."""
 
     @property
     def has_synced(self) -> bool:
-        """True once the handler has handled all that was there when it came."""
+        """True once the handler has handled all objects that existed when it was added."""
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
         """Wait until `has_synced`; raises SyncTimeoutError."""
 
     def remove(self) -> None:
-        """Tell the handler nothing more; a call under way goes on to its end. Removing twice does nothing."""
+        """Remove the handler; a current call continues to its end. Removing it twice does nothing."""
 
     def wait_removed(self) -> None:
-        """Remove the handler and wait for the call under way. Not called by the handler itself."""
+        """Remove the handler and wait for a current call. The handler itself must not this."""
 
     def statistics(self) -> ListenerStatistics: ...
 
 class SharedIndexInformer(Generic[T]):
-    """Keeps an indexed store equal to what a source holds, and tells any number of handlers what changed.
+    """Keeps an indexed store synced with a source, and notifies any number of handlers of each change.
 
-    The states of an object that a handler sees are some of those it had, in their order; the store is already in the
-    state that a handler is told of, or in a later one. Handlers are independent: each is called for one change after
-    another, at its own pace. Cached objects are shared: `copy()` before a change.
+    A handler sees a subsequence of the states that an object had, in their order; the store already contains the
+    state that a handler is notified of, or a later one. Handlers are independent: each one is called for one change
+    after another, at its own pace. Cached objects are shared: `copy()` one to change it.
 
-    It runs once: `with informer`, or `informer.run()` until cancelled or stopped. `source` may be a mapping
-    from namespaces to sources, which then fill one store. `on_problem` sees every error, and none of them ends it.
+    It runs once: `with informer`, or `informer.run()` until it is cancelled or stopped. `source` may be a
+    mapping from namespaces to sources, which then fill one store. `on_problem` receives every error; none of them ends
+    the informer.
 
-    `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` say how the source is read: how many
-    objects at a time, whether as a stream where that can be had, how long a watch lasts at least, how long to wait
-    after a failure, and for how many seconds internal errors of a server are taken for passing.
+    `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` determine how the source is read: the
+    size of the pages of a list, whether the first list is streamed if the server supports it, the minimum duration of
+    a watch, the delay after a failure, and for how many seconds a watch is retried after internal server errors.
     """
 
     name: str
@@ -579,30 +593,31 @@ class SharedIndexInformer(Generic[T]):
     ) -> None: ...
     def add_handler(
         self,
-        handler: Handler[T] | None = None,
+        handler: Handler[T] | HandlerFunctions[T] | None = None,
         *,
-        on_add: Callable[..., Any] | None = None,
-        on_update: Callable[..., Any] | None = None,
-        on_delete: Callable[..., Any] | None = None,
+        on_add: AddFunction[T] | None = None,
+        on_update: UpdateFunction[T] | None = None,
+        on_delete: DeleteFunction[T] | None = None,
         filter: Callable[[T], bool] | None = None,
         resync: float | None = None,
         max_pending: int | None = None,
         overflow: Overflow = "coalesce",
         on_failure: Callable[[str, Change[T], Exception], None] | None = None,
     ) -> HandlerRegistration[T]:
-        """Call these with every change from now on, and first with all that is there already.
+        """Call these functions, plain or async, for every object of the store, and then for every change.
 
-        `resync` tells everything again each so many seconds, as updates; without it the informer's own counts.
+        `resync` repeats all objects as updates each so many seconds; None uses the informer's own period. With
+        `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
         """
 
-    def on_add(self, function: F) -> F:
-        """`@informer.on_add`: call this function with every new object."""
+    def on_add(self, function: Callable[[T], R]) -> Callable[[T], R]:
+        """Add a handler, as a decorator: `@informer.on_add` calls the function with every new object."""
 
-    def on_update(self, function: F) -> F:
-        """`@informer.on_update`: call this function with the old and the new state of every changed object."""
+    def on_update(self, function: Callable[[T, T], R]) -> Callable[[T, T], R]:
+        """Add a handler, as a decorator: the function gets the old and the new state of every changed object."""
 
-    def on_delete(self, function: F) -> F:
-        """`@informer.on_delete`: call this function with the last state of every object that is gone."""
+    def on_delete(self, function: Callable[[T], R]) -> Callable[[T], R]:
+        """Add a handler, as a decorator: the function gets the last state of every deleted object."""
 
     def changes(
         self,
@@ -612,70 +627,71 @@ class SharedIndexInformer(Generic[T]):
         max_pending: int | None = None,
         overflow: Overflow = "coalesce",
     ) -> Iterator[Change[T]]:
-        """All that is there, then every change, for as long as they are read and the informer runs.
+        """Yield all objects of the store as additions, then every change, until the informer stops.
 
-        The options are those of `add_handler`. A change counts as handled when the next one is asked for.
+        The options are those of `add_handler`. A change counts as handled when the next one is requested.
         """
 
     @property
     def has_synced(self) -> bool:
-        """True once the store holds what the source held when it was first read."""
+        """True once the store contains the first list of every source."""
 
     @property
     def is_stopped(self) -> bool: ...
     def wait_for_sync(
         self, timeout: float | None = None, *, handlers: Sequence[HandlerRegistration[T]] | None = None
     ) -> None:
-        """Wait until the store is filled and all handlers have handled that; raises SyncTimeoutError that says why."""
+        """Wait until the store has synced and all handlers have handled it; raises SyncTimeoutError with the reason."""
 
     def why_not_synced(self) -> str | None:
-        """What a program should know while it waits; None once there is nothing to wait for."""
+        """Return the reason why `wait_for_sync` has to wait; None if it has not."""
 
     @property
     def last_error(self) -> Exception | None:
-        """What keeps it from being in step just now."""
+        """The error of the last request, if it failed."""
 
     @property
     def failed_attempts(self) -> int:
-        """How often in a row it could not be read."""
+        """The number of requests that have failed in a row."""
 
     def wait_until(self, resource_version: str, timeout: float | None = None, *, namespace: str | None = None) -> None:
-        """Wait until the store is as new as a version, as that of a write of one's own; raises WaitTimeoutError.
+        """Wait until the store has reached a version, for example that of an own write; raises WaitTimeoutError.
 
-        Of several namespaces, a quiet one may take a minute to say that it has come so far: name the one that matters.
+        With several namespaces, pass the namespace of the write: the watch of an idle namespace reports its version
+        only about once a minute.
         """
 
     def statistics(self) -> InformerStatistics: ...
     def run(self) -> None:
-        """Keep the store in step until cancelled, or until `stop`."""
+        """Keep the store synced until cancelled, or until `stop`."""
 
     def start(self) -> None:
-        """Run in the background until `stop`; starting what runs does nothing."""
+        """Run in the background until `stop`; does nothing if it runs already."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
     def stop(self) -> None:
-        """End it, however it was begun, and wait for that. It stays stopped; its store can be read."""
+        """Stop the informer and wait for its end. It cannot be started again; its store can be read."""
 
 class InformerHandle(Generic[T]):
-    """One user's hold on a shared informer, which stops when nobody holds it any more."""
+    """One user's handle on a shared informer. The informer stops when all of its handles are released."""
 
     informer: SharedIndexInformer[T]
 
     @property
     def lister(self) -> Lister[T]: ...
     def release(self) -> None:
-        """Let go; the last one to do so stops the informer."""
+        """Release this handle; releasing the last one stops the informer."""
 
 class InformerGroup:
-    """The resources of one group-version, as `factory.core_v1`. `typed_groups.py` tells type checkers about them."""
+    """The resources of one group-version, as `factory.core_v1`. The subclasses in `typed_groups.py` declare them."""
 
 class SharedInformerFactory(InformerGroups):
-    """Makes informers on demand, one for each resource, place, selection and transform, and runs them together.
+    """Creates informers on demand, one per resource, namespaces, selectors and transform, and runs them together.
 
-    Inside `with` an informer runs as soon as it is asked for. `namespace` is one to look at, `namespaces` are
-    several behind one store; neither means all. What lives in no namespace is looked at wherever it is. `resync_for`
-    overrides `resync` by kind.
+    Inside `with`, an informer runs as soon as it is requested. `namespace` selects one namespace, `namespaces`
+    several with one store; without both, all namespaces are watched. Cluster-scoped resources are watched in any case.
+    `resync_for` overrides `resync` by kind.
     """
 
     def __init__(
@@ -699,29 +715,29 @@ class SharedInformerFactory(InformerGroups):
         namespaces: Sequence[str] = (),
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
-        transform: Callable[[Any], Any] | None = None,
-        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+        transform: Callable[[T], T] | None = None,
+        indexers: Mapping[str, IndexFunction[T]] | None = None,
     ) -> InformerHandle[T]: ...
     @overload
     def informer(
         self,
-        of: Any,
+        of: ResourceLike,
         *,
         namespace: str | None = None,
         namespaces: Sequence[str] = (),
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
         transform: Callable[[Any], Any] | None = None,
-        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+        indexers: Mapping[str, IndexFunction[Any]] | None = None,
     ) -> InformerHandle[Any]: ...
     def start(self) -> None:
-        """Run all informers asked for so far, and from now on each that is asked for. Starting twice does nothing."""
+        """Run all informers, and each one that is requested later. Starting twice does nothing."""
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait for all informers and handlers; raises SyncTimeoutError that names those not done, and why."""
+        """Wait for all informers and handlers; raises SyncTimeoutError with those that have not synced, and why."""
 
     def stop(self) -> None:
-        """Stop all informers and wait for that; then raises what had ended some of them before."""
+        """Stop all informers and wait for their end; raises the errors of those that had failed before."""
 
     def statistics(self) -> tuple[InformerStatistics, ...]: ...
     def __enter__(self) -> Self: ...
@@ -1927,10 +1943,11 @@ def until_with_sync(
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> Change[T] | None:
-    """The change that met the last of the conditions, which are met in turn; what is there at first counts as added.
+    """Wait until the conditions were met one after the other; return the change that met the last one.
 
-    With a precondition, everything is read first, and None is returned if it is true of that. WaitTimeoutError after
-    `timeout` seconds, with the `last` change; a source that cannot be read is tried again until then.
+    Existing objects count as additions. With a precondition, the store is filled first, and None is returned if the
+    precondition is true for it. Raises WaitTimeoutError with the `last` change after `timeout` seconds; until then a
+    source that fails is retried.
     """
 
 def wait_for(

@@ -19,6 +19,7 @@ from typing import Any, Generic, Self
 
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
+from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.base_client import Connected
 from listwatch.clock import Clock, SystemClock
@@ -30,7 +31,6 @@ from listwatch.controller.watches import Every, K, KeyLike, Kind, T, Watch, Watc
 from listwatch.controller.workers import Workers
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
-from listwatch.informer.cancellation import log_end
 from listwatch.informer.factory import SharedInformerFactory, SourceMaker, checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import ObjectKey
@@ -196,7 +196,7 @@ class Controller(Generic[T]):
         if self._run_task is None or self._run_task.done():
             self._check_not_started()
             self._run_task = asyncio.create_task(self.run(), name=f"controller {self.name}")
-            self._run_task.add_done_callback(log_end("listwatch.controller"))
+            self._run_task.add_done_callback(log_task_failure("listwatch.controller"))
 
     async def stop(self) -> None:
         """Take no further key, give running reconciles `grace_period` seconds to end, and cancel the others then.

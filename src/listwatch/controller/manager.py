@@ -18,6 +18,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from typing import Any, Self, TypeVar
 
+from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.clock import Clock, SystemClock
@@ -27,7 +28,6 @@ from listwatch.controller.probes import ProbeResponse, ProbeServer, run_checks
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.controller.signals import handling_stop_signals
 from listwatch.errors import UsageError
-from listwatch.informer.cancellation import log_end
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_of
@@ -177,7 +177,7 @@ class Manager:
         if self._run_task is None or self._run_task.done():
             self._check_not_started()
             self._run_task = asyncio.create_task(self.run(handle_signals=False), name="manager")
-            self._run_task.add_done_callback(log_end("listwatch.controller"))
+            self._run_task.add_done_callback(log_task_failure("listwatch.controller"))
 
     def stop_soon(self) -> None:
         """Request a stop without waiting for it; a second call ends the grace period."""

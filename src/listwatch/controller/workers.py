@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from listwatch.cancellation import is_being_cancelled
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.context import ReconcileContext, ReconcileForm
 from listwatch.controller.own_writes import OwnWrites
@@ -27,7 +28,6 @@ from listwatch.controller.reports import ControllerStatistics, FailureReporter
 from listwatch.controller.sources import Source
 from listwatch.errors import PermanentError, QueueShutDownError, ReconcileTimeoutError, UsageError
 from listwatch.events.recorder import EventRecorderStatistics
-from listwatch.informer.cancellation import is_being_cancelled
 from listwatch.meta import ObjectKey
 from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import Durations

@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
+    "Change": "listwatch.informer.handlers",
     "Handler": "listwatch.informer.handlers",
     "HandlerFunctions": "listwatch.informer.handlers",
-    "HandlerRegistration": "listwatch.informer.registration",
+    "HandlerRegistration": "listwatch.informer.listener",
     "Informer": "listwatch.informer.informer",
-    "InformerHandle": "listwatch.informer.handles",
+    "InformerHandle": "listwatch.informer.informer_handle",
     "InformerStatistics": "listwatch.informer.shared_informer",
     "ListWatch": "listwatch.informer.list_watch",
     "ListenerStatistics": "listwatch.informer.listener",
     "ListerWatcher": "listwatch.informer.list_watch",
+    "ObjectAdded": "listwatch.informer.handlers",
+    "ObjectDeleted": "listwatch.informer.handlers",
+    "ObjectUpdated": "listwatch.informer.handlers",
+    "Overflow": "listwatch.informer.listener",
     "Problem": "listwatch.informer.reflector",
     "Reflector": "listwatch.informer.reflector",
     "ReflectorStatistics": "listwatch.informer.reflector",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
     "SharedInformerFactory": "listwatch.informer.factory",
+    "WatchSource": "listwatch.informer.list_watch",
     "filtered": "listwatch.informer.handlers",
     "keep_fields": "listwatch.informer.transforms",
     "metadata_only": "listwatch.informer.transforms",
@@ -34,19 +40,25 @@ __all__ = [*_HOMES]
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
     from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.informer.handlers import Change as Change
     from listwatch.informer.handlers import Handler as Handler
     from listwatch.informer.handlers import HandlerFunctions as HandlerFunctions
+    from listwatch.informer.handlers import ObjectAdded as ObjectAdded
+    from listwatch.informer.handlers import ObjectDeleted as ObjectDeleted
+    from listwatch.informer.handlers import ObjectUpdated as ObjectUpdated
     from listwatch.informer.handlers import filtered as filtered
-    from listwatch.informer.handles import InformerHandle as InformerHandle
     from listwatch.informer.informed_until import until_with_sync as until_with_sync
     from listwatch.informer.informer import Informer as Informer
+    from listwatch.informer.informer_handle import InformerHandle as InformerHandle
     from listwatch.informer.list_watch import ListerWatcher as ListerWatcher
     from listwatch.informer.list_watch import ListWatch as ListWatch
+    from listwatch.informer.list_watch import WatchSource as WatchSource
+    from listwatch.informer.listener import HandlerRegistration as HandlerRegistration
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
+    from listwatch.informer.listener import Overflow as Overflow
     from listwatch.informer.reflector import Problem as Problem
     from listwatch.informer.reflector import Reflector as Reflector
     from listwatch.informer.reflector import ReflectorStatistics as ReflectorStatistics
-    from listwatch.informer.registration import HandlerRegistration as HandlerRegistration
     from listwatch.informer.shared_informer import InformerStatistics as InformerStatistics
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
     from listwatch.informer.transforms import keep_fields as keep_fields

@@ -1,4 +1,4 @@
-"""One informer for each resource, shared by all in a program who want it.
+"""One informer per resource, shared by all parts of a program.
 
 async with SharedInformerFactory(client, resync=60.0) as factory:
     pods = factory.core_v1.pods
@@ -14,9 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
+from listwatch.api.references import ResourceLike
+from listwatch.cache.indexer import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
-from listwatch.informer.handles import InformerGroup, InformerHandle
+from listwatch.informer import typed_groups
+from listwatch.informer.informer_handle import InformerGroup, InformerHandle, unknown_attribute
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.reflector import Problem
 from listwatch.informer.shared_informer import InformerStatistics, SharedIndexInformer
@@ -35,15 +38,16 @@ __all__ = ["InformerGroup", "InformerHandle", "SharedInformerFactory", "SourceMa
 T = TypeVar("T", bound=Object)
 
 Transform = Callable[[Any], Any]
+"""Applied to objects of any kind."""
 
 
 class SourceMaker(Protocol):
-    """Finds sources: a client of any kind."""
+    """Finds the source of a kind or resource: a ClientSet, DynamicClient or MetadataClient."""
 
     def source(
-        self, of: Any, *, namespace: str, label_selector: str, field_selector: str
+        self, of: ResourceLike, *, namespace: str, label_selector: str, field_selector: str
     ) -> tuple[type[Object], Resource, ListerWatcher[Any]]:
-        """The kind to read objects as, the resource, and where to list and watch it."""
+        """Return the kind to decode objects as, the resource, and the source to list and watch."""
 
 
 class _Key(NamedTuple):
@@ -62,11 +66,11 @@ class _Shared:
 
 
 class SharedInformerFactory(InformerGroups):
-    """Makes informers on demand, one for each resource, place, selection and transform, and runs them together.
+    """Creates informers on demand, one per resource, namespaces, selectors and transform, and runs them together.
 
-    Inside `async with` an informer runs as soon as it is asked for. `namespace` is one to look at, `namespaces` are
-    several behind one store; neither means all. What lives in no namespace is looked at wherever it is. `resync_for`
-    overrides `resync` by kind.
+    Inside `async with`, an informer runs as soon as it is requested. `namespace` selects one namespace, `namespaces`
+    several with one store; without both, all namespaces are watched. Cluster-scoped resources are watched in any case.
+    `resync_for` overrides `resync` by kind.
     """
 
     informer_type: ClassVar[type[SharedIndexInformer[Any]]] = SharedIndexInformer
@@ -84,9 +88,9 @@ class SharedInformerFactory(InformerGroups):
         clock: Clock | None = None,
     ) -> None:
         if namespace and namespaces:
-            raise UsageError("give either one namespace or several namespaces, not both")
+            raise UsageError("pass either namespace or namespaces, not both")
         if not callable(getattr(client, "source", None)):
-            raise UsageError(f"a factory needs a ClientSet, or another client, not a {type(client).__name__}")
+            raise UsageError(f"SharedInformerFactory needs a ClientSet or another client, not {type(client).__name__}")
         self._client = client
         self._resync = resync
         self._resync_for = dict(resync_for or {})
@@ -95,12 +99,12 @@ class SharedInformerFactory(InformerGroups):
         self._on_problem = on_problem
         self._clock = clock or SystemClock()
         self._shared: dict[_Key, _Shared] = {}
-        self._handles: dict[str, InformerHandle[Any]] = {}
+        self._handles: dict[str, InformerHandle[Object]] = {}
         self._is_running = False
 
     def __repr__(self) -> str:
-        doing = "running" if self._is_running else "not running"
-        return f"<SharedInformerFactory over {self._client!r}, {doing}: {len(self._shared)} informers>"
+        state = "running" if self._is_running else "not running"
+        return f"<SharedInformerFactory of {self._client!r}, {state}: {len(self._shared)} informers>"
 
     @overload
     def informer(
@@ -111,49 +115,49 @@ class SharedInformerFactory(InformerGroups):
         namespaces: Sequence[str] = (),
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
-        transform: Transform | None = None,
-        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+        transform: Callable[[T], T] | None = None,
+        indexers: Mapping[str, IndexFunction[T]] | None = None,
     ) -> InformerHandle[T]: ...
     @overload
     def informer(
         self,
-        of: Any,
+        of: ResourceLike,
         *,
         namespace: str | None = None,
         namespaces: Sequence[str] = (),
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
         transform: Transform | None = None,
-        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+        indexers: Mapping[str, IndexFunction[Any]] | None = None,
     ) -> InformerHandle[Any]: ...
     def informer(
         self,
-        of: Any,
+        of: ResourceLike,
         *,
         namespace: str | None = None,
         namespaces: Sequence[str] = (),
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
         transform: Transform | None = None,
-        indexers: Mapping[str, Callable[[Any], Any]] | None = None,
+        indexers: Mapping[str, IndexFunction[Any]] | None = None,
     ) -> InformerHandle[Any]:
-        """The informer of a kind, as `factory.informer(Pod)`, or of whatever else the client can find.
+        """Return a handle on the informer of a kind, as `factory.informer(Pod)`, or of a resource name.
 
-        Indexers are added to the shared store, unless an index of that name is there.
+        Indexers are added to the shared store, unless it has an index of that name.
         """
         if namespace is not None and namespaces:
-            raise UsageError("give either one namespace or several namespaces, not both")
-        places = checked_namespaces(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
+            raise UsageError("pass either namespace or namespaces, not both")
+        scopes = checked_namespaces(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
         labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
         source_in = partial(self._client.source, of, label_selector=labels, field_selector=fields)
-        sources = {place: source_in(namespace=place) for place in places}
-        kind, resource, _ = sources[places[0]]
+        sources = {scope: source_in(namespace=scope) for scope in scopes}
+        kind, resource, _ = sources[scopes[0]]
         if not resource.namespaced:
             sources = {"": source_in(namespace="")}
         key = _Key(resource.gvr, kind, tuple(sorted(sources)), labels, fields, transform or self._transform)
         shared = self._shared.get(key)
         if shared is None:
-            shared = self._shared[key] = _Shared(self._make(key, {place: each[2] for place, each in sources.items()}))
+            shared = self._shared[key] = _Shared(self._make(key, {scope: each[2] for scope, each in sources.items()}))
         missing = {n: f for n, f in (indexers or {}).items() if n not in shared.informer.indexer.indexers}
         shared.informer.indexer.add_indexers(missing)
         shared.users += 1
@@ -176,13 +180,13 @@ class SharedInformerFactory(InformerGroups):
     # --- running -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Run all informers asked for so far, and from now on each that is asked for. Starting twice does nothing."""
+        """Run all informers, and each one that is requested later. Starting twice does nothing."""
         for shared in self._shared.values():
             shared.informer.start()
         self._is_running = True
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait for all informers and handlers; raises SyncTimeoutError that names those not done, and why."""
+        """Wait for all informers and handlers; raises SyncTimeoutError with those that have not synced, and why."""
         waits = [asyncio.ensure_future(shared.informer.wait_for_sync()) for shared in self._shared.values()]
         try:
             async with time_limit(self._clock, timeout):
@@ -199,17 +203,17 @@ class SharedInformerFactory(InformerGroups):
             reason for shared in self._shared.values() if (reason := shared.informer.why_not_synced()) is not None
         )
         errors = [each for shared in self._shared.values() if (each := shared.informer.last_error) is not None]
-        message = f"not in step within {timeout} s: " + "; ".join(reasons)
+        message = f"not synced within {timeout} s: " + "; ".join(reasons)
         attempts = sum(shared.informer.failed_attempts for shared in self._shared.values())
         return SyncTimeoutError(message, attempts=attempts, last_error=errors[0] if errors else None)
 
     async def stop(self) -> None:
-        """Stop all informers and wait for that; then raises what had ended some of them before."""
+        """Stop all informers and wait for their end; raises the errors of those that had failed before."""
         self._is_running = False
         stops = (shared.informer.stop() for shared in self._shared.values())
         ends = await asyncio.gather(*stops, return_exceptions=True)
         if errors := [each for each in ends if each is not None]:
-            raise BaseExceptionGroup("informers had ended before they were stopped", errors)
+            raise BaseExceptionGroup("informers had failed before they were stopped", errors)
 
     def statistics(self) -> tuple[InformerStatistics, ...]:
         return tuple(shared.informer.statistics() for shared in self._shared.values())
@@ -228,25 +232,30 @@ class SharedInformerFactory(InformerGroups):
             del self._shared[key]
             await shared.informer.stop()
 
-    def _named(self, name: str) -> InformerHandle[Any]:
-        # A name is one user, however often it is said.
+    def _named(self, name: str) -> InformerHandle[Object]:
+        # All accesses by attribute share one handle.
         handle = self._handles.get(name)
         if handle is None or handle.is_released:
             handle = self._handles[name] = self.informer(name)
         return handle
 
-    if not TYPE_CHECKING:  # checkers know what is there, and that nothing else is
+    if not TYPE_CHECKING:  # the base class declares the attributes
 
         def __getattr__(self, name):
-            if name.startswith("_"):
-                raise AttributeError(name)
-            return InformerGroup(name, self._named)
+            groups = InformerGroups.__annotations__
+            if name not in groups:
+                raise unknown_attribute("SharedInformerFactory", name, sorted(groups))
+            self.__dict__[name] = group = getattr(typed_groups, groups[name])(name, self._named)
+            return group
+
+        def __dir__(self):
+            return sorted({*super().__dir__(), *InformerGroups.__annotations__})
 
 
 def checked_namespaces(namespaces: Sequence[str]) -> tuple[str, ...]:
-    """The namespaces, each once."""
+    """Return the namespaces without duplicates."""
     if isinstance(namespaces, str):
-        raise UsageError(f"namespaces is a list of them; for one, say namespace={namespaces!r}")
+        raise UsageError(f"namespaces must be a list; for one namespace, pass namespace={namespaces!r}")
     if "" in namespaces:
-        raise UsageError("of several namespaces each has a name; for all of them, name none")
+        raise UsageError("namespaces contains an empty name; to watch all namespaces, pass none")
     return tuple(dict.fromkeys(namespaces))

@@ -1,154 +1,217 @@
-"""What a program is told: changes as values, and the functions that take them.
+"""Changes of cached objects as values, and the functions that handle them.
 
 informer.add_handler(on_add=print, on_update=..., on_delete=...)        plain or async functions
-async for change in informer.changes(): match change: case Added(pod): ...
+async for change in informer.changes():
+    match change:
+        case ObjectAdded(pod) | ObjectUpdated(pod): ...
+        case ObjectDeleted(pod): ...
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 import msgspec
 
 from listwatch.errors import UsageError
 from listwatch.objects.object import Object
 
-__all__ = ["Added", "Change", "Deleted", "Handler", "HandlerFunctions", "Updated", "filtered"]
+__all__ = [
+    "AddFunction",
+    "Change",
+    "DeleteFunction",
+    "Handler",
+    "HandlerFunctions",
+    "ObjectAdded",
+    "ObjectDeleted",
+    "ObjectUpdated",
+    "UpdateFunction",
+    "filtered",
+]
 
 T = TypeVar("T", bound=Object)
 T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
 
 
-class Added(msgspec.Struct, Generic[T], frozen=True, gc=False):
-    """The object is new to this handler; `is_initial` if it was there before the handler was."""
+class ObjectAdded(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """The object is new to this handler; `is_initial` if it existed before the handler was added."""
 
-    type: ClassVar[str] = "ADDED"
+    type: ClassVar[Literal["ADDED"]] = "ADDED"
 
     object: T
     is_initial: bool = False
 
 
-class Updated(msgspec.Struct, Generic[T], frozen=True, gc=False):
-    """The object was changed, or is told again in a resync: then `old` is `object`."""
+class ObjectUpdated(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """The object was changed, or is repeated by a resync: then `old` is `object`."""
 
-    type: ClassVar[str] = "MODIFIED"
+    type: ClassVar[Literal["MODIFIED"]] = "MODIFIED"
 
     object: T
     old: T
 
 
-class Deleted(msgspec.Struct, Generic[T], frozen=True, gc=False):
-    """The object is gone.
+class ObjectDeleted(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """The object was deleted.
 
-    `final_state_known` is False if its end was missed and noticed later: then `object` is the last state that was seen.
+    `final_state_known` is False if the deletion was missed and found later: then `object` is the last known state.
     """
 
-    type: ClassVar[str] = "DELETED"
+    type: ClassVar[Literal["DELETED"]] = "DELETED"
 
     object: T
     final_state_known: bool = True
 
 
-Change = Added[T] | Updated[T] | Deleted[T]
+Change = ObjectAdded[T] | ObjectUpdated[T] | ObjectDeleted[T]
+
+
+class _AddWithFlag(Protocol[T_contra]):
+    def __call__(self, item: T_contra, /, *, is_initial: bool) -> object: ...
+
+
+class _DeleteWithFlag(Protocol[T_contra]):
+    def __call__(self, item: T_contra, /, *, final_state_known: bool) -> object: ...
+
+
+AddFunction = Callable[[T], object] | _AddWithFlag[T]
+"""Called with a new object; may be async, and may take `is_initial`."""
+UpdateFunction = Callable[[T, T], object]
+"""Called with the old and the new state; may be async."""
+DeleteFunction = Callable[[T], object] | _DeleteWithFlag[T]
+"""Called with the last state of a deleted object; may be async, and may take `final_state_known`."""
 
 
 class Handler(Protocol[T_contra]):
-    """An object that takes changes; each method may be async."""
+    """An object with methods `on_add(item)`, `on_update(old, new)` and `on_delete(item)`; each may be async."""
 
-    def on_add(self, item: T_contra, /) -> Any: ...
-    def on_update(self, old: T_contra, new: T_contra, /) -> Any: ...
-    def on_delete(self, item: T_contra, /) -> Any: ...
+    @property
+    def on_add(self) -> Callable[[T_contra], object] | _AddWithFlag[T_contra]: ...
+    @property
+    def on_update(self) -> Callable[[T_contra, T_contra], object]: ...
+    @property
+    def on_delete(self) -> Callable[[T_contra], object] | _DeleteWithFlag[T_contra]: ...
 
 
 class HandlerFunctions(Generic[T]):
-    """The functions of one handler; what is not given is not called.
+    """The functions of one handler; each of them is optional.
 
-    `on_add` may take `is_initial`, `on_delete` may take `final_state_known`: it is passed by name to those that do.
+    `on_add` may take `is_initial`, and `on_delete` may take `final_state_known`: both are passed by name.
     """
 
     def __init__(
         self,
         *,
-        on_add: Callable[..., Any] | None = None,
-        on_update: Callable[..., Any] | None = None,
-        on_delete: Callable[..., Any] | None = None,
+        on_add: AddFunction[T] | None = None,
+        on_update: UpdateFunction[T] | None = None,
+        on_delete: DeleteFunction[T] | None = None,
         name: str = "",
     ) -> None:
         functions = [each for each in (on_add, on_update, on_delete) if each is not None]
         if not functions:
-            raise UsageError(f"{name or 'a handler'} has nothing to call: give on_add, on_update or on_delete")
-        for each in functions:
-            if not callable(each):
-                raise UsageError(f"{name or 'a handler'} has {each!r}, which cannot be called: give a function")
-        self._on_add, self._add_takes_flag = on_add, _takes(on_add, "is_initial")
-        self._on_update = on_update
-        self._on_delete, self._delete_takes_flag = on_delete, _takes(on_delete, "final_state_known")
+            raise UsageError(f"{name or 'the handler'} has no functions; pass on_add, on_update or on_delete")
         self.name = name or _name_of(functions)
+        self.on_add, self.on_update, self.on_delete = on_add, on_update, on_delete
+        self._add_takes_flag = _check_function(on_add, "on_add", ["item"], flag="is_initial")
+        self._delete_takes_flag = _check_function(on_delete, "on_delete", ["item"], flag="final_state_known")
+        _check_function(on_update, "on_update", ["old", "new"])
+
+    def __repr__(self) -> str:
+        return f"<HandlerFunctions {self.name}>"
 
     @classmethod
-    def of(cls, handler: Handler[T] | None, **functions: Any) -> HandlerFunctions[T]:
-        """The methods of an object; those that it does not have are not called. Without one, these functions."""
+    def of(
+        cls,
+        handler: Handler[T] | HandlerFunctions[T] | None,
+        *,
+        on_add: AddFunction[T] | None = None,
+        on_update: UpdateFunction[T] | None = None,
+        on_delete: DeleteFunction[T] | None = None,
+    ) -> HandlerFunctions[T]:
+        """Return the methods of a handler object, or these functions. Methods that the object lacks are not called."""
+        functions = {"on_add": on_add, "on_update": on_update, "on_delete": on_delete}
         if handler is None:
-            return cls(**functions)
+            return cls(on_add=on_add, on_update=on_update, on_delete=on_delete)
         if given := [name for name, function in functions.items() if function is not None]:
-            raise UsageError(f"give either an object with methods or functions, not both: {', '.join(given)}")
-        methods = {name: getattr(handler, name, None) for name in ("on_add", "on_update", "on_delete")}
+            raise UsageError(f"pass either a handler object or functions, not both: {', '.join(given)}")
+        if isinstance(handler, HandlerFunctions):
+            return handler
+        methods = {name: getattr(handler, name, None) for name in functions}
         return cls(**methods, name=type(handler).__name__)
 
-    def __call__(self, change: Change[T]) -> Awaitable[Any] | None:
-        """Call the function for this change; what it returns is to be awaited if it can be."""
-        if type(change) is Updated and self._on_update is not None:
-            called = self._on_update(change.old, change.object)
-        else:
-            called = self._call(change)
-        # Most functions return nothing, and to ask what can be awaited takes longer than all the rest.
-        return None if called is None or not inspect.isawaitable(called) else called
-
-    def _call(self, change: Change[T]) -> Any:
-        if isinstance(change, Added):
-            return self._call_on_add(change) if self._on_add is not None else None
-        if isinstance(change, Deleted):
-            return self._call_on_delete(change) if self._on_delete is not None else None
-        return None
-
-    def _call_on_add(self, change: Added[T]) -> Any:
-        assert self._on_add is not None
-        if self._add_takes_flag:
-            return self._on_add(change.object, is_initial=change.is_initial)
-        return self._on_add(change.object)
-
-    def _call_on_delete(self, change: Deleted[T]) -> Any:
-        assert self._on_delete is not None
-        if self._delete_takes_flag:
-            return self._on_delete(change.object, final_state_known=change.final_state_known)
-        return self._on_delete(change.object)
+    def __call__(self, change: Change[T]) -> Awaitable[object] | None:
+        """Call the function for this change; returns an awaitable if the function is async."""
+        result: object = None
+        # Comparing the type is much faster than `isinstance`, which is slow for these classes when the result is False.
+        if type(change) is ObjectUpdated:
+            if self.on_update is not None:
+                result = self.on_update(change.old, change.object)
+        elif type(change) is ObjectAdded:
+            if self._add_takes_flag:
+                result = cast("_AddWithFlag[T]", self.on_add)(change.object, is_initial=change.is_initial)
+            elif self.on_add is not None:
+                result = cast("Callable[[T], object]", self.on_add)(change.object)
+        elif type(change) is ObjectDeleted:
+            if self._delete_takes_flag:
+                on_delete = cast("_DeleteWithFlag[T]", self.on_delete)
+                result = on_delete(change.object, final_state_known=change.final_state_known)
+            elif self.on_delete is not None:
+                result = cast("Callable[[T], object]", self.on_delete)(change.object)
+        # Most functions return None, and isawaitable() takes longer than the rest of this method.
+        return result if result is not None and inspect.isawaitable(result) else None
 
 
 def filtered(change: Change[T], accepts: Callable[[T], bool]) -> Change[T] | None:
-    """The change for somebody who sees only what is accepted: an update may be the coming or going of an object."""
-    if isinstance(change, Updated):
-        is_seen, was_seen = accepts(change.object), accepts(change.old)
-        if is_seen and not was_seen:
-            return Added(change.object)
-        if was_seen and not is_seen:
-            return Deleted(change.old)
-        return change if is_seen else None
+    """Return the change as a handler sees it that receives only accepted objects.
+
+    An update of an object that is accepted only before or only after it becomes a deletion or an addition.
+    """
+    if isinstance(change, ObjectUpdated):
+        is_accepted, was_accepted = accepts(change.object), accepts(change.old)
+        if is_accepted and not was_accepted:
+            return ObjectAdded(change.object)
+        if was_accepted and not is_accepted:
+            return ObjectDeleted(change.old)
+        return change if is_accepted else None
     return change if accepts(change.object) else None
 
 
-def _takes(function: Callable[..., Any] | None, name: str) -> bool:
+def _check_function(function: object, role: str, parameters: list[str], *, flag: str = "") -> bool:
+    """Raise UsageError if the function cannot be called with these arguments; return whether it takes the flag."""
     if function is None:
         return False
+    if not callable(function):
+        raise UsageError(f"{role} is {function!r}, which is not callable; pass a function")
     try:
-        parameter = inspect.signature(function).parameters.get(name)
+        signature = inspect.signature(function)
+        own_signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
-        return False  # a builtin that does not tell
-    return parameter is not None and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        return False  # some builtins have no signature
+    parameter = signature.parameters.get(flag)
+    takes_flag = parameter is not None and parameter.kind in (
+        parameter.POSITIONAL_OR_KEYWORD,
+        parameter.KEYWORD_ONLY,
+    )
+    keywords = {flag: True} if takes_flag else {}
+    # A decorator may take other arguments than the function that it wraps.
+    if not _binds(signature, parameters, keywords) and not _binds(own_signature, parameters, keywords):
+        raise UsageError(
+            f"{role} is {_name_of([function])}{own_signature}, which cannot be called with ({', '.join(parameters)})"
+        )
+    return takes_flag
 
 
-def _name_of(functions: list[Callable[..., Any]]) -> str:
+def _binds(signature: inspect.Signature, arguments: list[str], keywords: dict[str, bool]) -> bool:
+    try:
+        signature.bind(*arguments, **keywords)
+    except TypeError:
+        return False
+    return True
+
+
+def _name_of(functions: list[Callable[..., object]]) -> str:
     names = [getattr(each, "__qualname__", type(each).__name__) for each in functions]
     owners = {name.rpartition(".")[0] for name in names}
     owner = owners.pop() if len(owners) == 1 and len(names) > 1 else ""

@@ -1,8 +1,8 @@
-"""Waits for changes as an informer sees them: neither a lost connection nor a forgotten version ends the waiting.
+"""Waits for changes with an informer: neither a lost connection nor an expired version ends the wait.
 
     await until_with_sync(pods, Pod, lambda change: change.object.status.phase == "Running", timeout=60)
 
-`client.until` does it with a watch alone, from a version that the caller knows.
+`client.until` waits with a single watch, from a version that the caller knows.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ async def until_with_sync(
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> Change[T] | None:
-    """The change that met the last of the conditions, which are met in turn; what is there at first counts as added.
+    """Wait until the conditions were met one after the other; return the change that met the last one.
 
-    With a precondition, everything is read first, and None is returned if it is true of that. WaitTimeoutError after
-    `timeout` seconds, with the `last` change; a source that cannot be read is tried again until then.
+    Existing objects count as additions. With a precondition, the store is filled first, and None is returned if the
+    precondition is true for it. Raises WaitTimeoutError with the `last` change after `timeout` seconds; until then a
+    source that fails is retried.
     """
     clock, conditions = clock or SystemClock(), EventConditions([condition, *then])
     informer = SharedIndexInformer(source, kind, clock=clock)
@@ -52,7 +53,7 @@ async def until_with_sync(
                 if conditions.are_met_by(last):
                     break
     except TimeoutError:
-        trouble = "" if informer.has_synced else f"; {informer.why_not_synced()}"
-        message = f"waited {timeout} s in vain for {conditions}; {describe_last(last)}{trouble}"
+        reason = "" if informer.has_synced else f"; {informer.why_not_synced()}"
+        message = f"condition not met within {timeout} s: {conditions}; {describe_last(last)}{reason}"
         raise WaitTimeoutError(message, last=last) from None
     return last

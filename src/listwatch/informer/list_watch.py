@@ -1,46 +1,42 @@
-"""Where an informer gets its objects from: anything that can be listed, and watched from there.
+"""Sources of an informer: anything that can be listed, and watched from the version of the list.
 
-A client's resource is such a source as it is; `ListWatch` makes one of two functions, or of a REST client.
+A resource client is a source. `ListWatch` makes one from two functions, or from a REST client.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from typing import Any, Generic, Protocol, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, Self, TypeVar, cast, overload
 
+from listwatch.api.options import ListOptions
 from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.errors import UsageError
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = [
-    "ListWatch",
-    "ListerWatcher",
-    "WatchSource",
-    "batches_of",
-    "by_namespace",
-    "check_functions",
-    "check_kind",
-    "check_source",
-]
+__all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of", "check_functions"]
 
 T = TypeVar("T", bound=Object)
 
 Event = WatchEvent[T] | ErrorEvent
 
+ModifyOptions = Callable[[ListOptions], ListOptions]
+"""Returns the options of a request, changed with `dataclasses.replace`."""
+
 
 class WatchSource(Protocol[T]):
-    """An open watch, to be entered, read to its end, and left."""
+    """A watch: a context manager whose value is iterated to the end of the watch."""
 
     async def __aenter__(self) -> AsyncIterator[Event[T]]: ...
     async def __aexit__(self, *exc: object) -> bool | None: ...
 
 
 class ListerWatcher(Protocol[T]):
-    """Can be listed, and watched from what the list said."""
+    """A source that can be listed, and watched from the version of the list."""
 
     async def list(
         self,
@@ -50,7 +46,7 @@ class ListerWatcher(Protocol[T]):
         limit: int | None = None,
         continue_token: str = "",
     ) -> ObjectList[T]:
-        """One answer of the server: with a limit, a page; with limit 0, everything at once."""
+        """Return one response: with a limit, a page; with limit 0, the complete list."""
 
     def watch(
         self,
@@ -61,145 +57,110 @@ class ListerWatcher(Protocol[T]):
         allow_watch_bookmarks: bool = True,
         timeout_seconds: int | None = None,
     ) -> WatchSource[T]:
-        """What happens after that version. It ends after `timeout_seconds`, and raises if its peer is dead."""
-
-
-def check_kind(kind: object) -> None:
-    """Refuse what objects cannot be read as."""
-    if not (isinstance(kind, type) and issubclass(kind, Object)):
-        raise UsageError(f"{kind!r} is no kind of objects: give a class, as Pod or Unstructured")
-
-
-def check_source(source: ListerWatcher[T], kind: type[T]) -> None:
-    """Refuse what cannot be listed and watched, and a client's resource of another kind."""
-    check_kind(kind)
-    if not all(callable(getattr(source, verb, None)) for verb in ("list", "watch")):
-        raise UsageError(
-            f"{source!r} is no source of objects: give a client's resource, as client.core_v1.pods(), or a ListWatch"
-        )
-    read_as = getattr(source, "kind", kind)
-    if isinstance(read_as, type) and not issubclass(read_as, kind):
-        raise UsageError(f"{source!r} is a source of {read_as.__name__}, not of {kind.__name__}")
-
-
-def check_functions(list: object, watch: object) -> None:
-    """Refuse what no ListWatch can be made of."""
-    if not (callable(list) and callable(watch)):
-        raise UsageError(f"a ListWatch is made of two functions, not of {list!r} and {watch!r}")
-
-
-def by_namespace(
-    source: ListerWatcher[T] | Mapping[str, ListerWatcher[T]], kind: type[T]
-) -> Iterable[tuple[str | None, ListerWatcher[T]]]:
-    """Each source with its namespace, after a look at it; a single one with None."""
-    if not isinstance(source, Mapping):
-        check_source(source, kind)
-        return [(None, source)]
-    if not source:
-        raise UsageError("there is no source among no namespaces: give at least one")
-    for each in source.values():
-        check_source(each, kind)
-    return source.items()
+        """Watch the changes after a version. The watch ends after `timeout_seconds`, and raises if its peer is dead."""
 
 
 class ListWatch(Generic[T]):
-    """A source made of two functions, which take the options of `ListerWatcher` that they name, or all as `**options`.
+    """A source made from two functions, which are called with those options of `ListerWatcher` that they accept.
 
-    `list` returns objects, or an ObjectList, or awaits one; `watch` returns an asynchronous iterator of events.
-    `chunking=False` asks for everything at once, whatever the reflector would like.
+    `list` returns objects or an ObjectList, or is async; `watch` returns an async iterator of events.
+    `chunking=False` always requests the complete list.
     """
 
     def __init__(
         self,
         *,
-        list: Callable[..., Any],  # it is what the function does
-        watch: Callable[..., Any],
+        list: Callable[..., object],  # named after what it does
+        watch: Callable[..., object],
         chunking: bool = True,
     ) -> None:
         check_functions(list, watch)
-        self._list = _Tolerant(list)
-        self._watch = _Tolerant(watch)
+        self._list = _with_accepted_options(list)
+        self._watch = _with_accepted_options(watch)
         self._chunking = chunking
 
+    @overload
     @classmethod
     def from_client(
         cls,
-        rest: Any,
+        rest: _RESTClient,
         resource: str,
         namespace: str = "",
         *,
         field_selector: str = "",
         label_selector: str = "",
-        kind: type[T] | None = None,
+        kind: type[T],
         chunking: bool = True,
-    ) -> Self:
-        """The objects of a resource that a REST client can see; of all namespaces where none is named."""
+        modify_options: ModifyOptions | None = None,
+    ) -> ListWatch[T]: ...
+    @overload
+    @classmethod
+    def from_client(
+        cls,
+        rest: _RESTClient,
+        resource: str,
+        namespace: str = "",
+        *,
+        field_selector: str = "",
+        label_selector: str = "",
+        chunking: bool = True,
+        modify_options: ModifyOptions | None = None,
+    ) -> ListWatch[Any]: ...  # of the kind of the informer that reads it
+    @classmethod
+    def from_client(
+        cls,
+        rest: _RESTClient,
+        resource: str,
+        namespace: str = "",
+        *,
+        field_selector: str = "",
+        label_selector: str = "",
+        kind: type[Object] | None = None,
+        chunking: bool = True,
+        modify_options: ModifyOptions | None = None,
+    ) -> ListWatch[Any]:
+        """Return a source that reads a resource with a REST client; without a namespace, in all namespaces.
+
+        `modify_options` is called with the options of every list and watch and returns those to send:
+
+            lambda options: dataclasses.replace(options, label_selector="app=web")
+        """
         if not callable(getattr(rest, "verb", None)):
-            raise UsageError(f"{rest!r} is no REST client: give one, as client.rest")
-        source = _ClientSource(rest, resource, namespace, kind or Unstructured, field_selector, label_selector)
-        made = cls(list=source.list, watch=source.watch, chunking=chunking)
-        made._client_source = source
-        return made
-
-    _client_source: _ClientSource | None = None
-
-    def of_kind(self, kind: type[T]) -> Self:
-        """The same source, reading objects as this kind; a source made of functions reads what it reads."""
-        if self._client_source is None or self._client_source.kind is kind:
-            return self
-        return self._client_source.listed_by(type(self), kind, chunking=self._chunking)  # type: ignore[return-value]
-
-    async def list(self, **options: Any) -> ObjectList[T]:
-        """One answer, as `ListerWatcher.list`."""
-        if not self._chunking:
-            options["limit"] = 0
-        answer = self._list(**options)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        return answer if isinstance(answer, ObjectList) else ObjectList(answer)
-
-    def watch(self, **options: Any) -> WatchSource[T]:
-        """An open watch, as `ListerWatcher.watch`."""
-        opened: WatchSource[T] = _entered(self._watch(**options))
-        return opened
-
-
-class _ClientSource:
-    """Builds the requests of one resource with a REST client."""
-
-    def __init__(self, rest: Any, resource: str, namespace: str, kind: type[Any], fields: str, labels: str) -> None:
-        self.rest = rest
-        self.resource = resource
-        self.namespace = namespace
-        self.kind = kind
-        self.selectors = {"fieldSelector": fields, "labelSelector": labels}
-
-    def listed_by(self, maker: type[ListWatch[Any]], kind: type[Any], *, chunking: bool) -> ListWatch[Any]:
-        fields, labels = self.selectors["fieldSelector"], self.selectors["labelSelector"]
-        return maker.from_client(
-            self.rest,
-            self.resource,
-            self.namespace,
-            field_selector=fields,
-            label_selector=labels,
-            kind=kind,
+            raise UsageError(f"{rest!r} is not a REST client; pass one, such as client.rest")
+        if modify_options is not None and not callable(modify_options):
+            raise UsageError(f"modify_options is {modify_options!r}; pass a function of ListOptions")
+        selectors = ListOptions(field_selector=field_selector, label_selector=label_selector)
+        return _from_resource(
+            _ClientResource(rest, resource, namespace, kind or Unstructured, selectors, modify_options),
             chunking=chunking,
         )
 
+    _resource: _ClientResource | None = None
+
+    def of_kind(self, kind: type[T]) -> ListWatch[T]:
+        """Return the same source, which decodes objects as this kind; functions decode objects themselves."""
+        if self._resource is None or self._resource.kind is kind:
+            return self
+        return _from_resource(replace(self._resource, kind=kind), chunking=self._chunking)
+
     async def list(
         self,
+        *,
         resource_version: str = "",
         resource_version_match: str = "",
         limit: int | None = None,
         continue_token: str = "",
-    ) -> ObjectList[Any]:
-        request = self._request(
-            resourceVersion=resource_version,
-            resourceVersionMatch=resource_version_match,
-            limit=limit or "",
-            **{"continue": continue_token},
+    ) -> ObjectList[T]:
+        """Return one response, as `ListerWatcher.list`."""
+        listed = self._list(
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            limit=limit if self._chunking else 0,
+            continue_token=continue_token,
         )
-        return ObjectList.from_json((await request.do()).raw, self.kind)
+        if inspect.isawaitable(listed):
+            listed = await listed
+        return listed if isinstance(listed, ObjectList) else ObjectList(cast("Iterable[T]", listed))
 
     def watch(
         self,
@@ -209,50 +170,39 @@ class _ClientSource:
         send_initial_events: bool | None = None,
         allow_watch_bookmarks: bool = True,
         timeout_seconds: int | None = None,
-    ) -> Any:
-        request = self._request(
-            watch="true",
-            resourceVersion=resource_version,
-            resourceVersionMatch=resource_version_match,
-            sendInitialEvents="" if send_initial_events is None else str(send_initial_events).lower(),
-            allowWatchBookmarks="true" if allow_watch_bookmarks else "",
-            timeoutSeconds=timeout_seconds or "",
+    ) -> WatchSource[T]:
+        """Return a watch, as `ListerWatcher.watch`."""
+        opened = self._watch(
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            send_initial_events=send_initial_events,
+            allow_watch_bookmarks=allow_watch_bookmarks,
+            timeout_seconds=timeout_seconds,
         )
-        return request.watch(self.kind)
-
-    def _request(self, **parameters: object) -> Any:
-        request = self.rest.get().resource(self.resource)
-        if self.namespace:
-            request = request.namespace(self.namespace)
-        for name, value in {**self.selectors, **parameters}.items():
-            if value != "":
-                request = request.param(name, str(value))
-        return request
+        return cast("WatchSource[T]", opened if isinstance(opened, AbstractAsyncContextManager) else _entered(opened))
 
 
-class _Tolerant:
-    """Calls a function with those of the options that it takes."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        parameters = inspect.signature(function).parameters.values()
-        takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters)
-        self._names = None if takes_all else {each.name for each in parameters}
-
-    def __call__(self, **options: Any) -> Any:
-        if self._names is not None:
-            options = {name: value for name, value in options.items() if name in self._names}
-        return self._function(**options)
+def check_functions(list: object, watch: object) -> None:
+    """Reject arguments of ListWatch that are not functions."""
+    if not (callable(list) and callable(watch)):
+        raise UsageError(f"ListWatch needs two functions, list and watch, not {list!r} and {watch!r}")
 
 
-def _entered(opened: Any) -> Any:
-    if isinstance(opened, AbstractAsyncContextManager):
-        return opened
-    return _as_context(opened)
+def _with_accepted_options(function: Callable[..., object]) -> Callable[..., object]:
+    """Return the function, called with those options that it accepts."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(each.kind is each.VAR_KEYWORD for each in parameters):
+        return function
+    names = {each.name for each in parameters}
+
+    def call(**options: object) -> object:
+        return function(**{name: value for name, value in options.items() if name in names})
+
+    return call
 
 
 @asynccontextmanager
-async def _as_context(opened: Any) -> AsyncIterator[Any]:
+async def _entered(opened: object) -> AsyncIterator[object]:
     if inspect.isawaitable(opened):
         opened = await opened
     if isinstance(opened, AbstractAsyncContextManager):
@@ -265,12 +215,109 @@ async def _as_context(opened: Any) -> AsyncIterator[Any]:
         yield opened
 
 
-def batches_of(stream: Any) -> AsyncIterator[Iterable[Event[Any]]]:
-    """The events of an open watch as they come in: all of one network read at once, where the source can tell."""
-    batches: Callable[[], AsyncIterator[Iterable[Event[Any]]]] | None = getattr(stream, "batches", None)
-    return _each_alone(stream) if batches is None else batches()
+# --- Reading a resource with a REST client ----------------------------------------------------------------------------
 
 
-async def _each_alone(stream: Any) -> AsyncIterator[Iterable[Event[Any]]]:
+class _Result(Protocol):
+    @property
+    def raw(self) -> bytes: ...
+
+
+class _Request(Protocol):
+    def resource(self, resource: str, /) -> Self: ...
+    def namespace(self, namespace: str, /) -> Self: ...
+    def params(self, values: Mapping[str, object], /) -> Self: ...
+    def do(self) -> Awaitable[_Result]: ...
+    def watch(self, kind: type[T], /) -> WatchSource[T]: ...
+
+
+class _RESTClient(Protocol):
+    """A RESTClient of `listwatch.client` or `listwatch.blocking`; this package imports no client."""
+
+    def verb(self, method: str, /) -> object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _ClientResource:
+    """Sends the list and watch requests of one resource."""
+
+    rest: _RESTClient
+    name: str
+    namespace: str
+    kind: type[Object]
+    selectors: ListOptions
+    modify_options: ModifyOptions | None
+
+    async def list(
+        self,
+        *,
+        resource_version: str,
+        resource_version_match: str,
+        limit: int | None,
+        continue_token: str,
+    ) -> ObjectList[Object]:
+        options = replace(
+            self.selectors,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            limit=limit,
+            continue_token=continue_token,
+        )
+        result = await self._request(self._modified(options)).do()
+        return ObjectList.from_json(result.raw, self.kind)
+
+    def watch(
+        self,
+        *,
+        resource_version: str,
+        resource_version_match: str,
+        send_initial_events: bool | None,
+        allow_watch_bookmarks: bool,
+        timeout_seconds: int | None,
+    ) -> WatchSource[Object]:
+        options = replace(
+            self.selectors,
+            watch=True,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            send_initial_events=send_initial_events,
+            allow_watch_bookmarks=allow_watch_bookmarks,
+            timeout_seconds=timeout_seconds,
+        )
+        return self._request(replace(self._modified(options), watch=True)).watch(self.kind)
+
+    def _modified(self, options: ListOptions) -> ListOptions:
+        if self.modify_options is None:
+            return options
+        modified: object = self.modify_options(options)
+        if not isinstance(modified, ListOptions):
+            raise UsageError(
+                f"modify_options returned {modified!r}, not ListOptions; return dataclasses.replace(options, ...)"
+            )
+        return modified
+
+    def _request(self, options: ListOptions) -> _Request:
+        request = cast("_Request", self.rest.verb("GET")).resource(self.name)
+        if self.namespace:
+            request = request.namespace(self.namespace)
+        return request.params(options.parameters())
+
+
+def _from_resource(resource: _ClientResource, *, chunking: bool) -> ListWatch[Any]:
+    source: ListWatch[Any] = ListWatch(list=resource.list, watch=resource.watch, chunking=chunking)
+    source._resource = resource
+    return source
+
+
+# --- Reading a watch in batches ---------------------------------------------------------------------------------------
+
+
+def batches_of(stream: AsyncIterator[Event[T]]) -> AsyncIterator[Iterable[Event[T]]]:
+    """Return the events of a watch in batches: those of one network read, if the source provides batches."""
+    batches: Callable[[], AsyncIterator[Iterable[Event[T]]]] | None = getattr(stream, "batches", None)
+    return _single_batches(stream) if batches is None else batches()
+
+
+async def _single_batches(stream: AsyncIterator[Event[T]]) -> AsyncIterator[Iterable[Event[T]]]:
     async for event in stream:
         yield (event,)

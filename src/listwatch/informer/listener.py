@@ -1,33 +1,39 @@
-"""Calls one handler at its own pace. The informer fills its backlog and never waits for it."""
+"""Calls one handler at its own pace. The informer appends to its backlog and never waits for it."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from listwatch.api.predicates import check_predicate
+from listwatch.cache.keys import key_of
+from listwatch.cancellation import cancelled_wait
 from listwatch.cooperative import TimeSlice
-from listwatch.informer.backlog import Backlog, Overflow
-from listwatch.informer.cancellation import waited_in_vain
-from listwatch.informer.handlers import Added, Change, HandlerFunctions, filtered
+from listwatch.errors import UsageError
+from listwatch.informer.handlers import Change, HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated, filtered
+from listwatch.informer.validation import check_number
 from listwatch.objects.object import Object
 
-__all__ = ["Listener", "ListenerStatistics", "Overflow", "Reader"]
+__all__ = ["Backlog", "HandlerRegistration", "Listener", "ListenerStatistics", "Overflow", "Reader"]
 
 T = TypeVar("T", bound=Object)
+
+Overflow = Literal["coalesce", "report"]
 
 _log = logging.getLogger("listwatch.informer")
 
 _SLICE = 100
-"""How many changes a filter looks at in one go."""
+"""How many changes are filtered without a pause."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListenerStatistics:
-    """How one handler keeps up."""
+    """The state of one handler: how many changes it has to handle, and has handled."""
 
     name: str
     pending: int
@@ -38,7 +44,7 @@ class ListenerStatistics:
 
 
 class Listener(Generic[T]):
-    """Hands changes to one handler, one after another, in order; what it raises is reported and passed over."""
+    """Calls one handler for each change, in order. An exception of the handler is reported; the next change follows."""
 
     def __init__(
         self,
@@ -51,23 +57,23 @@ class Listener(Generic[T]):
         on_failure: Callable[[str, Change[T], Exception], None] | None = None,
     ) -> None:
         if accepts is not None:
-            check_predicate(accepts, "filter: give a function of an object that tells whether to tell of it")
+            check_predicate(accepts, "filter: pass a function of an object that returns whether to handle it")
         self._handler = handler
         self._accepts = accepts
         self._on_failure = on_failure or _log_failure
         self._pending: Backlog[T] = Backlog(handler.name, max_pending=max_pending, overflow=overflow)
-        self._in_hand = 0  # taken from there, but not yet its turn
+        self._in_hand = 0  # taken from the backlog, but not handled yet
         self._awake = asyncio.Event()
         self._initial_in_work = 0
-        self._is_fed = False
+        self._has_synced = False
         self._handled = self._failed = 0
         self._is_closing = False
         self.caught_up = asyncio.Event()
-        """Set once the cache has synced and every initial add has been handled."""
+        """Set once the store has synced and the handler has handled all initial objects."""
         self.resync_period = resync
         self.next_resync = 0.0
         self.is_due = False
-        """True from the time for a resync on until it begins."""
+        """True from the time of a resync until the resync starts."""
 
     @property
     def name(self) -> str:
@@ -83,40 +89,40 @@ class Listener(Generic[T]):
             has_synced=self.caught_up.is_set(),
         )
 
-    # --- being told ----------------------------------------------------------------------------------------------
+    # --- called by the informer ----------------------------------------------------------------------------------
 
-    def begin_with(self, present: Collection[T]) -> None:
-        """These were there before this handler came: it is told of them first, as initial adds."""
-        self._pending.begin_with(present)
+    def replay(self, objects: Collection[T]) -> None:
+        """Deliver objects that existed before this handler was added, as initial additions, before all changes."""
+        self._pending.replay(objects)
         self._awake.set()
 
-    def tell(self, changes: Sequence[Change[T]]) -> None:
-        """Put changes at the end of the backlog."""
+    def notify(self, changes: Sequence[Change[T]]) -> None:
+        """Append changes to the backlog."""
         if self._is_closing:
             return
-        seen = changes if self._accepts is None else [each for each in map(self._seen, changes) if each is not None]
-        self._pending.extend(seen)
+        seen = changes if self._accepts is None else [each for each in map(self._filtered, changes) if each is not None]
         if seen:
+            self._pending.extend(seen)
             self._awake.set()
 
-    def is_fed(self) -> None:
-        """All initial adds have been told; once they are handled, this handler has caught up."""
-        self._is_fed = True
+    def mark_synced(self) -> None:
+        """Declare that all initial additions are in the backlog; once they are handled, the handler has caught up."""
+        self._has_synced = True
         self._check_caught_up()
 
     def close(self) -> None:
-        """End after the call under way; what is still in the backlog is not told any more."""
+        """End after the current call; discards the backlog."""
         self._is_closing = True
         self._in_hand = 0
         self._pending.clear()
         self._awake.set()
         self.caught_up.set()
 
-    def _seen(self, change: Change[T]) -> Change[T] | None:
+    def _filtered(self, change: Change[T]) -> Change[T] | None:
         assert self._accepts is not None
         try:
             return filtered(change, self._accepts)
-        except Exception as error:  # noqa: BLE001  # it is the user's function
+        except Exception as error:  # noqa: BLE001  # user code may raise anything
             self._report(change, error)
             return None
 
@@ -125,34 +131,39 @@ class Listener(Generic[T]):
     async def run(self) -> None:
         """Handle changes until closed or cancelled."""
         time_slice, limit = TimeSlice(), 1 if self._pending.is_bounded else _SLICE
-        handler = self._handler
+        handler, on_update = self._handler, self._handler.on_update
         while some := await self.wait_some(limit):
-            # Without a coroutine for each, which would take longer than most handlers do.
+            # No coroutine per change: it would take longer than most handlers do.
             self._in_hand = len(some)
             for change in some:
                 if self._is_closing:
                     return
                 self._in_hand -= 1
                 try:
-                    if (awaitable := handler(change)) is not None:
+                    # Most changes are updates; calling the function directly saves a call.
+                    if on_update is not None and type(change) is ObjectUpdated:
+                        result = on_update(change.old, change.object)
+                        if result is not None and inspect.isawaitable(result):
+                            await result
+                    elif (awaitable := handler(change)) is not None:
                         await awaitable
-                except Exception as error:  # noqa: BLE001  # it is the user's function, and others' are still to come
+                except Exception as error:  # noqa: BLE001  # user code; other changes follow
                     self._report(change, error)
                 except asyncio.CancelledError as error:
-                    self._report(change, waited_in_vain("the handler", error))
+                    self._report(change, cancelled_wait("the handler", error))
                 self.was_handled(change)
                 if time_slice.now() > time_slice.end:
                     await time_slice.checkpoint()
 
     async def changes(self) -> AsyncGenerator[Change[T], None]:
-        """One change after another until closed; for each, `was_handled` is to be said before the next is taken."""
+        """Yield one change after another until closed; call `was_handled` for each before taking the next."""
         time_slice = TimeSlice()
         while some := await self.wait_some(1):
             yield some[0]
             await time_slice.checkpoint()
 
     async def wait_some(self, limit: int) -> list[Change[T]]:
-        """Wait for changes, and take up to so many of them; none are left when this listener is closed."""
+        """Wait for changes and take up to `limit` of them; returns none when this listener is closed."""
         while not self._is_closing:
             if taken := self.take(limit):
                 return taken
@@ -164,12 +175,12 @@ class Listener(Generic[T]):
         return []
 
     def take(self, limit: int) -> list[Change[T]]:
-        """Up to so many changes, to be handled now; there may be none although some are waiting."""
-        # What happens is looked at when it is told; what was there, only now: it may be very much at once.
-        is_unseen = self._accepts is not None and self._pending.is_at_what_was_there
+        """Take up to `limit` changes to handle now; may return none although there are some."""
+        # Changes are filtered when they are appended, replayed objects only here: they may be very many at once.
+        is_unfiltered = self._accepts is not None and self._pending.is_replaying
         taken = self._pending.take(min(limit, _SLICE))
-        if is_unseen:
-            taken = [change for change in taken if self._seen(change) is not None]
+        if is_unfiltered:
+            taken = [change for change in taken if self._filtered(change) is not None]
         if not self.caught_up.is_set():
             self._initial_in_work += sum(map(_is_initial, taken))
             self._check_caught_up()
@@ -182,30 +193,218 @@ class Listener(Generic[T]):
             self._check_caught_up()
 
     def _check_caught_up(self) -> None:
-        if self._is_fed and not self._initial_in_work and not self._pending.initial:
+        if self._has_synced and not self._initial_in_work and not self._pending.initial:
             self.caught_up.set()
 
     def _report(self, change: Change[T], error: Exception) -> None:
         self._failed += 1
         try:
             self._on_failure(self.name, change, error)
-        except Exception:  # noqa: BLE001  # it is the user's function, and others' changes are still to come
-            _log.exception("the on_failure of %s failed itself", self.name)
+        except Exception:  # noqa: BLE001  # user code; other changes follow
+            _log.exception("on_failure of %s raised an exception", self.name, extra={"handler": self.name})
 
 
 class Reader(Listener[T]):
-    """A listener that calls nobody: whoever asked for it takes changes from it when he likes."""
+    """A listener without a handler: the caller takes changes from it."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(HandlerFunctions(on_add=lambda _: None, name="changes()"), **options)
+    def __init__(
+        self,
+        *,
+        accepts: Callable[[T], bool] | None = None,
+        resync: float = 0.0,
+        max_pending: int | None = None,
+        overflow: Overflow = "coalesce",
+    ) -> None:
+        super().__init__(
+            HandlerFunctions(on_add=lambda _: None, name="changes()"),
+            accepts=accepts,
+            resync=resync,
+            max_pending=max_pending,
+            overflow=overflow,
+        )
 
     async def run(self) -> None:
-        """Nothing: it is read, not run."""
+        """Do nothing: the caller takes the changes."""
 
 
-def _is_initial(change: Change[Any]) -> bool:
-    return type(change) is Added and change.is_initial
+class _WaitForSync(Protocol[T]):
+    def __call__(
+        self, timeout: float | None = None, *, handlers: Sequence[HandlerRegistration[T]] | None = None
+    ) -> Awaitable[None]: ...
+
+
+class HandlerRegistration(Generic[T]):
+    """One handler of one informer, with its own backlog and sync state."""
+
+    def __init__(
+        self,
+        listener: Listener[T],
+        *,
+        remove: Callable[[Listener[T]], None],
+        wait_ended: Callable[[Listener[T]], Awaitable[None]],
+        wait_for_sync: _WaitForSync[T],
+    ) -> None:
+        self._listener = listener
+        self._remove = remove
+        self._wait_ended = wait_ended
+        self._wait_for_sync = wait_for_sync
+
+    def __repr__(self) -> str:
+        return f"<HandlerRegistration of {self._listener.name}, {'synced' if self.has_synced else 'not synced'}>"
+
+    @property
+    def has_synced(self) -> bool:
+        """True once the handler has handled all objects that existed when it was added."""
+        return self._listener.caught_up.is_set()
+
+    async def wait_for_sync(self, timeout: float | None = None) -> None:
+        """Wait until `has_synced`; raises SyncTimeoutError."""
+        await self._wait_for_sync(timeout, handlers=[self])
+
+    def remove(self) -> None:
+        """Remove the handler; a current call continues to its end. Removing it twice does nothing."""
+        self._remove(self._listener)
+
+    async def wait_removed(self) -> None:
+        """Remove the handler and wait for a current call. The handler itself must not await this."""
+        self.remove()
+        await self._wait_ended(self._listener)
+
+    def statistics(self) -> ListenerStatistics:
+        return self._listener.statistics()
+
+
+class Backlog(Generic[T]):
+    """The changes that one handler has to handle: first the replayed objects, then the changes since.
+
+    It is unbounded by design: a slow handler must not delay the store or other handlers. With `max_pending`, the
+    changes beyond that number are coalesced into one per object, or only reported.
+    """
+
+    def __init__(self, name: str, *, max_pending: int | None = None, overflow: Overflow = "coalesce") -> None:
+        if overflow not in get_args(Overflow):
+            raise UsageError(
+                f"overflow={overflow!r} is not supported; pass {' or '.join(map(repr, get_args(Overflow)))}"
+            )
+        if max_pending is not None:
+            check_number(max_pending, "max_pending must be a number of changes, or None")
+        self._name = name
+        self._max_pending = max_pending
+        self._overflow = overflow
+        # Stored as objects, not as changes: there may be a hundred thousand of them at once.
+        self._replayed: deque[T] = deque()
+        self._changes: deque[Change[T]] = deque()
+        self._coalesced_to = 0
+        self._has_warned = False
+        self.initial = 0
+        """The number of pending initial additions."""
+        self.coalesced = 0
+        """The number of changes that were merged into others."""
+
+    def replay(self, objects: Collection[T]) -> None:
+        """Add objects that existed before the handler was added."""
+        self._replayed.extend(objects)
+        self.initial += len(objects)
+
+    def extend(self, changes: Collection[Change[T]]) -> None:
+        """Append changes."""
+        self._changes.extend(changes)
+        self.initial += _count_initial(changes)
+        if self._max_pending is not None and len(self._changes) > max(self._max_pending, 2 * self._coalesced_to):
+            self._reduce()
+
+    @property
+    def is_replaying(self) -> bool:
+        """True while the next change is of a replayed object."""
+        return bool(self._replayed)
+
+    def take(self, limit: int) -> list[Change[T]]:
+        """Remove and return up to `limit` changes, in order: either of replayed objects, or of later changes."""
+        if replayed := self._replayed:
+            taken: list[Change[T]] = [
+                ObjectAdded(replayed.popleft(), is_initial=True) for _ in range(min(limit, len(replayed)))
+            ]
+            self.initial -= len(taken)
+            return taken
+        changes = self._changes
+        taken = [changes.popleft() for _ in range(min(limit, len(changes)))]
+        if self.initial:
+            self.initial -= _count_initial(taken)
+        if not changes:
+            self._coalesced_to = 0
+        return taken
+
+    @property
+    def is_bounded(self) -> bool:
+        """True if pending changes may be coalesced, so that the consumer should take no more than it needs."""
+        return self._max_pending is not None
+
+    def clear(self) -> None:
+        self._replayed.clear()
+        self._changes.clear()
+        self.initial = 0
+
+    def __len__(self) -> int:
+        return len(self._replayed) + len(self._changes)
+
+    def _reduce(self) -> None:
+        if self._overflow == "report":
+            if not self._has_warned:
+                self._has_warned = True
+                _log.warning(
+                    "%s is slow: %d changes are pending",
+                    self._name,
+                    len(self._changes),
+                    extra={"handler": self._name, "pending": len(self._changes)},
+                )
+            return
+        before = len(self._changes)
+        self._changes = deque(_coalesced_by_object(self._changes))
+        # There may be more objects than the bound. Coalescing again before the number has doubled would take longer
+        # each time without an effect.
+        self._coalesced_to = len(self._changes)
+        self.coalesced += before - len(self._changes)
+        self.initial = len(self._replayed) + _count_initial(self._changes)
+
+
+def _is_initial(change: Change[T]) -> bool:
+    return type(change) is ObjectAdded and change.is_initial
+
+
+def _count_initial(changes: Iterable[Change[T]]) -> int:
+    return len([each for each in changes if type(each) is ObjectAdded and each.is_initial])
+
+
+def _coalesced_by_object(changes: Iterable[Change[T]]) -> list[Change[T]]:
+    """Return at most one change per object, which has the effect of all of them."""
+    last: dict[str, Change[T] | None] = {}
+    for change in changes:
+        key = key_of(change.object)
+        before = last.pop(key, None)
+        last[key] = change if before is None else _coalesced(before, change)
+    return [change for change in last.values() if change is not None]
+
+
+def _coalesced(before: Change[T], after: Change[T]) -> Change[T] | None:
+    match before, after:
+        case ObjectAdded(), ObjectDeleted():
+            return None
+        case ObjectAdded(is_initial=is_initial), _:
+            return ObjectAdded(after.object, is_initial)
+        case ObjectUpdated(old=old), ObjectUpdated(item):
+            return ObjectUpdated(item, old)
+        case ObjectDeleted(old), ObjectAdded(item):
+            return ObjectUpdated(item, old)
+        case _:
+            return after
 
 
 def _log_failure(name: str, change: Change[T], error: Exception) -> None:
-    _log.error("%s failed on %s %s", name, change.type, change.object.describe(), exc_info=error)
+    _log.error(
+        "handler %s failed on %s %s",
+        name,
+        change.type,
+        change.object.describe(),
+        exc_info=error,
+        extra={"handler": name, "key": str(change.object.key), "event_type": change.type},
+    )

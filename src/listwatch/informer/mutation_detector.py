@@ -1,4 +1,4 @@
-"""Finds those who change cached objects, which are everybody's: for tests, with LISTWATCH_MUTATION_DETECTOR set."""
+"""Detects changes of cached objects in place, for tests: set LISTWATCH_MUTATION_DETECTOR."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, Self, TypeVar
 
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
-from listwatch.informer.handlers import Change, Deleted
+from listwatch.informer.handlers import Change, ObjectDeleted
 from listwatch.objects.object import Object
 
 __all__ = ["MutationDetector"]
@@ -20,7 +20,7 @@ _PERIOD = 1.0
 
 
 class MutationDetector(Generic[T]):
-    """Remembers what cached objects were when they came, and says which are something else now."""
+    """Compares cached objects with copies that were made when they were stored."""
 
     def __init__(self, report: Callable[[Exception], None]) -> None:
         self._report = report
@@ -28,13 +28,13 @@ class MutationDetector(Generic[T]):
 
     @classmethod
     def from_environment(cls, report: Callable[[Exception], None]) -> Self | None:
-        """A detector if the environment asks for one."""
+        """Return a detector if the environment variable is set."""
         return cls(report) if os.environ.get(_VARIABLE, "") not in ("", "0", "false") else None
 
     def remember(self, changes: Iterable[Change[T]]) -> None:
         for change in changes:
             key = str(change.object.key)
-            if isinstance(change, Deleted):
+            if isinstance(change, ObjectDeleted):
                 self._remembered.pop(key, None)
             else:
                 self._remembered[key] = (change.object, change.object.copy())
@@ -45,11 +45,13 @@ class MutationDetector(Generic[T]):
             if item != copy:
                 del self._remembered[key]
                 self._report(
-                    UsageError(f"the cached {item.describe()} was changed in place: copy() it before a change")
+                    UsageError(
+                        f"the cached {item.describe()} was changed in place; copy() an object before changing it"
+                    )
                 )
 
     async def run(self, clock: Clock) -> None:
-        """Check now and then, until cancelled."""
+        """Check periodically, until cancelled."""
         while True:
             await clock.sleep(_PERIOD)
             self.check()

@@ -1,7 +1,7 @@
-"""Reads a source and tells a store what it sees, until cancelled. `reflector_state.py` decides what it does next.
+"""Lists and watches a source, and writes every change to a store, until cancelled.
 
-A source notices a dead peer itself and raises; the reflector then resumes the watch. `client/rest/watch_stream.py` has
-the rules for the watches of a client.
+`reflector_state.py` decides which request is next. A source detects a dead peer itself and raises; the reflector then
+resumes the watch. `client/rest/watch_stream.py` has the rules for the watches of a client.
 """
 
 from __future__ import annotations
@@ -13,56 +13,56 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypedDict, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
+from listwatch.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.clock import Clock, SystemClock
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import ListWatchError, WatchClosedError
-from listwatch.informer.cancellation import is_being_cancelled, waited_in_vain
-from listwatch.informer.list_watch import ListerWatcher, ListWatch, batches_of, check_source
+from listwatch.informer.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
 from listwatch.informer.reflector_state import (
-    List,
-    ReflectorState,
+    BackingOff,
+    Delay,
+    ListRequest,
+    ReflectorMachine,
     ReflectorStore,
     Request,
-    Stream,
-    Verdict,
-    Wait,
-    Watch,
+    StreamRequest,
+    WatchRequest,
 )
-from listwatch.informer.validation import check_number
+from listwatch.informer.validation import check_number, check_source
 from listwatch.objects.object import Object
 
-__all__ = ["Problem", "Reflector", "ReflectorStatistics", "log_problem", "reporter"]
+__all__ = ["Problem", "Reflector", "ReflectorOptions", "ReflectorStatistics", "guarded_reporter", "log_problem"]
 
 T = TypeVar("T", bound=Object)
 
 _log = logging.getLogger("listwatch.informer")
 
 MIN_WATCH = 300.0
-"""Watches are asked for this long, and up to twice as long, so that many do not end at once."""
+"""Seconds. A watch is requested for this time and up to twice as long, so that many watches do not end at once."""
 
 _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
-_QUIET = 10.0
-"""How long the initial events may pause before their end mark is given up."""
+_MAX_PAUSE = 10.0
+"""How long the initial events of a stream may pause before the server counts as one without streaming."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something went wrong while reading a source; it will be tried again, or was passed over."""
+    """An error of an informer or reflector; the request is retried, or the object was skipped."""
 
     source: str
     error: Exception
     attempt: int
-    """How many requests in a row have failed, 0 for something that was passed over."""
+    """How many requests in a row have failed; 0 for an error that is not a failed request."""
     delay: float
     """Seconds until the next request."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReflectorStatistics:
-    """What a reflector has done so far, and how it is."""
+    """The state of a reflector, and the numbers of its requests and events."""
 
     resource_version: str
     is_watching: bool
@@ -73,10 +73,22 @@ class ReflectorStatistics:
     last_error: Exception | None
 
 
-class Reflector(Generic[T]):
-    """Keeps a store told of all that a source holds: what it held at first, then each change, in order.
+class ReflectorOptions(TypedDict, total=False):
+    """The options of a `Reflector` that an informer passes on."""
 
-    `on_problem` sees every error, in a stream or before it; without it they are logged. None ends the reflector.
+    page_size: int | None
+    streaming: bool
+    min_watch: float
+    backoff: Backoff
+    internal_error_window: float
+    clock: Clock | None
+    random: Random | None
+
+
+class Reflector(Generic[T]):
+    """Writes everything that a source contains to a store, then each change, in order.
+
+    `on_problem` receives every error of a request or a stream; without it they are logged. None ends the reflector.
     """
 
     def __init__(
@@ -96,38 +108,42 @@ class Reflector(Generic[T]):
         random: Random | None = None,
     ) -> None:
         check_source(source, kind)
-        check_number(min_watch, "min_watch is a number of seconds")
-        check_number(internal_error_window, "internal_error_window is a number of seconds")
+        check_number(min_watch, "min_watch must be a number of seconds")
+        check_number(internal_error_window, "internal_error_window must be a number of seconds")
         if page_size is not None:
-            check_number(page_size, "page_size is a number of objects, or None")
+            check_number(page_size, "page_size must be a number of objects, or None")
         self.name = name or kind.__name__
         self._source = source.of_kind(kind) if isinstance(source, ListWatch) else source
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
-        self._on_problem = reporter(on_problem)
+        self._on_problem = guarded_reporter(on_problem)
         self._backoff = ResettingBackoff(backoff, reset=REFLECTOR_RESET, random=self._random)
-        self._denied = ResettingBackoff(_DENIED_BACKOFF, reset=2 * _DENIED_BACKOFF.cap, random=self._random)
-        self._state = ReflectorState(
+        self._denied_backoff = ResettingBackoff(_DENIED_BACKOFF, reset=2 * _DENIED_BACKOFF.cap, random=self._random)
+        self._machine = ReflectorMachine(
             store,
             kind,
             page_size=page_size,
             streaming=streaming and getattr(source, "supports_streaming", True),
             internal_error_window=internal_error_window,
-            skipped=self._skipped,
+            on_skipped=self._report_skipped,
         )
         self._lists = self._watches = self._events = self._failures = 0
         self._last_error: Exception | None = None
 
+    def __repr__(self) -> str:
+        state = "watching" if self._machine.is_watching else "not synced"
+        return f"<Reflector {self.name} {state} @{self._machine.version}>"
+
     @property
     def last_sync_resource_version(self) -> str:
-        """The version up to which the store has been told everything; empty before the first list."""
-        return self._state.version
+        """The version that the store has reached; empty before the first list."""
+        return self._machine.version
 
     def statistics(self) -> ReflectorStatistics:
         return ReflectorStatistics(
-            resource_version=self._state.version,
-            is_watching=self._state.is_watching,
+            resource_version=self._machine.version,
+            is_watching=self._machine.is_watching,
             lists=self._lists,
             watches=self._watches,
             events=self._events,
@@ -136,149 +152,158 @@ class Reflector(Generic[T]):
         )
 
     async def run(self) -> None:
-        """Reflect until cancelled."""
+        """Read the source until cancelled."""
         while True:
-            request = self._state.next_request()
             try:
-                verdict = await self._do(request)
-            except Exception as error:  # noqa: BLE001  # a source may be anybody's: whatever it raises, it is tried again
-                verdict = self._state.failed(request, error, now=self._clock.monotonic())
+                await self._send(self._machine.next_request())
+            except Exception as error:  # noqa: BLE001  # a source may raise anything; the request is retried
+                self._machine.fail(error, now=self._clock.monotonic())
             except asyncio.CancelledError as error:
-                in_vain = waited_in_vain("the source", error)
-                verdict = self._state.failed(request, in_vain, now=self._clock.monotonic())
+                self._machine.fail(cancelled_wait("the source", error), now=self._clock.monotonic())
             if is_being_cancelled():
-                raise asyncio.CancelledError  # the source has hidden it
-            await self._follow(verdict)
+                raise asyncio.CancelledError  # the source has swallowed it
+            if isinstance(self._machine.state, BackingOff):
+                await self._back_off(self._machine.state)
 
-    def __repr__(self) -> str:
-        doing = "watching" if self._state.is_watching else "not in step"
-        return f"<Reflector {self.name} {doing} @{self._state.version}>"
+    # --- requests ------------------------------------------------------------------------------------------------
 
-    # --- doing ---------------------------------------------------------------------------------------------------
-
-    async def _do(self, request: Request) -> Verdict:
+    async def _send(self, request: Request) -> None:
         match request:
-            case List(resource_version, limit, continue_token):
+            case ListRequest(resource_version, limit, continue_token):
                 self._lists += 1
                 page = await self._source.list(
                     resource_version=resource_version, limit=limit, continue_token=continue_token
                 )
-                for _ in self._state.listing(request, page):
+                for _ in self._machine.receive_page(request, page):
                     await asyncio.sleep(0)
-                self._worked()
-                return Verdict()
-            case Stream(resource_version):
-                options: dict[str, Any] = {"send_initial_events": True, "resource_version_match": "NotOlderThan"}
-                return await self._read(resource_version, **options)
-            case Watch(resource_version):
-                return await self._read(resource_version)
+                self._reset_failures()
+            case StreamRequest(resource_version):
+                await self._read(
+                    self._source.watch(
+                        resource_version=resource_version,
+                        resource_version_match="NotOlderThan",
+                        send_initial_events=True,
+                        allow_watch_bookmarks=True,
+                        timeout_seconds=self._timeout_seconds(),
+                    )
+                )
+            case WatchRequest(resource_version):
+                await self._read(
+                    self._source.watch(
+                        resource_version=resource_version,
+                        allow_watch_bookmarks=True,
+                        timeout_seconds=self._timeout_seconds(),
+                    )
+                )
 
-    async def _read(self, resource_version: str, **options: Any) -> Verdict:
+    def _timeout_seconds(self) -> int:
+        return int(self._min_watch * (1 + self._random.random()))
+
+    async def _read(self, watch: WatchSource[T]) -> None:
         self._watches += 1
-        seconds = int(self._min_watch * (1 + self._random.random()))
-        started, seen = self._clock.monotonic(), self._events
-        watch = self._source.watch(
-            resource_version=resource_version, allow_watch_bookmarks=True, timeout_seconds=seconds, **options
-        )
+        started, events_before = self._clock.monotonic(), self._events
         time_slice = TimeSlice()
-        async with _EndMarkGuard(self._clock, self._state).guarding() as guard, watch as stream:
+        async with self._limit_pauses() as pauses, watch as stream:
             async for batch in batches_of(stream):
                 events = batch if isinstance(batch, list | tuple) else tuple(batch)
                 self._events += len(events)
-                self._state.saw(events)
-                guard.saw_something()
-                self._worked()
-                await time_slice.checkpoint()
-        if guard.error is not None:
-            return self._state.mark_is_missing(guard.error)
-        return self._state.ended(elapsed=self._clock.monotonic() - started, events=self._events - seen)
-
-    def _worked(self) -> None:
-        self._failures = 0
-        self._last_error = None
-
-    async def _follow(self, verdict: Verdict) -> None:
-        delay = self._delay(verdict.wait)
-        if verdict.problem is not None:
-            self._failures += 1
-            self._last_error = verdict.problem
-            self._on_problem(Problem(self.name, verdict.problem, self._failures, delay))
-        if delay:
-            await self._clock.sleep(delay)
-
-    def _delay(self, wait: Wait) -> float:
-        match wait:
-            case Wait.NOT:
-                return 0.0
-            case Wait.BACKOFF:
-                return self._backoff.next_delay(self._clock.monotonic())
-            case Wait.DENIED:
-                return self._denied.next_delay(self._clock.monotonic())
-
-    def _skipped(self, error: ListWatchError) -> None:
-        self._on_problem(Problem(self.name, error, 0, 0.0))
-
-
-class _EndMarkGuard:
-    """Ends a stream of initial events that pauses for too long without the bookmark that marks their end.
-
-    Such a server is alive: it does not support the end mark. A dead peer is noticed by the watch itself.
-    """
-
-    def __init__(self, clock: Clock, state: ReflectorState[Any]) -> None:
-        self._clock = clock
-        self._state = state
-        self._last_event = clock.monotonic()
-        self.error: WatchClosedError | None = None
-
-    def saw_something(self) -> None:
-        self._last_event = self._clock.monotonic()
+                self._machine.receive(events)
+                pauses.last_event = self._clock.monotonic()
+                self._reset_failures()
+                if time_slice.now() > time_slice.end:
+                    await time_slice.checkpoint()
+        if pauses.error is not None and self._machine.reads_initial_events:
+            self._machine.miss_initial_events_end(pauses.error)
+        else:
+            elapsed = self._clock.monotonic() - started
+            self._machine.end(elapsed=elapsed, events=self._events - events_before)
 
     @asynccontextmanager
-    async def guarding(self) -> AsyncIterator[_EndMarkGuard]:
-        """Guard the block while initial events are read; if the guard gives up, the block ends and `error` is set."""
-        if not self._state.reads_initial_events:
-            yield self
+    async def _limit_pauses(self) -> AsyncIterator[_PauseLimit]:
+        """End the block if initial events pause for too long without the bookmark that ends them; `error` is then set.
+
+        Such a server is alive, but does not support streaming.
+        """
+        limit = _PauseLimit(self._clock.monotonic())
+        if not self._machine.reads_initial_events:
+            yield limit
             return
         try:
             async with asyncio.timeout(None) as scope:
-                waiting = asyncio.create_task(self._wait(scope), name="end mark of initial events")
+                waiting = asyncio.create_task(self._wait_for_pause(limit, scope), name="pause of initial events")
                 try:
-                    yield self
+                    yield limit
                 finally:
                     waiting.cancel()
         except TimeoutError:
-            if self.error is None:
+            if limit.error is None:
                 raise
 
-    async def _wait(self, scope: asyncio.Timeout) -> None:
+    async def _wait_for_pause(self, limit: _PauseLimit, scope: asyncio.Timeout) -> None:
         # A clock may wake a sleeper a rounding error early.
-        while (left := self._last_event + _QUIET - self._clock.monotonic()) > 1e-6:
+        while (left := limit.last_event + _MAX_PAUSE - self._clock.monotonic()) > 1e-6:
             await self._clock.sleep(left)
-            if not self._state.reads_initial_events:
+            if not self._machine.reads_initial_events:
                 return
-        self.error = WatchClosedError(
-            f"the server sent no end mark of the initial events within {_QUIET:.0f} s: it will be listed instead"
+        limit.error = WatchClosedError(
+            f"the server did not end the initial events with a bookmark within {_MAX_PAUSE:.0f} s; "
+            "it does not support streaming lists and will be listed instead"
         )
         scope.reschedule(asyncio.get_running_loop().time())
 
+    # --- failures ------------------------------------------------------------------------------------------------
 
-def reporter(on_problem: Callable[[Problem], None] | None) -> Callable[[Problem], None]:
-    """What takes problems: the function given, which harms nobody if it fails itself, or the log."""
+    def _reset_failures(self) -> None:
+        self._failures = 0
+        self._last_error = None
+
+    async def _back_off(self, state: BackingOff[T]) -> None:
+        delay = self._next_delay(state.delay)
+        if state.problem is not None:
+            self._failures += 1
+            self._last_error = state.problem
+            self._on_problem(Problem(self.name, state.problem, self._failures, delay))
+        if delay:
+            await self._clock.sleep(delay)
+
+    def _next_delay(self, delay: Delay) -> float:
+        match delay:
+            case Delay.NONE:
+                return 0.0
+            case Delay.BACKOFF:
+                return self._backoff.next_delay(self._clock.monotonic())
+            case Delay.DENIED:
+                return self._denied_backoff.next_delay(self._clock.monotonic())
+
+    def _report_skipped(self, error: ListWatchError) -> None:
+        self._on_problem(Problem(self.name, error, 0, 0.0))
+
+
+@dataclass(slots=True)
+class _PauseLimit:
+    last_event: float
+    error: WatchClosedError | None = None
+
+
+def guarded_reporter(on_problem: Callable[[Problem], None] | None) -> Callable[[Problem], None]:
+    """Return a function that calls `on_problem` and logs its exceptions; without `on_problem`, one that logs."""
     if on_problem is None:
         return log_problem
 
     def report(problem: Problem) -> None:
         try:
             on_problem(problem)
-        except Exception:  # noqa: BLE001  # it is the user's function, and the source is still to be read
-            _log.exception("%s: the function that takes problems failed on: %s", problem.source, problem.error)
+        except Exception:  # noqa: BLE001  # user code; the source must still be read
+            _log.exception(
+                "%s: on_problem failed on: %s", problem.source, problem.error, extra={"source": problem.source}
+            )
 
     return report
 
 
 def log_problem(problem: Problem) -> None:
-    """Loud when it begins, quiet while it lasts."""
+    """Log a problem: the first of a series as a warning, the others for debugging."""
     level = logging.WARNING if problem.attempt <= 1 else logging.DEBUG
-    again = f"; next try in {problem.delay:.1f} s" if problem.delay else ""
-    _log.log(level, "%s: %s%s", problem.source, problem.error, again)
+    retry = f"; next attempt in {problem.delay:.1f} s" if problem.delay else ""
+    fields = {"source": problem.source, "attempt": problem.attempt, "delay": problem.delay}
+    _log.log(level, "%s: %s%s", problem.source, problem.error, retry, extra=fields)

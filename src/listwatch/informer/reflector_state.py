@@ -1,20 +1,19 @@
-"""Decides what a reflector does next. The reflector itself only does it.
+"""Decides what a reflector does next: a state machine without I/O. `Reflector` sends the requests.
 
-              ┌────────────── too old a version: the same, without one ─────────────┐
-              ▼                                                                       │
-    STREAM ──end mark──▶ WATCH ──ended──▶ WATCH   (from the last version seen)        │
-      │                    │                                                          │
-      │ not to be had      └──410, or an error that may have cost events──▶ wait ─▶ STREAM or LIST
-      ▼
-    LIST ──all pages──▶ WATCH
+    Streaming ──end of the initial events──▶ Watching ──end of the watch──▶ Watching, from the last version
+        │                                       │
+        │ not supported, or failed              └──410, or an error that may have lost events──▶ BackingOff
+        ▼                                                                                            │
+    Listing ──last page──▶ Watching                                         Streaming or Listing ◀───┘
 
-Whatever was seen goes to the store, in order; a whole state goes there as one `replace`.
+If the server rejects the version of a request as too old or too new, the request is repeated without a version.
+Changes are written to the store in order, a complete list as one `replace`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -41,41 +40,64 @@ from listwatch.meta import is_newer
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 
-__all__ = ["List", "ReflectorState", "ReflectorStore", "Request", "Stream", "Verdict", "Wait", "Watch"]
+__all__ = [
+    "BackingOff",
+    "Delay",
+    "ListRequest",
+    "Listing",
+    "ReceivedList",
+    "ReflectorMachine",
+    "ReflectorState",
+    "ReflectorStore",
+    "Request",
+    "StreamRequest",
+    "Streaming",
+    "WatchRequest",
+    "Watching",
+]
 
 T = TypeVar("T", bound=Object)
 T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
 
 PAGE_SIZE = 500
 _SLICE = 1000
-"""How many listed objects are taken in one go."""
+"""How many listed objects are stored without a pause."""
 _SHORT = 1.0
-"""A watch that ends sooner, without an event, did not work."""
+"""A watch that ends within this time without an event counts as failed."""
 _MAX_RESTARTS = 3
 
-# To ask for the name is much faster than `isinstance`, which for these classes goes a long way to say no.
-_CHANGES = frozenset({AddedEvent.type, ModifiedEvent.type, DeletedEvent.type})
+
+# --- What the machine writes to ---------------------------------------------------------------------------------------
+
+
+class ReceivedList(Protocol[T_contra]):
+    """A complete list that is being received: a `ReplacementList`."""
+
+    def put(self, item: T_contra) -> None: ...
+    def discard(self, item: T_contra) -> None: ...
 
 
 class ReflectorStore(Protocol[T_contra]):
-    """Takes what the reflector saw: a `DeltaFIFO`."""
+    """Receives what the reflector reads: a `DeltaFIFO`."""
 
     def add(self, item: T_contra) -> None: ...
     def update(self, item: T_contra) -> None: ...
     def delete(self, item: T_contra) -> None: ...
-    def relist(self) -> Any:
-        """A whole state on its way in, to be given to `replace`; objects are `put` and `discard`ed."""
+    def relist(self) -> ReceivedList[T_contra]:
+        """Return an empty list, to be filled and passed to `replace`."""
 
-    def replace(self, items: Any, resource_version: str) -> None: ...
+    def replace(self, items: Any, resource_version: str) -> None:  # exactly what `relist` of this store returned
+        """Replace the contents."""
+
     def bookmark(self, resource_version: str) -> None: ...
 
 
-# --- What to ask for ------------------------------------------------------------------------------------------------
+# --- Requests ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class List:
-    """A page, or everything where the limit is 0."""
+class ListRequest:
+    """One page of a list; limit 0 requests the complete list."""
 
     resource_version: str
     limit: int = PAGE_SIZE
@@ -83,45 +105,92 @@ class List:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
-    """A watch that begins with all there is, and says when that was all."""
+class StreamRequest:
+    """A watch that begins with all objects as initial events, followed by a bookmark."""
 
     resource_version: str
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """What happens after a version."""
+class WatchRequest:
+    """A watch of the changes after a version."""
 
     resource_version: str
 
 
-Request = List | Stream | Watch
+Request = ListRequest | StreamRequest | WatchRequest
 
 
-class Wait(Enum):
+# --- States -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """Reads a list, page by page."""
+
+    version: str
+    """The version that the store has reached; empty before the first list."""
+    from_latest: bool = False
+    """True if the server rejected `version`: the list is then requested at the latest version."""
+    restarts: int = 0
+    """How many streams have ended before their initial events were complete."""
+    unpaged: bool = False
+    """True if the remaining pages have expired, so that the complete list is requested at once."""
+    objects: ReceivedList[T] | None = None
+    """The objects of the pages that were received; None before the first page."""
+    list_version: str = ""
+    """The version of the first page, which is that of the list."""
+    continue_token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming(Generic[T]):
+    """Reads the initial events of a stream."""
+
+    version: str
+    initial: ReceivedList[T]
+    from_latest: bool = False
+    restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """Reads changes; the store is synced."""
+
+    version: str
+    is_ordered: bool = True
+    """False until the versions of the events are in order: a watch without a version first sends existing objects."""
+
+
+class Delay(Enum):
     """How long to wait before the next request."""
 
-    NOT = "not at all"
-    BACKOFF = "longer each time"
-    DENIED = "long: somebody has to do something first"
+    NONE = "none"
+    BACKOFF = "exponential backoff"
+    DENIED = "long: an administrator has to grant access or create the resource"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What an answer means: how long to wait, and what to tell."""
+class BackingOff(Generic[T]):
+    """Waits before the next request."""
 
-    wait: Wait = Wait.NOT
+    then: Listing[T] | Streaming[T] | Watching
+    delay: Delay = Delay.NONE
     problem: Exception | None = None
+    """The error to report; None for a restart that is not a failure."""
+
+    @property
+    def version(self) -> str:
+        return self.then.version
 
 
-_GO_ON = Verdict()
+ReflectorState = Listing[T] | Streaming[T] | Watching | BackingOff[T]
 
 
-class ReflectorState(Generic[T]):
-    """Knows the last version seen, what is being read, and so what to ask for next.
+class ReflectorMachine(Generic[T]):
+    """Holds the state of one reflector and changes it with each response.
 
-    `skipped` is told of what came and cannot be used; the stream goes on.
+    `on_skipped` receives the error of an object that is not usable; the stream continues.
     """
 
     def __init__(
@@ -132,245 +201,251 @@ class ReflectorState(Generic[T]):
         page_size: int | None = None,
         streaming: bool = True,
         internal_error_window: float = 0.0,
-        skipped: Callable[[ListWatchError], None] = lambda _: None,
+        on_skipped: Callable[[ListWatchError], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._kind = kind
         self._is_of_one_kind = kind.gvk is not None
         self._page_size = page_size
-        self._can_stream = streaming
-        self._internal_errors = _Window(internal_error_window)
-        self._skipped = skipped
-        self.version = ""
-        """The version up to which the store has been told everything."""
-        self._is_watching = False
-        self._streams_this_round = True
-        self._version_is_unavailable = False
-        self._lists_in_pages = False
-        self._pages = _Pages()
-        self._initial: Any = None
-        self._restarts = 0
-        self._adopts_added = True
+        self._on_skipped = on_skipped
+        self._internal_errors = _ErrorWindow(internal_error_window)
+        # What is known about the server.
+        self._supports_streaming = streaming
+        self._paginates_cached_lists = False
+        self.state: ReflectorState[T] = self._first_state("")
+
+    @property
+    def version(self) -> str:
+        """The version that the store has reached; empty before the first list."""
+        return self.state.version
 
     @property
     def is_watching(self) -> bool:
-        """True once a whole state has been read and is being followed."""
-        return self._is_watching
+        """True if the store is synced and the next request, or the current one, is a watch."""
+        state = self.state.then if isinstance(self.state, BackingOff) else self.state
+        return isinstance(state, Watching)
 
     @property
     def reads_initial_events(self) -> bool:
-        """True while a stream has not yet said that all there was has been sent."""
-        return self._initial is not None
-
-    # --- asking --------------------------------------------------------------------------------------------------
+        """True while a stream has not sent the bookmark that ends its initial events."""
+        return isinstance(self.state, Streaming)
 
     def next_request(self) -> Request:
-        if self._is_watching:
-            self._adopts_added = self.version not in ("", "0")
-            return Watch(self.version)
-        if self._can_stream and self._streams_this_round:
-            self._initial = self._store.relist()
-            return Stream("" if self._version_is_unavailable else self.version)
-        if self._pages.continue_token:
-            return List("", self._limit(""), self._pages.continue_token)
-        version = "" if self._version_is_unavailable else self.version or "0"
-        return List(version, 0 if self._pages.at_once else self._limit(version))
+        """Return the request of the current state; ends a backoff."""
+        match self.state.then if isinstance(self.state, BackingOff) else self.state:
+            case Watching(version):
+                self.state = Watching(version, is_ordered=version not in ("", "0"))
+                return WatchRequest(version)
+            case Streaming(version, from_latest=from_latest) as state:
+                self.state = state
+                return StreamRequest("" if from_latest else version)
+            case Listing() as state:
+                self.state = state
+                return self._list_request(state)
 
-    def _limit(self, version: str) -> int:
+    def _list_request(self, state: Listing[T]) -> ListRequest:
+        if state.continue_token:
+            return ListRequest("", PAGE_SIZE if self._page_size is None else self._page_size, state.continue_token)
+        # Version 0 is served from the server's cache, at any version.
+        version = "" if state.from_latest else state.version or "0"
+        if state.unpaged:
+            return ListRequest(version, 0)
         if self._page_size is not None:
-            return self._page_size
-        # A server answers from its own cache what need not be the latest, but only if all of it is asked for.
-        is_cached = version not in ("", "0") and not self._lists_in_pages
-        return 0 if is_cached and not self._pages.continue_token else PAGE_SIZE
+            return ListRequest(version, self._page_size)
+        # A server serves a list of a known version from its cache, but only without a limit.
+        is_cached = version not in ("", "0") and not self._paginates_cached_lists
+        return ListRequest(version, 0 if is_cached else PAGE_SIZE)
 
-    # --- what a list says ----------------------------------------------------------------------------------------
+    def _first_state(self, version: str, *, from_latest: bool = False, restarts: int = 0) -> Listing[T] | Streaming[T]:
+        if self._supports_streaming:
+            return Streaming(version, self._store.relist(), from_latest, restarts)
+        return Listing(version, from_latest, restarts)
 
-    def listed(self, request: List, page: ObjectList[T]) -> None:
-        """A page has come; the last one makes the state."""
-        for _ in self.listing(request, page):
-            pass
+    # --- responses -----------------------------------------------------------------------------------------------
 
-    def listing(self, request: List, page: ObjectList[T]) -> Iterator[None]:
-        """The same in slices, for those who have other things to do meanwhile: a page may be all there is."""
+    def receive_page(self, request: ListRequest, page: ObjectList[T]) -> Iterator[None]:
+        """Store a page of a list; the last one completes the list. Yields between slices: a page may be large."""
+        state = self.state
+        assert isinstance(state, Listing)
         if page.continue_token and request.resource_version == "0":
-            # It has no cache that would answer everything at once.
-            self._lists_in_pages = True
-        for broken in page.broken:
-            self._skipped(broken)
-        if self._pages.state is None:
-            self._pages.state = self._store.relist()
-        put = self._pages.state.put
+            # The server does not serve complete lists from a cache.
+            self._paginates_cached_lists = True
+        for error in page.broken:
+            self._on_skipped(error)
+        objects = self._store.relist() if state.objects is None else state.objects
         for start in range(0, len(page.items), _SLICE):
             if start:
                 yield
             for item in page.items[start : start + _SLICE]:
-                if self._is_expected(item):
-                    put(item)
-        self._pages.resource_version = self._pages.resource_version or page.resource_version
-        self._pages.continue_token = page.continue_token
-        if not page.continue_token:
-            state, version = self._pages.state, self._pages.resource_version
-            self._pages = _Pages()
-            self._synced(state, version)
+                if self._is_usable(item):
+                    objects.put(item)
+        version = state.list_version or page.resource_version
+        if page.continue_token:
+            self.state = replace(state, objects=objects, list_version=version, continue_token=page.continue_token)
+        else:
+            self._store.replace(objects, version)
+            self.state = Watching(version)
 
-    def _synced(self, state: Any, version: str) -> None:
-        self._store.replace(state, version)
-        self.version = version
-        self._is_watching = True
-        self._version_is_unavailable = False
-        self._initial = None
-        self._restarts = 0
+    def receive(self, events: Iterable[WatchEvent[T] | ErrorEvent]) -> None:
+        """Store a batch of events; raises the error of an ERROR event, which ends the stream."""
+        remaining = iter(events)
+        if isinstance(state := self.state, Streaming):
+            state = self._receive_initial(state, remaining)
+        if isinstance(state, Watching):
+            self._receive_changes(state, remaining)
 
-    # --- what a stream says --------------------------------------------------------------------------------------
-
-    def saw(self, events: Iterable[WatchEvent[T] | ErrorEvent]) -> None:
-        """Some events have come; raises the error of one that ends the stream."""
-        event: Any
+    def _receive_initial(
+        self, state: Streaming[T], events: Iterator[WatchEvent[T] | ErrorEvent]
+    ) -> Streaming[T] | Watching:
         for event in events:
-            if event.type in _CHANGES:
-                if self._is_expected(event.object):
-                    self._saw_change(event)
-            elif isinstance(event, BookmarkEvent):
-                self._saw_bookmark(event)
-            elif isinstance(event, ErrorEvent):
-                raise event.error
+            match event:
+                case BookmarkEvent():
+                    if event.ends_initial_events:
+                        self._store.replace(state.initial, event.resource_version)
+                        self.state = Watching(event.resource_version)
+                        return self.state
+                case ErrorEvent():
+                    raise event.error
+                case DeletedEvent(item):
+                    if self._is_usable(item):
+                        state.initial.discard(item)
+                case AddedEvent(item) | ModifiedEvent(item):
+                    if self._is_usable(item):
+                        state.initial.put(item)
+        return state
 
-    def _saw_change(self, event: WatchEvent[T]) -> None:
-        item, what = event.object, event.type
-        if self._initial is not None:
-            self._saw_initial(event)
-            return
-        if what == ModifiedEvent.type:
-            self._store.update(item)
-        elif what == DeletedEvent.type:
-            self._store.delete(item)
-        else:
-            self._store.add(item)
-            if not self._adopts_added:
-                # What is there already comes in no order, so its versions say nothing.
-                return
-        self._adopts_added = True
-        self.version = item.resource_version
+    def _receive_changes(self, state: Watching, events: Iterator[WatchEvent[T] | ErrorEvent]) -> None:
+        version, is_ordered, store = state.version, state.is_ordered, self._store
+        try:
+            for event in events:
+                # Comparing the text is much faster than `isinstance`, which is slow for these classes.
+                if event.type == "MODIFIED":
+                    if not self._is_usable(event.object):
+                        continue
+                    store.update(event.object)
+                elif event.type == "ADDED":
+                    if not self._is_usable(event.object):
+                        continue
+                    store.add(event.object)
+                    if not is_ordered:
+                        continue
+                elif event.type == "DELETED":
+                    if not self._is_usable(event.object):
+                        continue
+                    store.delete(event.object)
+                elif event.type == "BOOKMARK":
+                    if _is_older(event.resource_version, version):
+                        continue  # it was delayed; going back would repeat all changes since then
+                    store.bookmark(event.resource_version)
+                else:
+                    raise event.error
+                is_ordered, version = True, event.object.resource_version
+        finally:
+            self.state = Watching(version, is_ordered)
 
-    def _saw_initial(self, event: WatchEvent[T]) -> None:
-        if event.type == DeletedEvent.type:
-            self._initial.discard(event.object)
-        else:
-            self._initial.put(event.object)
-
-    def _saw_bookmark(self, event: BookmarkEvent[T]) -> None:
-        if self._initial is None:
-            if _is_older(event.resource_version, self.version):
-                return  # it was held up on its way: to go back would be to hear everything since then twice
-            self.version = event.resource_version
-            self._adopts_added = True
-            self._store.bookmark(event.resource_version)
-        elif event.ends_initial_events:
-            self._synced(self._initial, event.resource_version)
-            self._adopts_added = True
-
-    def _is_expected(self, item: T) -> bool:
-        # Only what can be of any kind can be a table, and to ask such an object what it is takes a pass over it.
+    def _is_usable(self, item: T) -> bool:
+        # Only an object of a kind that can be anything can be a table; finding out takes a pass over the object.
         if isinstance(item, self._kind) and item.name and (self._is_of_one_kind or item.kind != "Table"):
             return True
-        found = f"{item.api_version} {item.kind}" if item.name else "something without a name"
-        self._skipped(DecodeError(f"expected {self._kind.__name__}, got {found}", object_name=item.describe()))
+        found = f"{item.api_version} {item.kind}" if item.name else "an object without a name"
+        self._on_skipped(DecodeError(f"expected {self._kind.__name__}, got {found}", object_name=item.describe()))
         return False
 
-    # --- how it ended --------------------------------------------------------------------------------------------
+    # --- ends and failures ---------------------------------------------------------------------------------------
 
-    def ended(self, *, elapsed: float, events: int) -> Verdict:
-        """A stream has ended without an error, after so many seconds and events."""
+    def end(self, *, elapsed: float, events: int) -> ReflectorState[T]:
+        """Handle the end of a stream without an error, after so many seconds and events; returns the new state."""
         is_short = elapsed < _SHORT and events == 0
-        if self._is_watching:
-            if is_short:
-                return self._end_round(WatchClosedError("the watch was closed at once, without any event"))
-            return _GO_ON
-        self._initial = None
-        if is_short:
-            return self._list_instead(WatchClosedError("the stream of initial events was closed at once"))
-        self._restarts += 1
-        if self._restarts > _MAX_RESTARTS:
-            return self._list_instead(WatchClosedError("the stream of initial events never came to its end"))
-        return Verdict(Wait.NOT if self._restarts == 1 else Wait.BACKOFF)
+        match self.state:
+            case Watching() as state if is_short:
+                error = WatchClosedError("the server closed the watch at once, without an event")
+                self.state = self._end_round(state, error)
+            case Streaming() as state if is_short:
+                error = WatchClosedError("the server closed the stream of initial events at once")
+                self.state = _list_instead(state, error)
+            case Streaming(restarts=restarts) as state if restarts >= _MAX_RESTARTS:
+                error = WatchClosedError("the stream of initial events ended too often before it was complete")
+                self.state = _list_instead(replace(state, restarts=restarts + 1), error)
+            case Streaming(restarts=restarts) as state:
+                again = replace(state, initial=self._store.relist(), restarts=restarts + 1)
+                self.state = BackingOff(again, Delay.NONE if restarts == 0 else Delay.BACKOFF)
+        return self.state
 
-    def failed(self, request: Request, error: Exception, *, now: float = 0.0) -> Verdict:
-        """A request or its stream has failed."""
-        if isinstance(request, List):
-            return self._list_failed(request, error)
-        if not self._is_watching:
-            self._initial = None
-            return self._stream_failed(error)
-        return self._watch_failed(error, now)
+    def fail(self, error: Exception, *, now: float = 0.0) -> BackingOff[T]:
+        """Handle the failure of a request or its stream; returns the new state."""
+        match self.state:
+            case Listing() as state:
+                failed = self._fail_list(state, error)
+            case Streaming() as state:
+                failed = self._fail_stream(state, error)
+            case Watching() as state:
+                failed = self._fail_watch(state, error, now)
+            case BackingOff() as state:
+                failed = state
+        self.state = failed
+        return failed
 
-    def mark_is_missing(self, error: Exception) -> Verdict:
-        """A stream sent what there was, it seems, and never said so. This server will not be asked for one again."""
-        self._initial = None
-        self._can_stream = False
-        return Verdict(problem=error)
+    def miss_initial_events_end(self, error: Exception) -> BackingOff[T]:
+        """Handle a stream whose initial events pause without the bookmark: the server does not support streaming."""
+        self._supports_streaming = False
+        state = self.state
+        assert isinstance(state, Streaming)
+        self.state = failed = _list_instead(state, error)
+        return failed
 
-    def _list_failed(self, request: List, error: Exception) -> Verdict:
-        had_pages = bool(request.continue_token)
-        self._pages = _Pages()
-        if had_pages and isinstance(error, GoneError):
-            # The rest of the pages is gone: everything at once, as of the version first asked for.
-            self._pages.at_once = True
-            return Verdict(problem=error)
-        if _is_too_old_or_new(error) and not self._version_is_unavailable:
-            self._version_is_unavailable = True
-            return Verdict(problem=error)
-        return self._end_round(error)
+    def _fail_list(self, state: Listing[T], error: Exception) -> BackingOff[T]:
+        again: Listing[T] = Listing(state.version, state.from_latest, state.restarts)
+        if state.continue_token and isinstance(error, GoneError):
+            # The remaining pages have expired: request the complete list at once.
+            return BackingOff(replace(again, unpaged=True), problem=error)
+        if _is_version_rejected(error) and not state.from_latest:
+            return BackingOff(replace(again, from_latest=True), problem=error)
+        return self._end_round(state, error)
 
-    def _stream_failed(self, error: Exception) -> Verdict:
+    def _fail_stream(self, state: Streaming[T], error: Exception) -> BackingOff[T]:
+        again = replace(state, initial=self._store.relist())
         if isinstance(error, ConnectRefusedError) or _is_throttled(error):
-            return Verdict(Wait.BACKOFF, error)
-        if _is_too_old_or_new(error) and not self._version_is_unavailable:
-            self._version_is_unavailable = True
-            return Verdict(problem=error)
+            return BackingOff(again, Delay.BACKOFF, error)
+        if _is_version_rejected(error) and not state.from_latest:
+            return BackingOff(replace(again, from_latest=True), problem=error)
         if isinstance(error, InvalidError | BadRequestError | MethodNotAllowedError):
-            self._can_stream = False
-        return self._list_instead(error)
+            self._supports_streaming = False
+        return _list_instead(state, error)
 
-    def _watch_failed(self, error: Exception, now: float) -> Verdict:
+    def _fail_watch(self, state: Watching, error: Exception, now: float) -> BackingOff[T]:
         if isinstance(error, TransportError) or _is_throttled(error):
-            # Nothing was lost: the server will send what happened since, or say that it cannot.
-            return Verdict(Wait.BACKOFF, error)
+            # No event is lost: the next watch continues from the last version, or fails with 410.
+            return BackingOff(state, Delay.BACKOFF, error)
         if isinstance(error, InternalServerError) and self._internal_errors.is_open(now):
-            return Verdict(problem=error)
-        return self._end_round(error)
+            return BackingOff(state, problem=error)
+        return self._end_round(state, error)
 
-    def _list_instead(self, error: Exception) -> Verdict:
-        self._streams_this_round = False
-        return Verdict(problem=error)
-
-    def _end_round(self, error: Exception) -> Verdict:
-        self._is_watching = False
-        self._streams_this_round = True
+    def _end_round(self, state: Listing[T] | Watching, error: Exception) -> BackingOff[T]:
+        """Start again with a stream, if the server supports it, or a list."""
+        match state:
+            case Watching(version):
+                then = self._first_state(version)
+            case Listing(version, from_latest, restarts):
+                then = self._first_state(version, from_latest=from_latest, restarts=restarts)
         is_denied = isinstance(error, ForbiddenError | NotFoundError | UnauthorizedError)
-        return Verdict(Wait.DENIED if is_denied else Wait.BACKOFF, error)
+        return BackingOff(then, Delay.DENIED if is_denied else Delay.BACKOFF, error)
 
 
-@dataclass(slots=True)
-class _Pages:
-    """The pages of a list that have come so far; the list has the version of the first."""
-
-    state: Any = None
-    resource_version: str = ""
-    continue_token: str = ""
-    at_once: bool = False
+def _list_instead(state: Streaming[T], error: Exception) -> BackingOff[T]:
+    return BackingOff(Listing(state.version, state.from_latest, state.restarts), problem=error)
 
 
-class _Window:
-    """How long internal errors of the server are taken for passing: `length` seconds from the first of a streak."""
+class _ErrorWindow:
+    """How long a watch is retried after internal server errors: `length` seconds from the first of a series."""
 
-    _FORGOTTEN_AFTER = 60.0
+    _SERIES_ENDS_AFTER = 60.0
 
     def __init__(self, length: float) -> None:
         self._length = length
         self._first = self._last = float("-inf")
 
     def is_open(self, now: float) -> bool:
-        if now - self._last > self._FORGOTTEN_AFTER:
+        if now - self._last > self._SERIES_ENDS_AFTER:
             self._first = now
         self._last = now
         return self._length > 0 and now - self._first <= self._length
@@ -380,10 +455,10 @@ def _is_older(left: str, right: str) -> bool:
     try:
         return is_newer(right, left)
     except ResourceVersionError:
-        return False  # they are not of a server that counts
+        return False  # the server's versions are not numbers
 
 
-def _is_too_old_or_new(error: Exception) -> bool:
+def _is_version_rejected(error: Exception) -> bool:
     return isinstance(error, GoneError) or (isinstance(error, APIError) and error.resource_version_too_large)
 
 

@@ -1,40 +1,35 @@
-"""What of an object to cache: ready-made transforms, which save memory where objects are many.
+"""Ready-made transforms, which reduce the memory of a cache.
 
-A transform is applied once, when an object comes in, before it is stored or told of.
+A transform is applied once, when an object arrives, before it is stored and handlers are notified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from listwatch.informer.list_watch import ListerWatcher
 from listwatch.objects.object import Object
 
-__all__ = ["keep_fields", "lightest", "metadata_only", "strip_managed_fields"]
+__all__ = ["keep_fields", "metadata_only", "request_only_kept_fields", "strip_managed_fields"]
 
 T = TypeVar("T", bound=Object)
 
 
 def strip_managed_fields(item: T) -> T:
-    """Without `metadata.managedFields`: a quarter to a half of many objects, and hardly ever looked at."""
+    """Remove `metadata.managedFields`, which is often a quarter to a half of an object and rarely used."""
     return item.without_managed_fields()
 
 
-def lightest(source: Any, transform: Callable[[T], T] | None) -> Any:
-    """The source, which is asked to leave out what the transform would take away, if it is one that can be asked."""
-    ask = getattr(source, "without_managed_fields", None)
-    return ask() if transform is strip_managed_fields and ask is not None else source
-
-
 def metadata_only(item: T) -> T:
-    """Nothing but kind and metadata."""
+    """Keep only `apiVersion`, `kind` and `metadata`."""
     return keep_fields()(item)
 
 
 def keep_fields(*names: str) -> Callable[[T], T]:
-    """Nothing but kind, metadata, and the top-level parts of these wire names."""
+    """Return a transform that keeps `apiVersion`, `kind`, `metadata`, and these top-level fields by wire name."""
     kept = ("apiVersion", "kind", "metadata", *names)
 
     def transform(item: T) -> T:
@@ -42,3 +37,9 @@ def keep_fields(*names: str) -> Callable[[T], T]:
         return type(item).from_wire(msgspec.json.encode(content))
 
     return transform
+
+
+def request_only_kept_fields(source: ListerWatcher[T], transform: Callable[[T], T] | None) -> ListerWatcher[T]:
+    """Return a source that does not request what the transform removes, if it can; otherwise the same source."""
+    without: Callable[[], ListerWatcher[T]] | None = getattr(source, "without_managed_fields", None)
+    return without() if transform is strip_managed_fields and without is not None else source

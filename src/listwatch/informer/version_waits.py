@@ -1,4 +1,4 @@
-"""Who waits until a cache has seen a version, so that a program reads its own writes."""
+"""Waits until a store has reached a version, so that a program can read its own writes."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ __all__ = ["VersionWaits", "oldest"]
 
 
 class VersionWaits:
-    """Waits of which each ends when what it looks at is as new as a version."""
+    """Pending waits, each for a version of what its own `current` function returns."""
 
     def __init__(self) -> None:
         self._waits: dict[asyncio.Future[None], tuple[str, Callable[[], str]]] = {}
         self._error: Exception | None = None
 
-    async def wait(self, resource_version: str, present: Callable[[], str]) -> None:
-        """Return when `present()` is that version or a newer one, as of the last `check`."""
-        compare_resource_versions(resource_version, resource_version)  # raises for what never could be compared
-        if _is_as_new(present(), resource_version):
+    async def wait(self, resource_version: str, current: Callable[[], str]) -> None:
+        """Wait until `current()` is that version or a newer one at the time of a `check`."""
+        compare_resource_versions(resource_version, resource_version)  # raises if it can never be compared
+        if _has_reached(current(), resource_version):
             return
         if self._error is not None:
             raise self._error
         reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waits[reached] = (resource_version, present)
+        self._waits[reached] = (resource_version, current)
         try:
             await reached
         finally:
             del self._waits[reached]
 
     def check(self) -> None:
-        """End the waits that are over."""
-        for reached, (resource_version, present) in self._waits.items():
+        """End the waits whose version was reached."""
+        for reached, (resource_version, current) in self._waits.items():
             try:
-                if not reached.done() and _is_as_new(present(), resource_version):
+                if not reached.done() and _has_reached(current(), resource_version):
                     reached.set_result(None)
             except ResourceVersionError as error:
                 reached.set_exception(error)
 
     def fail(self, error: Exception) -> None:
-        """Raise an error in every wait, also in those to come."""
+        """Raise an error in all pending and future waits."""
         self._error = error
         for reached in self._waits:
             if not reached.done():
@@ -50,7 +50,7 @@ class VersionWaits:
 
 
 def oldest(versions: list[str]) -> str:
-    """The oldest of these versions; none while one of them is not known, or where they cannot be compared."""
+    """Return the oldest version; empty if one of them is unknown or they cannot be compared."""
     found = versions[0]
     for version in versions[1:]:
         try:
@@ -60,5 +60,5 @@ def oldest(versions: list[str]) -> str:
     return found
 
 
-def _is_as_new(present: str, resource_version: str) -> bool:
-    return present not in ("", "0") and not is_newer(resource_version, present)
+def _has_reached(current: str, resource_version: str) -> bool:
+    return current not in ("", "0") and not is_newer(resource_version, current)

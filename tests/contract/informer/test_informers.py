@@ -9,7 +9,7 @@ import pytest
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import NotFoundError, SyncTimeoutError
 from listwatch.informer.factory import SharedInformerFactory
-from listwatch.informer.handlers import Added, Change, Deleted, Updated
+from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import strip_managed_fields
@@ -132,9 +132,9 @@ async def test_changes_are_read_in_a_loop(client: ClientSet, places: list[str]):
             if len(seen) == 1:
                 await config_maps.patch("a", {"data": {"x": "1"}})
                 await config_maps.delete("a")
-            if isinstance(change, Deleted):
+            if isinstance(change, ObjectDeleted):
                 break
-    assert seen == [Added, Updated, Deleted]
+    assert seen == [ObjectAdded, ObjectUpdated, ObjectDeleted]
 
 
 async def test_typed_dynamic_and_partial_objects_are_the_same_objects(client: ClientSet, places: list[str]):

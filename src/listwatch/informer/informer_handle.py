@@ -1,0 +1,65 @@
+"""What a factory returns: a handle on a shared informer, and the handles of a group-version by name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from listwatch.cache.lister import Lister
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.objects.object import Object
+
+__all__ = ["InformerGroup", "InformerHandle", "unknown_attribute"]
+
+T = TypeVar("T", bound=Object)
+
+
+class InformerHandle(Generic[T]):
+    """One user's handle on a shared informer. The informer stops when all of its handles are released."""
+
+    def __init__(self, informer: SharedIndexInformer[T], release: Callable[[], Awaitable[None]]) -> None:
+        self._release = release
+        self.is_released = False
+        self.informer = informer
+
+    def __repr__(self) -> str:
+        return f"<InformerHandle, {'released' if self.is_released else 'in use'}, on {self.informer!r}>"
+
+    @property
+    def lister(self) -> Lister[T]:
+        return self.informer.lister
+
+    async def release(self) -> None:
+        """Release this handle; releasing the last one stops the informer."""
+        if not self.is_released:
+            self.is_released = True
+            await self._release()
+
+
+class InformerGroup:
+    """The resources of one group-version, as `factory.core_v1`. The subclasses in `typed_groups.py` declare them."""
+
+    def __init__(self, name: str, find: Callable[[str], InformerHandle[Object]]) -> None:
+        self._name = name
+        self._find = find
+
+    def __repr__(self) -> str:
+        return f"<informers of {self._name}>"
+
+    if not TYPE_CHECKING:  # the subclasses declare the attributes
+
+        def __getattr__(self, plural):
+            if plural not in type(self).__annotations__:
+                raise unknown_attribute(f"the factory's {self._name}", plural, self.__dir__())
+            return self._find(f"{self._name}.{plural}")
+
+        def __dir__(self):
+            return sorted(type(self).__annotations__)
+
+
+def unknown_attribute(owner: str, name: str, known: list[str]) -> AttributeError:
+    """Return an error that suggests similar names, or lists all."""
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(known)}"
+    return AttributeError(f"{owner} has no attribute {name!r}; {hint}")

@@ -1,0 +1,307 @@
+"""The way of a change from the sources of an informer to its store and its listeners.
+
+    SourcePipeline   source ─▶ Reflector ─▶ DeltaFIFO ─▶ Indexer
+    SharedProcessor  applies the batches of all sources to the store, then notifies each Listener
+
+`SharedIndexInformer` is the public class around it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Generic, TypeVar, Unpack, cast
+
+from listwatch.cache.delta_fifo import DeltaFIFO
+from listwatch.cache.deltas import (
+    BookmarkDelta,
+    DeletedDelta,
+    Delta,
+    ObjectDelta,
+    ReplacedAllDelta,
+    ReplacedDelta,
+    SyncAllDelta,
+)
+from listwatch.cache.indexer import AppliedDelta, Indexer, sliced
+from listwatch.cache.keys import NAMESPACE
+from listwatch.clock import Clock, time_limit
+from listwatch.cooperative import TimeSlice
+from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
+from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.listener import Listener
+from listwatch.informer.mutation_detector import MutationDetector
+from listwatch.informer.reflector import Problem, Reflector, ReflectorOptions, log_problem
+from listwatch.informer.transforms import request_only_kept_fields
+from listwatch.informer.version_waits import VersionWaits, oldest
+from listwatch.objects.object import Object
+
+__all__ = ["SharedProcessor", "SourcePipeline"]
+
+T = TypeVar("T", bound=Object)
+
+
+class SourcePipeline(Generic[T]):
+    """One source of an informer: reads it, queues its deltas, and applies them to the store.
+
+    With a scope, the source contains only that namespace, and a list replaces only the objects of that namespace.
+    """
+
+    def __init__(
+        self,
+        source: ListerWatcher[T],
+        kind: type[T],
+        indexer: Indexer[T],
+        *,
+        name: str = "",
+        scope: str | None = None,
+        transform: Callable[[T], T] | None = None,
+        on_ready: Callable[[], None] | None = None,
+        on_problem: Callable[[Problem], None] = log_problem,
+        **options: Unpack[ReflectorOptions],
+    ) -> None:
+        def report_dropped(_: T, error: Exception) -> None:
+            on_problem(Problem(self.reflector.name, error, 0, 0.0))
+
+        self.scope = scope
+        self.fifo: DeltaFIFO[T] = DeltaFIFO(transform=transform, on_ready=on_ready, on_dropped=report_dropped)
+        source = request_only_kept_fields(source, transform)
+        self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=on_problem, **options)
+        self.resource_version = ""
+        """The version of this source that the store has reached; empty before the first list."""
+        self._indexer = indexer
+        self._has_listed = False
+
+    def apply(self, batch: Sequence[Delta[T]]) -> Iterator[list[Change[T]]]:
+        """Apply a batch to the store and yield what changed; a list and a resync in slices.
+
+        A change is in the store before it is yielded. The caller must not apply anything else before the end.
+        """
+        match batch[0]:
+            case ReplacedAllDelta(objects, version):
+                yield from self._replace(objects, version)
+            case SyncAllDelta():
+                for items in sliced(self._indexer.list()):
+                    yield [ObjectUpdated(item, item) for item in items]
+                return
+            case BookmarkDelta(version):
+                self._indexer.bookmark(version)
+            case _:
+                # Deltas of one object; those of all objects are popped alone.
+                applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
+                yield _changes(applied.applied, is_initial=False)
+                version = applied.resource_version or self.resource_version
+        self.resource_version = version
+
+    def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
+        is_initial, self._has_listed = not self._has_listed, True
+        if self.scope is not None and is_initial:
+            yield from self._add_scope(objects, version)
+            return
+        # 1. Build the new contents in slices. Objects of other namespaces are kept.
+        items = objects if self.scope is None else chain(self._objects_out_of_scope(), objects.values())
+        replacement = self._indexer.prepare_replace(items, version)
+        for _ in replacement:
+            yield []
+        # 2. Exchange the contents in one step, and yield the differences.
+        for applied in replacement.commit():
+            if self.scope is not None:
+                applied = [each for each in applied if not _is_unchanged(each)]
+            yield _changes(applied, is_initial=is_initial)
+
+    def _add_scope(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
+        """Add the first list of a namespace, without rebuilding the contents of the others, which may be large."""
+        for entries in sliced(objects.items()):
+            self._indexer.apply(ReplacedDelta(item, key=key) for key, item in entries)
+            yield []
+        self._indexer.bookmark(version)
+        for items in sliced(objects.values()):
+            yield [ObjectAdded(item, is_initial=True) for item in items]
+
+    def _objects_out_of_scope(self) -> Iterator[T]:
+        for namespace in self._indexer.index_values(NAMESPACE):
+            if namespace != self.scope:
+                yield from self._indexer.by_index(NAMESPACE, namespace)
+
+
+def _changes(applied: Iterable[AppliedDelta[T]], *, is_initial: bool) -> list[Change[T]]:
+    changes: list[Change[T]] = []
+    for delta, old in applied:
+        item = cast("T", delta.object)  # the store has completed a deletion that came without an object
+        if type(delta) is not DeletedDelta:
+            changes.append(ObjectAdded(item, is_initial) if old is None else ObjectUpdated(item, old))
+        elif old is not None:
+            changes.append(ObjectDeleted(item, delta.final_state_known))
+        # Otherwise an unknown object was deleted, for example because the server sent the event twice.
+    return changes
+
+
+def _is_unchanged(applied: AppliedDelta[T]) -> bool:
+    """True for an object of another namespace, which was kept."""
+    delta, old = applied
+    return not isinstance(delta, DeletedDelta) and delta.object is old
+
+
+class SharedProcessor(Generic[T]):
+    """Applies the batches of all sources to the store of an informer, and notifies its listeners.
+
+    A listener that is added while a batch is processed joins after that batch, and first receives the current
+    contents of the store as initial additions. A listener that fails is reported; the others are still notified.
+    """
+
+    def __init__(
+        self,
+        indexer: Indexer[T],
+        pipelines: Sequence[SourcePipeline[T]],
+        *,
+        ready: asyncio.Event,
+        clock: Clock,
+        report: Callable[[Exception], None],
+        detector: MutationDetector[T] | None = None,
+    ) -> None:
+        self._indexer = indexer
+        self._pipelines = pipelines
+        self._ready = ready
+        self._clock = clock
+        self._report = report
+        self._detector = detector
+        self._listeners: list[Listener[T]] = []
+        self._joining: list[tuple[Listener[T], Callable[[], object]]] = []
+        self._is_processing = False
+        self._listeners_changed = asyncio.Event()
+        self.has_synced = False
+        self.settled = asyncio.Event()
+        """Set when the store has synced, or when the informer has stopped before that."""
+        self.version_waits = VersionWaits()
+
+    # --- the path of a change ------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Process queued batches until cancelled."""
+        time_slice = TimeSlice()
+        while True:
+            await self._ready.wait()
+            self._ready.clear()
+            for pipeline in self._pipelines:
+                while batch := pipeline.fifo.pop_batch():
+                    await self._process(pipeline, batch)
+                    if time_slice.now() > time_slice.end:
+                        await time_slice.checkpoint()
+
+    async def _process(self, pipeline: SourcePipeline[T], batch: Sequence[Delta[T]]) -> None:
+        # 1. Apply the batch to the store, and notify the listeners.
+        self._is_processing = True
+        resynced = self._take_due() if type(batch[0]) is SyncAllDelta else None
+        for changes in pipeline.apply(batch):
+            if changes and resynced is None:
+                self.distribute(changes)
+            elif changes and resynced is not None:
+                self._notify(resynced, changes)
+            if len(batch) == 1:
+                await asyncio.sleep(0)  # a list is a batch of one, and is applied in slices
+        # 2. Add the listeners that have joined since. Not after a cancellation: the informer is stopping.
+        self._is_processing = False
+        joining, self._joining = self._joining, []
+        for listener, on_added in joining:
+            self.add(listener, on_added)
+        # 3. Record the progress.
+        pipeline.fifo.processed(batch)
+        if len(self._pipelines) > 1:
+            # The store has reached the version of the source that is furthest behind.
+            self._indexer.bookmark(oldest([each.resource_version for each in self._pipelines]))
+        if not self.has_synced and all(each.fifo.has_synced for each in self._pipelines):
+            self._mark_synced()
+        self.version_waits.check()
+
+    def distribute(self, changes: Sequence[Change[T]]) -> None:
+        """Notify all listeners. Updates that did not change the resourceVersion, as in a relist, are dropped."""
+        if self._detector is not None:
+            self._detector.remember(changes)
+        effective = [
+            each
+            for each in changes
+            if type(each) is not ObjectUpdated
+            or each.old.resource_version != each.object.resource_version
+            or not each.object.resource_version  # unknown, so it may have changed
+        ]
+        self._notify(self._listeners, effective)
+
+    def _notify(self, listeners: Iterable[Listener[T]], changes: Sequence[Change[T]]) -> None:
+        for listener in tuple(listeners):
+            try:
+                listener.notify(changes)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the other listeners must be notified
+                report = RuntimeError(f"{listener.name} was not notified of {len(changes)} changes: {error!r}")
+                report.__cause__ = error
+                self._report(report)
+
+    def _mark_synced(self) -> None:
+        self.has_synced = True
+        self.settled.set()
+        for listener in tuple(self._listeners):
+            listener.mark_synced()
+
+    # --- listeners -----------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Listener[T]]:
+        return iter((*self._listeners, *(listener for listener, _ in self._joining)))
+
+    def add(self, listener: Listener[T], on_added: Callable[[], object]) -> None:
+        """Register a listener: replay the store to it, then deliver every later change; then call `on_added`."""
+        if self._is_processing:
+            self._joining.append((listener, on_added))
+            return
+        self._listeners.append(listener)
+        listener.next_resync = self._clock.monotonic() + listener.resync_period
+        listener.replay(self._indexer.list())
+        if self.has_synced:
+            listener.mark_synced()
+        self._listeners_changed.set()
+        on_added()
+
+    def remove(self, listener: Listener[T]) -> None:
+        """Unregister a listener; it receives no further notifications."""
+        self._joining = [each for each in self._joining if each[0] is not listener]
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+        listener.close()
+
+    def close(self, reason: Exception) -> None:
+        """Close all listeners, and fail all waits with `reason`."""
+        for listener in self:
+            listener.close()
+        self.settled.set()
+        self.version_waits.fail(reason)
+
+    # --- resyncs -------------------------------------------------------------------------------------------------
+
+    async def run_resyncs(self) -> None:
+        """Queue a resync whenever one is due for a listener, until cancelled."""
+        while True:
+            self._listeners_changed.clear()
+            try:
+                async with time_limit(self._clock, self._until_next_resync()):
+                    await self._listeners_changed.wait()
+            except TimeoutError:
+                if self._mark_due() and self.has_synced:
+                    self._pipelines[0].fifo.resync()
+
+    def _until_next_resync(self) -> float | None:
+        times = [each.next_resync for each in self._listeners if each.resync_period]
+        # Not 0, which would not yield to other tasks.
+        return max(min(times) - self._clock.monotonic(), 1e-3) if times else None
+
+    def _mark_due(self) -> bool:
+        # A clock may wake a sleeper a rounding error early.
+        now = self._clock.monotonic() + 1e-6
+        due = [each for each in self._listeners if each.resync_period and each.next_resync <= now]
+        for listener in due:
+            listener.is_due = True
+            listener.next_resync = now + listener.resync_period
+        return bool(due)
+
+    def _take_due(self) -> list[Listener[T]]:
+        due = [each for each in self._listeners if each.is_due]
+        for listener in due:
+            listener.is_due = False
+        return due
