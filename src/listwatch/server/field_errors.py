@@ -1,12 +1,13 @@
-"""What is wrong with one field, in the real server's words. `rules` and `patching` find it; InvalidError carries it."""
+"""Causes of InvalidError for single fields, worded as the real server words them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from listwatch.errors import StatusCause
-from listwatch.server.json_tree import Tree, quoted
+from listwatch.json_value import JSON
+from listwatch.server.json_tree import quoted
 
 __all__ = ["duplicate", "forbidden", "invalid", "not_found", "not_supported", "required", "too_long", "too_many"]
 
@@ -15,11 +16,11 @@ def required(field: str, detail: str = "") -> StatusCause:
     return _cause("FieldValueRequired", "Required value", field, detail)
 
 
-def invalid(field: str, value: Tree, detail: str) -> StatusCause:
+def invalid(field: str, value: JSON | Sequence[str], detail: str) -> StatusCause:
     return _cause("FieldValueInvalid", f"Invalid value: {_shown(value)}", field, detail)
 
 
-def not_supported(field: str, value: Tree, supported: Iterable[str]) -> StatusCause:
+def not_supported(field: str, value: JSON, supported: Iterable[str]) -> StatusCause:
     values = ", ".join(map(quoted, supported))
     detail = f"supported values: {values}" if values else ""
     return _cause("FieldValueNotSupported", f"Unsupported value: {_shown(value)}", field, detail)
@@ -29,11 +30,11 @@ def forbidden(field: str, detail: str) -> StatusCause:
     return _cause("FieldValueForbidden", "Forbidden", field, detail)
 
 
-def duplicate(field: str, value: Tree) -> StatusCause:
+def duplicate(field: str, value: JSON) -> StatusCause:
     return _cause("FieldValueDuplicate", f"Duplicate value: {_shown(value)}", field)
 
 
-def not_found(field: str, value: Tree) -> StatusCause:
+def not_found(field: str, value: JSON) -> StatusCause:
     return _cause("FieldValueNotFound", f"Not found: {_shown(value)}", field)
 
 
@@ -53,7 +54,7 @@ def _count(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
-def _shown(value: Tree) -> str:
+def _shown(value: JSON | Sequence[str]) -> str:
     if isinstance(value, str):
         return quoted(value)
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -31,10 +31,10 @@ class _BodyLoader(_Loader):  # type: ignore[misc]  # the C loader if it is insta
         super().__init__(stream)
         self.duplicates: list[str] = []
 
-    def construct_mapping(self, node: yaml.MappingNode, *, deep: bool = False) -> dict[Hashable, Any]:
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
+    def construct_mapping(self, node: yaml.MappingNode, *, deep: bool = False) -> dict[Hashable, object]:
+        mapping: dict[Hashable, object] = super().construct_mapping(node, deep=deep)
         if len(mapping) < len(node.value):
-            seen: set[Any] = set()
+            seen: set[object] = set()
             for key, _ in node.value:
                 name = self.construct_object(key, deep=True)
                 if name in seen:
@@ -82,7 +82,7 @@ class _JSONConverter:
     def __init__(self, size: int) -> None:
         self._nodes_left = 1000 + _MAX_NODES_PER_BYTE * size
 
-    def convert(self, value: Any) -> JSON:
+    def convert(self, value: object) -> JSON:
         self._nodes_left -= 1
         if self._nodes_left < 0:
             raise DecodeError("yaml: document contains excessive aliasing")
@@ -99,7 +99,7 @@ class _JSONConverter:
                 raise DecodeError(f"yaml: cannot decode a {type(value).__name__}")
 
 
-def _name(key: Any) -> str:
+def _name(key: object) -> str:
     match key:
         case str():
             return key

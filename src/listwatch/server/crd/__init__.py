@@ -1,1 +1,1 @@
-"""CustomResourceDefinitions as schemas: structural schemas, merge shapes, decoding of custom objects."""
+"""Custom resource definitions, their structural schemas, and the decoding of custom objects."""

@@ -1,8 +1,8 @@
-"""What CustomResourceDefinitions say: how each version of a custom resource is served, and how its objects are read.
+"""CustomResourceDefinitions: how the versions of a custom resource are served, and how objects are converted.
 
-    body ─▶ read: unknown fields go, defaults come ─▶ stored in one version ─▶ sent: in the version that was asked for
+    body ─▶ normalize: prune unknown fields, fill in defaults ─▶ stored in one version ─▶ sent in the requested version
 
-`custom_resources` keeps them in step with the storage; `rules.definitions` says which of them are in order.
+`controllers.custom_resources` keeps the served definitions equal to the stored ones.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import msgspec
 
 from listwatch.errors import ForbiddenError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource, Subresource
 from listwatch.server.codec.representations import encode_object
 from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.structural_schema import JSONSchema, apply_structural_defaults, drop_nulls, prune
-from listwatch.server.json_tree import Tree, children, same
+from listwatch.server.json_tree import flag_at, integer_at, object_at, objects_at, same, text_at, texts_at
 from listwatch.server.storage.values import Stored
 
 __all__ = ["DEFINITIONS", "ESTABLISHED", "CustomVersion", "Definition", "Definitions", "ScalePaths", "condition_of"]
 
 DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
-"""What the storage calls them."""
+"""Their storage id."""
 ESTABLISHED = "Established"
 
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -34,16 +34,16 @@ _SUBRESOURCE_VERBS = ("get", "patch", "update")
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """Where an object has what its scale says, as the names of members."""
+    """The paths of the fields that the scale subresource reads and writes, as member names."""
 
     spec_replicas: tuple[str, ...]
     status_replicas: tuple[str, ...]
     selector: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, tree: Tree) -> ScalePaths:
+    def of(cls, tree: JSONObject) -> ScalePaths:
         names = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
-        return cls(*(tuple(filter(None, tree.get(name, "").split("."))) for name in names))
+        return cls(*(tuple(filter(None, text_at(tree, name).split("."))) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +56,27 @@ class CustomVersion:
     scale: ScalePaths | None = None
     selectable: tuple[str, ...] = ()
     warning: str = ""
-    """What who uses it is told each time."""
+    """Sent with each response, if the version is deprecated."""
 
-    def normalize(self, tree: dict[str, Tree], problems: StrictErrors | None = None) -> None:
-        """Make of a tree, in place, what is an object of this version."""
-        self.drop_unknown(tree, problems)
+    def normalize(self, tree: JSONObject, errors: StrictErrors | None = None) -> None:
+        """Prune unknown fields, fill in defaults and drop nulls, in place."""
+        self.prune(tree, errors)
         apply_structural_defaults(tree, self.schema)
         drop_nulls(tree, self.schema)
 
-    def drop_unknown(self, tree: dict[str, Tree], problems: StrictErrors | None = None) -> None:
-        prune(tree, self.schema, problems)
+    def prune(self, tree: JSONObject, errors: StrictErrors | None = None) -> None:
+        """Drop fields that the schema does not declare, in place, and report them."""
+        prune(tree, self.schema, errors)
 
 
 class Definition:
-    """One custom resource, in all its versions; what it is made from is not changed by it nor by others."""
+    """A custom resource in all its versions. The tree that it is made from must not change."""
 
-    def __init__(self, tree: Tree) -> None:
-        self._spec, self._metadata, self._status = tree["spec"], tree["metadata"], tree.get("status", {})
-        self.name: str = self._metadata["name"]
-        self.storage_id = f"{self._spec['group']}/{self._spec['names']['plural']}"
-        self.versions = {each["name"]: self._version(each) for each in self._spec["versions"]}
+    def __init__(self, tree: JSONObject) -> None:
+        self._spec, self._metadata, self._status = (object_at(tree, name) for name in ("spec", "metadata", "status"))
+        self.name = text_at(self._metadata, "name")
+        self.storage_id = f"{text_at(self._spec, 'group')}/{text_at(self._spec, 'names', 'plural')}"
+        self.versions = {text_at(each, "name"): self._version(each) for each in objects_at(self._spec, "versions")}
 
     @property
     def is_established(self) -> bool:
@@ -87,98 +88,95 @@ class Definition:
 
     @cached_property
     def form(self) -> Resource:
-        """What its objects are stored as."""
-        name = next(each["name"] for each in self._spec["versions"] if each.get("storage"))
+        """The resource in the version that is stored."""
+        name = next(text_at(each, "name") for each in objects_at(self._spec, "versions") if each.get("storage"))
         return self.versions[name].resource
 
     def served(self) -> Iterator[CustomVersion]:
         return (each for each in self.versions.values() if each.is_served)
 
     def serves_like(self, other: Definition) -> bool:
-        """Whether nothing has changed for those who use it."""
+        """Whether clients see no difference between two states of the definition."""
         accepted = (self._status.get("acceptedNames"), other._status.get("acceptedNames"))
         return same(self._spec, other._spec) and same(*accepted)
 
-    # --- objects
-
     @property
     def _is_stored_as_sent(self) -> bool:
-        """True if nothing was ever stored that is to be sent otherwise."""
-        return len(self.versions) == 1 and self._metadata.get("generation", 0) == 1
+        """Whether all stored objects were written by the current schema of the only version."""
+        return len(self.versions) == 1 and integer_at(self._metadata, "generation") == 1
 
     def sent(self, stored: Stored, version: str) -> bytes:
-        """The bytes of a stored object in one version."""
+        """Return the bytes of a stored object in a version."""
         if self._is_stored_as_sent:
             return stored.value
         return encode_object(self.converted(msgspec.json.decode(stored.value), version))
 
-    def converted(self, tree: dict[str, Tree], version: str) -> dict[str, Tree]:
-        """A stored object in one version: all are alike but for their schemas. The tree may be changed."""
-        written_in = self.versions.get(tree["apiVersion"].rpartition("/")[2])
+    def converted(self, tree: JSONObject, version: str) -> JSONObject:
+        """Return a stored object in a version: versions differ only in their schemas. The tree may be changed."""
+        written_in = self.versions.get(text_at(tree, "apiVersion").rpartition("/")[2])
         if written_in:
             written_in.normalize(tree)
-        return self.restamped(tree, version)
+        return self._with_version(tree, version)
 
-    def restamped(self, tree: dict[str, Tree], version: str) -> dict[str, Tree]:
-        """An object of one version as one of another, with what that one knows."""
+    def _with_version(self, tree: JSONObject, version: str) -> JSONObject:
+        """Return an object with the apiVersion of another version, pruned by its schema."""
         target = self.versions.get(version)
         if target is None or tree["apiVersion"] == target.resource.api_version:
             return tree
         tree = {**tree, "apiVersion": target.resource.api_version}
-        target.drop_unknown(tree)
+        target.prune(tree)
         return tree
 
-    # --- reading the definition
-
-    def _version(self, version: Tree) -> CustomVersion:
-        subresources = version.get("subresources", {})
-        scale = subresources.get("scale")
-        resource = self._resource(version["name"], subresources)
+    def _version(self, version: JSONObject) -> CustomVersion:
+        subresources = object_at(version, "subresources")
+        scale = object_at(subresources, "scale")
+        resource = self._resource(text_at(version, "name"), subresources)
         return CustomVersion(
             resource=resource,
-            is_served=bool(version.get("served")),
-            schema=version.get("schema", {}).get("openAPIV3Schema", {}),
+            is_served=flag_at(version, "served"),
+            schema=object_at(version, "schema", "openAPIV3Schema"),
             scale=ScalePaths.of(scale) if scale else None,
-            selectable=tuple(each["jsonPath"].lstrip(".") for each in version.get("selectableFields", ())),
+            selectable=tuple(text_at(each, "jsonPath").lstrip(".") for each in objects_at(version, "selectableFields")),
             warning=_warning(version, resource),
         )
 
-    def _resource(self, version: str, subresources: Tree) -> Resource:
-        names, group = self._spec["names"], self._spec["group"]
-        accepted = self._status.get("acceptedNames") or names
-        doors = []
+    def _resource(self, version: str, subresources: JSONObject) -> Resource:
+        names, group = object_at(self._spec, "names"), text_at(self._spec, "group")
+        accepted = object_at(self._status, "acceptedNames") or names
+        kind = text_at(names, "kind")
+        served: list[Subresource] = []
         if "status" in subresources:
-            doors.append(Subresource("status", group, version, names["kind"], _SUBRESOURCE_VERBS))
+            served.append(Subresource("status", group, version, kind, _SUBRESOURCE_VERBS))
         if "scale" in subresources:
-            doors.append(Subresource("scale", "autoscaling", "v1", "Scale", _SUBRESOURCE_VERBS))
+            served.append(Subresource("scale", "autoscaling", "v1", "Scale", _SUBRESOURCE_VERBS))
         return Resource(
             group=group,
             version=version,
-            kind=names["kind"],
-            plural=names["plural"],
-            singular=names.get("singular", ""),
-            namespaced=self._spec["scope"] == "Namespaced",
+            kind=kind,
+            plural=text_at(names, "plural"),
+            singular=text_at(names, "singular"),
+            namespaced=text_at(self._spec, "scope") == "Namespaced",
             verbs=_VERBS,
-            short_names=tuple(accepted.get("shortNames", ())),
-            categories=tuple(accepted.get("categories", ())),
-            subresources=tuple(doors),
-            list_kind=names.get("listKind", ""),
+            short_names=tuple(texts_at(accepted, "shortNames")),
+            categories=tuple(texts_at(accepted, "categories")),
+            subresources=tuple(served),
+            list_kind=text_at(names, "listKind"),
         )
 
 
-def _warning(version: Tree, resource: Resource) -> str:
+def _warning(version: JSONObject, resource: Resource) -> str:
     if not version.get("deprecated"):
         return ""
-    return version.get("deprecationWarning") or f"{resource.api_version} {resource.kind} is deprecated"
+    return text_at(version, "deprecationWarning") or f"{resource.api_version} {resource.kind} is deprecated"
 
 
-def condition_of(status: Tree, type_: str) -> dict[str, Any]:
-    """The condition of that type; an empty one if there is none."""
-    return next((each for each in children(status, "conditions") if each.get("type") == type_), {})
+def condition_of(status: JSON, type_: str) -> JSONObject:
+    """Return the condition of a type; an empty one if there is none."""
+    return next((each for each in objects_at(status, "conditions") if each.get("type") == type_), {})
 
 
 class Definitions:
-    """Every definition that is served now."""
+    """The definitions that are served."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Definition] = {}
@@ -193,15 +191,16 @@ class Definitions:
         self._known.pop(definition.form.group_resource, None)
 
     def of(self, resource: Resource) -> Definition | None:
-        """None for a resource that has no definition."""
+        """Return the definition of a resource; None if it has none."""
         return self._known.get(resource.group_resource) if self._known else None
 
     def version(self, resource: Resource) -> CustomVersion | None:
+        """Return the version of a custom resource; None if it has no definition."""
         definition = self._known.get(resource.group_resource) if self._known else None
         return definition.versions.get(resource.version) if definition else None
 
     def check_accepting(self, resource: Resource, name: str) -> None:
-        """Raise ForbiddenError if nothing new can be made, because the definition is about to go."""
+        """Raise ForbiddenError if the definition is being deleted, so that objects cannot be created."""
         definition = self.of(resource)
         if definition and definition.is_terminating:
             why = "create not allowed while custom resource definition is terminating"

@@ -1,6 +1,6 @@
-"""Which resources are served, how each of them behaves, and how it is stored. `schema` knows what their fields are.
+"""The registry of served resources: how each of them behaves, and how it is stored.
 
-How built-in resources behave differs from one to the next for no reason but history. It is all in the tables below.
+Built-in resources differ in their behaviour for historical reasons; the tables below record it.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ NameRule = Literal["dns_subdomain", "dns_label", "path_segment", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """How one resource behaves, in all of its versions."""
+    """The behaviour of a resource, in all its versions."""
 
     stored: bool = True
-    """False for what is only asked, and forgotten when it was answered."""
+    """False for resources such as SubjectAccessReview, which are only responded to."""
     graceful: bool = False
-    """Deletion waits until somebody has stopped what runs."""
+    """Deletion waits until the kubelet has stopped the containers."""
     create_on_update: bool = False
-    """PUT makes an object that is not there."""
+    """PUT creates an object that does not exist."""
     unconditional_update: bool = True
-    """An update without a resource version overwrites whatever is there."""
+    """An update without a resourceVersion overwrites the object."""
     has_generation: bool = False
-    """`metadata.generation` counts the changes of what is wanted."""
+    """`metadata.generation` counts the changes of the desired state."""
     status_is_alone: bool = False
-    """Through the status subresource nothing else changes, not even labels."""
+    """The status subresource changes nothing but the status, not even labels."""
     name_rule: NameRule = "dns_subdomain"
 
 
 CUSTOM_RESOURCE = Traits(unconditional_update=False, has_generation=True, status_is_alone=True)
 
-# One resource by two names, kept under the older one.
+# A resource with two names, stored under the older one.
 _STORED_AS = {("events.k8s.io", "events"): ("", "events")}
 
 
@@ -44,7 +44,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ANSWERED = _names("""
+_NOT_STORED = _names("""
     bindings componentstatuses tokenreviews.authentication.k8s.io selfsubjectreviews.authentication.k8s.io
     subjectaccessreviews.authorization.k8s.io localsubjectaccessreviews.authorization.k8s.io
     selfsubjectaccessreviews.authorization.k8s.io selfsubjectrulesreviews.authorization.k8s.io
@@ -55,7 +55,7 @@ _CREATED_ON_UPDATE = _names("""
     rolebindings.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io
     clusterrolebindings.rbac.authorization.k8s.io
 """)
-_NEVER_UPDATED_BLINDLY = _names("""
+_UPDATED_CONDITIONALLY = _names("""
     apiservices.apiregistration.k8s.io clustertrustbundles.certificates.k8s.io
     podcertificaterequests.certificates.k8s.io csidrivers.storage.k8s.io csinodes.storage.k8s.io
     csistoragecapacities.storage.k8s.io volumeattachments.storage.k8s.io
@@ -82,7 +82,7 @@ _WITH_GENERATION = _names("""
     validatingadmissionpolicybindings.admissionregistration.k8s.io
     validatingwebhookconfigurations.admissionregistration.k8s.io
 """)
-_WITH_STATUS_ALONE = _names("""
+_WITH_ISOLATED_STATUS = _names("""
     apiservices.apiregistration.k8s.io devicetaintrules.resource.k8s.io flowschemas.flowcontrol.apiserver.k8s.io
     podcertificaterequests.certificates.k8s.io podgroups.scheduling.k8s.io
     prioritylevelconfigurations.flowcontrol.apiserver.k8s.io resourceclaims.resource.k8s.io
@@ -90,7 +90,7 @@ _WITH_STATUS_ALONE = _names("""
     storageversionmigrations.storagemigration.k8s.io storageversions.internal.apiserver.k8s.io
     validatingadmissionpolicies.admissionregistration.k8s.io volumeattachments.storage.k8s.io
 """)
-_NAMED: dict[NameRule, frozenset[str]] = {
+_NAME_RULES: dict[NameRule, frozenset[str]] = {
     "dns_label": _names("namespaces services statefulsets.apps"),
     "path_segment": _names("""
         roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io
@@ -101,45 +101,45 @@ _NAMED: dict[NameRule, frozenset[str]] = {
 
 
 def builtin_traits(resource: Resource) -> Traits:
-    """How a built-in resource behaves."""
+    """Return the behaviour of a built-in resource."""
     name = str(resource.group_resource)
     return Traits(
-        stored=name not in _ANSWERED,
+        stored=name not in _NOT_STORED,
         graceful=name == "pods",
         create_on_update=name in _CREATED_ON_UPDATE,
-        unconditional_update=name not in _NEVER_UPDATED_BLINDLY,
+        unconditional_update=name not in _UPDATED_CONDITIONALLY,
         has_generation=name in _WITH_GENERATION,
-        status_is_alone=name in _WITH_STATUS_ALONE,
-        name_rule=next((rule for rule, names in _NAMED.items() if name in names), "dns_subdomain"),
+        status_is_alone=name in _WITH_ISOLATED_STATUS,
+        name_rule=next((rule for rule, names in _NAME_RULES.items() if name in names), "dns_subdomain"),
     )
 
 
 class Registry:
-    """Every resource that is served now; each group has its preferred version first, whatever was added when."""
+    """The resources that are served now. The versions of a group are sorted, the preferred one first."""
 
     def __init__(self, resources: Iterable[Resource] = ()) -> None:
         self._served: dict[str, dict[str, dict[str, Resource]]] = {}
         self._traits: dict[tuple[str, str], Traits] = {}
         self._declared_forms: dict[str, Resource] = {}
         self._storage_forms: dict[str, Resource] = {}
-        """Those that were asked for since the last change."""
+        """A cache, cleared with each change."""
         self._selectable: dict[Resource, tuple[str, ...]] = {}
         self._custom_only: frozenset[str] | None = None
-        """The groups of which that was found out since the last change."""
+        """A cache, cleared with each change."""
         self.collections: dict[tuple[str, str, bool], Any] = {}
-        """Where requests for some of them lead, as `routes` has found out since the last change."""
+        """The cache of `protocol.routes`, cleared with each change."""
         self._generation = 0
         for resource in resources:
             self.add(resource, builtin_traits(resource))
 
     @classmethod
     def builtin(cls) -> Self:
-        """With all that Kubernetes has by itself."""
+        """Return a registry with the built-in resources."""
         return cls(builtin_schema().resources)
 
     @property
     def generation(self) -> int:
-        """Grows with every change, so that what was made from this registry can be kept until then."""
+        """Incremented with every change, for caches that depend on this registry."""
         return self._generation
 
     def add(
@@ -150,10 +150,10 @@ class Registry:
         stored_as: Resource | None = None,
         selectable: tuple[str, ...] | None = None,
     ) -> None:
-        """Serve a resource, or serve it otherwise from now on.
+        """Serve a resource, or replace it.
 
         `stored_as` is the version that objects are stored in, if that is not the preferred one; it need not be served.
-        `selectable` are fields beyond its name and namespace that it can be selected by.
+        `selectable` are the fields that field selectors support, beside name and namespace.
         """
         if stored_as:
             self._declared_forms[self.storage_id(resource)] = stored_as
@@ -166,7 +166,7 @@ class Registry:
         self._changed()
 
     def remove(self, resource: Resource) -> None:
-        """Serve a resource no longer, in this one version; a group without resources is not served either."""
+        """Stop serving a resource in this version; a group without resources is no longer served."""
         self._declared_forms.pop(self.storage_id(resource), None)
         versions = self._served[resource.group]
         self._selectable.pop(versions[resource.version].pop(resource.plural), None)
@@ -182,13 +182,11 @@ class Registry:
         self.collections.clear()
         self._custom_only = None
 
-    # Looking up
-
     def lookup(self, group: str, version: str, plural: str) -> Resource | None:
         return self._served.get(group, {}).get(version, {}).get(plural)
 
     def of_kind(self, group: str, kind: str) -> Resource | None:
-        """The resource whose objects are of that kind, in the version that is preferred."""
+        """Return the resource of a kind in the preferred version."""
         served = self._served.get(group, {}).values()
         return next((each for resources in served for each in resources.values() if each.kind == kind), None)
 
@@ -196,7 +194,7 @@ class Registry:
         return tuple(self._served)
 
     def versions(self, group: str) -> tuple[str, ...]:
-        """The preferred one first; none for a group that is not served."""
+        """Return the versions of a group, the preferred one first; none for a group that is not served."""
         return tuple(self._served.get(group, ()))
 
     def resources(self, group: str, version: str) -> tuple[Resource, ...]:
@@ -206,7 +204,7 @@ class Registry:
         return self._traits[resource.group_resource]
 
     def is_custom_only(self, group: str) -> bool:
-        """Whether all resources of a group come from definitions."""
+        """Whether all resources of a group are custom resources."""
         if self._custom_only is None:
             self._custom_only = frozenset(name for name in self._served if self._has_only_definitions(name))
         return group in self._custom_only
@@ -216,30 +214,28 @@ class Registry:
         return all(resource in self._selectable for resources in served for resource in resources.values())
 
     def selectable_fields(self, resource: Resource) -> tuple[str, ...] | None:
-        """What a definition says that it can be selected by; None for a resource without one."""
+        """Return the selectable fields that a definition declares; None for a resource without definition."""
         return self._selectable.get(resource) if self._selectable else None
 
-    # Storing
-
     def storage_form(self, resource: Resource) -> Resource:
-        """What its objects are stored as; one that is no longer served is what it is."""
+        """Return the resource in the version that is stored; the resource itself if it is no longer served."""
         if resource.group not in self._served:
             return resource
         return self.stored_under(self.storage_id(resource), otherwise=resource)
 
     def storage_id(self, resource: Resource) -> str:
-        """What the storage calls it, the same in all versions."""
+        """Return the id of a resource in the storage, equal for all versions."""
         group, plural = _STORED_AS.get((resource.group, resource.plural), (resource.group, resource.plural))
         return f"{group}/{plural}"
 
     def stored_under(self, storage_id: str, *, otherwise: Resource | None = None) -> Resource:
-        """The reverse of `storage_id`, in the form that is stored: the one that was declared, or else preferred."""
+        """Return the resource with a storage id, in the version that is stored: the declared or the preferred one."""
         found = self._storage_forms.get(storage_id) or self._declared_forms.get(storage_id)
         if found is None:
             group, _, plural = storage_id.rpartition("/")
             served = (each for version in self.versions(group) if (each := self.lookup(group, version, plural)))
             found = next(served, otherwise)
             if found is None:
-                raise LookupError(f"nothing is served that is stored under {storage_id}")
+                raise LookupError(f"no served resource has the storage id {storage_id}")
         self._storage_forms[storage_id] = found
         return found

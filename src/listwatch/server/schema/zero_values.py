@@ -1,6 +1,6 @@
-"""Which empty values the API writes: it leaves most of them out, and some fields it always writes.
+"""Which zero values the API writes: it omits most of them, and always writes some fields.
 
-The schema does not say it, and it matters: an update that only adds `finalizers: []` changes nothing. `decoding` asks.
+The schema does not declare this, but an update that only adds `finalizers: []` must change nothing.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# An empty text that differs from none at all.
-_MEANINGFUL_TEXTS = _words(
+# An empty string that differs from no value.
+_MEANINGFUL_STRINGS = _words(
     """
     PersistentVolumeClaimSpec.storageClassName PersistentVolumeClaimSpec.volumeAttributesClassName
     PersistentVolumeSpec.volumeAttributesClassName PersistentVolumeClaimStatus.currentVolumeAttributesClassName
@@ -32,7 +32,7 @@ _MEANINGFUL_TEXTS = _words(
     Preconditions.resourceVersion Preconditions.uid DeviceAttribute.string DeviceAttribute.version
     """
 )
-# Left out when false or 0; other flags and numbers say something even then.
+# Omitted when false or 0; other flags and numbers are written.
 _OMITTED_FLAGS = _words(
     """
     readOnly stdin stdinOnce tty hostIPC hostNetwork hostPID unschedulable publishNotReadyAddresses paused
@@ -54,10 +54,10 @@ _MEANINGFUL_NUMBERS = _words(
 )
 _MEANINGFUL_STATUS_NUMBERS = _words("collisionCount ready terminating terminatingReplicas averageUtilization")
 
-# Go's zero of a number or a text is a number.
+# The zero value of Go's IntOrString is a number.
 _PORTS = _words("HTTPGetAction.port TCPSocketAction.port")
 
-# These say that they default to the empty text or to 0, and are left out all the same.
+# These declare an empty string or 0 as default, but are omitted.
 _NOT_ALWAYS_WRITTEN = _words(
     """
     LocalObjectReference.name ConfigMapEnvSource.name ConfigMapKeySelector.name ConfigMapProjection.name
@@ -67,7 +67,7 @@ _NOT_ALWAYS_WRITTEN = _words(
 )
 
 
-# There even if nobody set them, as null: times and lists that Go cannot leave out.
+# Written as null if not set: times and lists without omitempty in Go.
 _NULL_WHEN_UNSET = _words(
     """
     CertificateSigningRequestCondition.lastTransitionTime CertificateSigningRequestCondition.lastUpdateTime
@@ -86,11 +86,12 @@ _NULL_WHEN_UNSET = _words(
 
 
 def is_null_when_unset(struct: str, field: FieldSchema) -> bool:
+    """Whether a field is written as null if it is not set."""
     return f"{struct}.{field.name}" in _NULL_WHEN_UNSET
 
 
 def is_always_written(struct: str, field: FieldSchema) -> bool:
-    """Whether a field is there even if nobody set it: its default is the zero of its type."""
+    """Whether a field is written even if it is not set: its default is the zero value of its type."""
     if f"{struct}.{field.name}" in _PORTS:
         return True
     if field.default is UNSET or field.default or field.type.type in ("list", "map"):
@@ -99,7 +100,7 @@ def is_always_written(struct: str, field: FieldSchema) -> bool:
 
 
 def is_written_when_zero(struct: str, field: FieldSchema) -> bool:
-    """Whether the field is there although somebody set it to nothing, false or 0."""
+    """Whether a field is written that is set to an empty value, false or 0."""
     name = f"{struct}.{field.name}"
     if name in _NULL_WHEN_UNSET:
         return False
@@ -107,10 +108,10 @@ def is_written_when_zero(struct: str, field: FieldSchema) -> bool:
         return True
     match field.type.type:
         case "list" | "map":
-            # Who sends no managers wants all of them to be forgotten.
+            # An empty list resets the managers.
             return name == "ObjectMeta.managedFields"
         case "string":
-            return name in _MEANINGFUL_TEXTS
+            return name in _MEANINGFUL_STRINGS
         case "boolean":
             return field.name not in _OMITTED_FLAGS
         case "integer" if struct.endswith("Status"):

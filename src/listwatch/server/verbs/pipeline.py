@@ -419,7 +419,7 @@ class Pipeline:
     def _prune(self, tree: JSONObject, target: Target) -> None:
         """Drop fields of a custom object that the stored version does not have."""
         if target.is_custom and (definition := self._objects.definitions.of(target.stored_as)):
-            definition.versions[target.stored_as.version].drop_unknown(tree)
+            definition.versions[target.stored_as.version].prune(tree)
 
 
 def _set_managed_fields(tree: JSONObject, managed: list[JSON]) -> None:
