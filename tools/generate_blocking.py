@@ -43,7 +43,7 @@ _OTHER_NAMES = {
     "EventSink": "ResourceClient[Any]",
     "Watchable": "Source",
 }
-_SOURCE = "Source = ResourceReader[T] | ListWatch[T] | ListerWatcher[T]"
+_SOURCE = "Source = BaseResourceClient[T] | ListWatch[T] | ListerWatcher[T]"
 # Where the blocking classes are, and which functions are there besides.
 _ROOMS = (streams, clients, sources, waiting_room, informers, electors, queues, controllers, recorders)
 _FUNCTIONS = {
@@ -59,8 +59,6 @@ _FUNCTIONS = {
 # Attributes that are set by constructors which say nothing of their types.
 _ATTRIBUTES = {
     "Controller": {"name": "str", "needs_leader": "bool"},
-    "DynamicClient": {"mapper": "RESTMapper"},
-    "MetadataClient": {"mapper": "RESTMapper"},
     "InformerHandle": {"informer": "SharedIndexInformer[T]"},
     "RetryWatcher": {"resource_version": "str"},
     "WorkQueue": {"name": "str"},

@@ -63,8 +63,8 @@ def test_files_and_folders_are_read_in_the_order_of_their_names(tmp_path: Path):
     ("text", "message"),
     [
         ("a: [", "YAML|expected"),
-        ("kind: Pod", "object 1 is no mapping with apiVersion and kind"),
-        ("apiVersion: v1\nkind: Pod\n---\n- 7", "object 2 is no mapping with apiVersion and kind"),
+        ("kind: Pod", "object 1 is not a mapping with apiVersion and kind"),
+        ("apiVersion: v1\nkind: Pod\n---\n- 7", "object 2 is not a mapping with apiVersion and kind"),
         ("a: 1\na: 2", "duplicate key 'a'"),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, message:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):
-    with pytest.raises(UsageError, match=r"there is no file or folder '.*nothing' to apply"):
+    with pytest.raises(UsageError, match=r"the path '.*nothing' does not exist"):
         load_files(tmp_path / "nothing")
 
 
@@ -122,7 +122,7 @@ async def test_the_object_that_failed_is_named(client: ClientSet, server: APISer
     server.faults.add(Fault(Fail(ForbiddenError("no")), resource="configmaps"))
     with pytest.raises(ForbiddenError) as caught:
         await apply_objects(client, [CONFIG, NAMESPACE], field_manager="me", server_side=False)
-    assert caught.value.__notes__ == ["while applying ConfigMap shop/a, after 1 others"]
+    assert caught.value.__notes__ == ["while applying ConfigMap shop/a, after 1 other objects"]
 
 
 async def test_a_kind_that_nobody_serves_is_named(client: ClientSet):

@@ -4,8 +4,8 @@
 from typing import assert_type
 
 import listwatch as lw
+from listwatch.api.discovery import ServerVersion
 from listwatch.api.watch_events import WatchEvent
-from listwatch.client.discovery.discovery_client import ServerVersion
 from listwatch.client.resources.subresource_client import SubresourceClient
 from listwatch.client.wait.conditions import ready
 from listwatch.informer.handlers import Change

@@ -5,7 +5,7 @@ from typing import assert_type
 
 import listwatch as lw
 from listwatch import blocking
-from listwatch.api.discovery_documents import ServerVersion
+from listwatch.api.discovery import ServerVersion
 from listwatch.api.watch_events import WatchEvent
 from listwatch.client.wait.conditions import ready
 from listwatch.informer.handlers import Change

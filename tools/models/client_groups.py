@@ -28,7 +28,7 @@ def client_groups_text(source: Source, definitions: Mapping[str, Definition]) ->
         "",
         "from typing import TYPE_CHECKING",
         "",
-        "from listwatch.client.resources.resource_groups import Clusterwide, Group, Namespaced",
+        "from listwatch.client.resources.resource_groups import ClusterScoped, Group, Namespaced",
         "",
         "if TYPE_CHECKING:",
         "    from listwatch.models import (",
@@ -50,6 +50,6 @@ def _group(name: str, resources: list[Resource], kinds: Mapping[GroupVersionKind
     yield from ("", f"class {pascal_case(name)}(Group):")
     yield from (f'    """The resources of `{resources[0].api_version}`."""', "")
     for resource in resources:
-        place = "Namespaced" if resource.namespaced else "Clusterwide"
+        place = "Namespaced" if resource.namespaced else "ClusterScoped"
         yield f"    {resource.plural}: {place}[{kinds.get(resource.gvk, 'Unstructured')}]"
     yield ""

@@ -1,4 +1,4 @@
-"""The API is the protocol as values: which path to ask, what to send, and what the answer means.
+"""The API protocol as values: options, patches, references, discovery, requests, responses and watch events.
 
-Nothing here sends anything; `listwatch.client` does, and `listwatch.server` answers in the same words.
+Nothing here does I/O. `listwatch.client` sends requests, and `listwatch.server` handles them.
 """

@@ -1,10 +1,10 @@
-"""The part of JSONPath that people use to look into objects, as `kubectl` reads it.
+"""A subset of JSONPath, as `kubectl` reads it.
 
 .status.phase                                    a field; also without the first dot, or in braces
 .metadata.annotations['example.com/owner']       a field with dots in its name; also example\\.com
 .spec.containers[0].image   [-1]   [1:3]         elements
-.status.conditions[?(@.type=="Ready")].status    elements of which something is true; also != < <= > >=
-.spec.containers[*].name   ..image               all of them; at any depth
+.status.conditions[?(@.type=="Ready")].status    elements that match; also != < <= > >=
+.spec.containers[*].name   ..image               all elements; at any depth
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from listwatch.errors import MalformedError
+from listwatch.json_value import JSON
 
 __all__ = ["JSONPath"]
 
-Step = Callable[[Any], Iterator[Any]]
+Step = Callable[[JSON], Iterator[JSON]]
 
 _TOKEN = re.compile(
     r"""
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[str, Callable[..., bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -41,18 +41,18 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_WORDS = {"true": True, "false": False, "null": None}
+_LITERALS = {"true": True, "false": False, "null": None}
 
 
 class JSONPath:
-    """A way into objects, which finds any number of values there."""
+    """A parsed path, which finds any number of values in an object."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._steps = list(_steps(_inside(text), text))
+        self._steps = list(_steps(_strip_braces(text), text))
 
-    def find(self, tree: Any) -> list[Any]:
-        """The values at the end of the way."""
+    def find(self, tree: JSON) -> list[JSON]:
+        """Return the values that the path selects."""
         found = [tree]
         for step in self._steps:
             found = [value for each in found for value in step(each)]
@@ -65,7 +65,7 @@ class JSONPath:
         return f"JSONPath({self._text!r})"
 
 
-def _inside(text: str) -> str:
+def _strip_braces(text: str) -> str:
     inner = text.strip()
     if inner.startswith("{") and inner.endswith("}"):
         inner = inner[1:-1].strip()
@@ -114,7 +114,7 @@ def _slice(start: int | None, stop: int | None, step: int | None) -> Step:
     return lambda tree: iter(tree[start:stop:step] if isinstance(tree, list) else [])
 
 
-def _children(tree: Any) -> Iterator[Any]:
+def _children(tree: JSON) -> Iterator[JSON]:
     match tree:
         case dict():
             yield from tree.values()
@@ -122,14 +122,14 @@ def _children(tree: Any) -> Iterator[Any]:
             yield from tree
 
 
-def _descendants(tree: Any) -> Iterator[Any]:
+def _descendants(tree: JSON) -> Iterator[JSON]:
     yield tree
     for child in _children(tree):
         yield from _descendants(child)
 
 
-def _filter(inner: JSONPath, sign: str | None, operand: Any) -> Step:
-    def accepts(tree: Any) -> bool:
+def _filter(inner: JSONPath, sign: str | None, operand: JSON) -> Step:
+    def accepts(tree: JSON) -> bool:
         values = inner.find(tree)
         if sign is None:
             return bool(values)
@@ -138,21 +138,21 @@ def _filter(inner: JSONPath, sign: str | None, operand: Any) -> Step:
     return lambda tree: filter(accepts, _children(tree))
 
 
-def _compares(value: Any, sign: str, operand: Any) -> bool:
+def _compares(value: JSON, sign: str, operand: JSON) -> bool:
     try:
         return bool(_OPERATORS[sign](value, operand))
     except TypeError:
-        return False  # a text is neither more nor less than a number
+        return False  # strings and numbers have no order
 
 
-def _literal(word: str, text: str) -> Any:
+def _literal(word: str, text: str) -> JSON:
     if word[:1] in ("'", '"'):
         return word[1:-1]
-    if word in _WORDS:
-        return _WORDS[word]
+    if word in _LITERALS:
+        return _LITERALS[word]
     try:
         return float(word) if word else None
     except ValueError:
         raise MalformedError(
-            f"cannot read the JSONPath {text!r}: {word!r} is no value; quote a text", text=text
+            f"cannot read the JSONPath {text!r}: {word!r} is not a value; quote strings", text=text
         ) from None

@@ -1,15 +1,16 @@
-"""The options of requests under their names on the wire: in the query, or in the body of a deletion.
+"""Options of requests, as query parameters or as the body of a deletion. Options that are not set are not sent.
 
-`client/resources/resource_client.py` has them as keywords. Options that were not given are not sent.
+The keywords of ResourceClient have the API's names in snake_case; here they get their wire names.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Literal
 
 from listwatch.errors import RequestError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.fields import wire_name
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike, parse_field_selector, parse_label_selector
 
@@ -18,22 +19,26 @@ __all__ = [
     "ListOptions",
     "LogSource",
     "PropagationPolicy",
+    "QueryValue",
     "delete_options",
-    "log_options",
-    "query",
-    "selection",
+    "log_parameters",
+    "query_parameters",
+    "selector_parameters",
 ]
 
 FieldValidation = Literal["", "Ignore", "Warn", "Strict"]
 PropagationPolicy = Literal["", "Orphan", "Background", "Foreground"]
 LogSource = Literal["", "All", "Stdout", "Stderr"]
+QueryValue = str | int | bool
+"""The value of a query parameter."""
 
-_OTHER_NAMES = {
+# Wire names that are not the camelCase form of the keyword.
+_WIRE_NAMES = {
     "continue_token": "continue",
     "insecure_skip_tls_verify_backend": "insecureSkipTLSVerifyBackend",
 }
-# To be told no is something else than not to be told.
-_SAID_IF_FALSE = frozenset({"send_initial_events"})
+# False differs from unset.
+_SENT_IF_FALSE = frozenset({"send_initial_events"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,73 +63,96 @@ class ListOptions:
     allow_watch_bookmarks: bool = False
     send_initial_events: bool | None = None
 
-    def parameters(self) -> dict[str, str | int | bool]:
+    def parameters(self) -> dict[str, QueryValue]:
         """Return the query parameters under their names on the wire, without those that are not set."""
-        selectors = selection(self.label_selector, self.field_selector, self.shard_selector)
-        return selectors | query(
-            resource_version=self.resource_version,
-            resource_version_match=self.resource_version_match,
-            limit=self.limit or None,
-            continue_token=self.continue_token,
-            timeout_seconds=self.timeout_seconds,
-            watch=self.watch,
-            allow_watch_bookmarks=self.allow_watch_bookmarks,
-            send_initial_events=self.send_initial_events,
-        )
+        selectors = selector_parameters(self.label_selector, self.field_selector, self.shard_selector)
+        return {
+            **selectors,
+            **query_parameters(
+                resource_version=self.resource_version,
+                resource_version_match=self.resource_version_match,
+                limit=self.limit or None,
+                continue_token=self.continue_token,
+                timeout_seconds=self.timeout_seconds,
+                watch=self.watch,
+                allow_watch_bookmarks=self.allow_watch_bookmarks,
+                send_initial_events=self.send_initial_events,
+            ),
+        }
 
 
-def query(*, dry_run: bool = False, **options: Any) -> dict[str, Any]:
-    """The parameters of a request."""
-    given = {name: value for name, value in options.items() if _is_given(name, value)}
-    parameters = {_OTHER_NAMES.get(name) or wire_name(name): value for name, value in given.items()}
-    return parameters | ({"dryRun": "All"} if dry_run else {})
+def query_parameters(**options: QueryValue | None) -> dict[str, QueryValue]:
+    """Return the query parameters of these options, without those that are not set."""
+    parameters = {
+        _WIRE_NAMES.get(name) or wire_name(name): value
+        for name, value in options.items()
+        if value is not None and value != "" and (value is not False or name in _SENT_IF_FALSE)
+    }
+    if "dryRun" in parameters:
+        parameters["dryRun"] = "All"
+    return parameters
 
 
-def selection(
+def selector_parameters(
     label_selector: LabelSelectorLike, field_selector: FieldSelectorLike, shard_selector: str
 ) -> dict[str, str]:
-    """The parameters that select objects."""
-    labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
-    return query(label_selector=labels, field_selector=fields, shard_selector=shard_selector)
+    """Return the query parameters of selectors; SelectorError if one is invalid."""
+    selectors = {
+        "labelSelector": str(parse_label_selector(label_selector)),
+        "fieldSelector": str(parse_field_selector(field_selector)),
+        "shardSelector": shard_selector,
+    }
+    return {name: text for name, text in selectors.items() if text}
 
 
 def delete_options(
     *,
-    grace_period_seconds: int | None,
-    propagation_policy: PropagationPolicy,
-    uid: str,
-    resource_version: str,
-    dry_run: bool,
-    ignore_store_read_error: bool,
-) -> dict[str, Any] | None:
-    """The body of a deletion; None if there is nothing to say."""
-    options = query(
-        grace_period_seconds=grace_period_seconds,
-        propagation_policy=propagation_policy,
-        preconditions=query(uid=uid, resource_version=resource_version) or None,
-        ignore_store_read_error_with_cluster_breaking_potential=ignore_store_read_error,
-    ) | ({"dryRun": ["All"]} if dry_run else {})
+    grace_period_seconds: int | None = None,
+    propagation_policy: PropagationPolicy = "",
+    uid: str = "",
+    resource_version: str = "",
+    dry_run: bool = False,
+    ignore_store_read_error_with_cluster_breaking_potential: bool = False,
+) -> JSONObject | None:
+    """Return the body of a deletion; None if no option is set."""
+    options: dict[str, JSON] = {
+        **query_parameters(
+            grace_period_seconds=grace_period_seconds,
+            propagation_policy=propagation_policy,
+            ignore_store_read_error_with_cluster_breaking_potential=(
+                ignore_store_read_error_with_cluster_breaking_potential
+            ),
+        )
+    }
+    if preconditions := query_parameters(uid=uid, resource_version=resource_version):
+        options["preconditions"] = {**preconditions}
+    if dry_run:
+        options["dryRun"] = ["All"]
     return {"apiVersion": "v1", "kind": "DeleteOptions", **options} if options else None
 
 
-def log_options(*, since: float | timedelta | datetime | None, **options: Any) -> dict[str, Any]:
-    """The parameters of a request for a log, which begins at a time, or so many seconds ago."""
-    begin: dict[str, Any] = {}
-    match since:
-        case None:
-            pass
-        case datetime(tzinfo=None):
-            raise RequestError(f"{since} has no time zone, so nobody knows when that was")
-        case datetime():
-            begin = {"since_time": since.astimezone(UTC).isoformat().replace("+00:00", "Z")}
-        case timedelta():
-            return log_options(since=since.total_seconds(), **options)
-        case int() | float():
-            begin = {"since_seconds": max(int(since), 1)}
-        case _:
-            raise RequestError(f"a log begins at a time, or so many seconds ago, not at {since!r}")
-    return query(**begin, **options)
+def log_parameters(
+    *, since_seconds: float | None = None, since_time: datetime | None = None, **options: QueryValue | None
+) -> dict[str, QueryValue]:
+    """Return the query parameters of a log request."""
+    if since_seconds is not None and since_time is not None:
+        raise RequestError("pass either since_seconds or since_time, not both")
+    return query_parameters(
+        since_seconds=None if since_seconds is None else _whole_seconds(since_seconds),
+        since_time=None if since_time is None else _utc(since_time),
+        **options,
+    )
 
 
-def _is_given(name: str, value: Any) -> bool:
-    return value is not None and value != "" and (value is not False or name in _SAID_IF_FALSE)
+def _whole_seconds(seconds: object) -> int:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise RequestError(f"since_seconds must be a number of seconds, not {seconds!r}")
+    return max(int(seconds), 1)  # the API takes whole seconds above zero
+
+
+def _utc(time: object) -> str:
+    if not isinstance(time, datetime):
+        raise RequestError(f"since_time must be a datetime, not {time!r}")
+    if time.tzinfo is None:
+        raise RequestError(f"since_time {time} has no time zone; pass an aware datetime")
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,16 +1,16 @@
-"""The four kinds of patch, which of them fits what somebody wrote, and how it is sent.
+"""The patch types of the API, the default type of a patch, and the encoding.
 
 JSON_PATCH             a list of operations
-MERGE_PATCH            what is to be different; lists are replaced as a whole
-STRATEGIC_MERGE_PATCH  the same, with lists merged by their keys; only built-in kinds know how
-APPLY_PATCH            what a manager wants to be so: `ResourceClient.apply` sends it
+MERGE_PATCH            the changed fields; lists are replaced as a whole
+STRATEGIC_MERGE_PATCH  the changed fields; lists are merged by their keys; for built-in kinds only
+APPLY_PATCH            the fields that a manager owns; `ResourceClient.apply` sends it
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from listwatch.api.requests import PATCH_TYPES
 from listwatch.errors import RequestError
@@ -24,14 +24,15 @@ __all__ = [
     "STRATEGIC_MERGE_PATCH",
     "Patch",
     "PatchType",
+    "PatchTypeLike",
+    "default_patch_type",
     "encode_patch",
-    "fitting_type",
-    "patch_type",
+    "parse_patch_type",
 ]
 
 
 class PatchType(StrEnum):
-    """How the server is to read a patch."""
+    """How the server interprets a patch."""
 
     JSON = "json"
     MERGE = "merge"
@@ -40,6 +41,7 @@ class PatchType(StrEnum):
 
     @property
     def content_type(self) -> str:
+        """The content type that names this patch type."""
         return PATCH_TYPES[self]
 
 
@@ -48,34 +50,36 @@ MERGE_PATCH = PatchType.MERGE
 STRATEGIC_MERGE_PATCH = PatchType.STRATEGIC
 APPLY_PATCH = PatchType.APPLY
 
-Patch = Object | Mapping[str, Any] | Sequence[Mapping[str, Any]] | bytes | str
-"""A patch as Python has it, or already as the JSON to send."""
+PatchTypeLike = PatchType | Literal["json", "merge", "strategic", "apply"]
+
+Patch = Object | Mapping[str, object] | Sequence[Mapping[str, object]] | bytes | str
+"""A patch as Python objects, or as encoded JSON."""
 
 
-def fitting_type(patch: Patch, *, is_builtin: bool) -> PatchType:
-    """The type that nothing is lost with: operations are a JSON patch, and only built-in kinds merge their lists."""
+def default_patch_type(patch: Patch, *, is_builtin: bool) -> PatchType:
+    """Return the default type of a patch: lists are JSON patches, mappings are merge patches."""
     match patch:
         case bytes() | str():
-            raise RequestError("a patch that is already JSON could be of any type: say which, as in type=MERGE_PATCH")
+            raise RequestError('the type of an encoded patch is unknown: pass `type`, for example type="merge"')
         case Mapping() | Object():
             return STRATEGIC_MERGE_PATCH if is_builtin else MERGE_PATCH
         case Sequence():
             return JSON_PATCH
         case _:
-            raise RequestError(f"a patch is a mapping, or a list of operations, not {patch!r}")
+            raise RequestError(f"a patch must be a mapping or a list of operations, not {patch!r}")
 
 
-def patch_type(name: PatchType | str) -> PatchType:
-    """The type of that name, as "merge"."""
+def parse_patch_type(name: PatchTypeLike) -> PatchType:
+    """Return the patch type of a name, such as "merge"."""
     try:
         return PatchType(name)
     except ValueError:
         known = ", ".join(repr(each.value) for each in PatchType)
-        raise RequestError(f"{name!r} is no type of patch: expected one of {known}") from None
+        raise RequestError(f"unknown patch type {name!r}: pass one of {known}") from None
 
 
 def encode_patch(patch: Patch, type_: PatchType) -> bytes:
-    """The body to send; refuses a patch that cannot be of that type."""
+    """Return the body of a patch request; RequestError if the patch does not fit the type."""
     match patch:
         case bytes():
             return patch
@@ -84,11 +88,7 @@ def encode_patch(patch: Patch, type_: PatchType) -> bytes:
         case Object() if type_ is not JSON_PATCH:
             return patch.to_json()
     if isinstance(patch, Mapping | Object) is (type_ is JSON_PATCH):
-        expected = "a list of operations" if type_ is JSON_PATCH else "a mapping of what is to be different"
-        raise RequestError(f"a patch of type {type_.value!r} is {expected}, not {_article(patch)}")
-    what = "a patch"
+        expected = "a list of operations" if type_ is JSON_PATCH else "a mapping of the changed fields"
+        raise RequestError(f"a patch of type {type_.value!r} must be {expected}, not a {type(patch).__name__}")
+    what = "the patch"
     return encode(finish(plain(patch, what=what), Any, what=what), what=what)
-
-
-def _article(patch: Patch) -> str:
-    return f"a {type(patch).__name__}"

@@ -1,19 +1,18 @@
-"""The ways in which a program may say which resource it means.
+"""References to resources, in all forms that clients accept:
 
-    Pod                                        a kind's class
-    Resource(...)                              all that there is to know
+    Pod                                        a class
+    Resource(...)                              a complete description
     GroupVersionResource, "deployments.v1.apps"
     GroupVersionKind, GroupKind, ("apps/v1", "Deployment"), "apps/v1 Deployment"
-    "core_v1.pods"                             as the attributes of a ClientSet
-    "pods", "po", "deployments.apps"           as people say it
+    "core_v1.pods"                             the attributes of a ClientSet
+    "pods", "po", "deployments.apps"           names as kubectl takes them
 
-`resource_map.py` finds what they mean.
+`resource_map.py` finds the resource of a reference.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from listwatch.errors import RequestError
 from listwatch.meta import (
@@ -27,12 +26,12 @@ from listwatch.meta import (
 )
 from listwatch.objects.object import Object
 
-__all__ = ["At", "ByKind", "Named", "Reference", "ResourceLike", "read_reference"]
+__all__ = ["KindReference", "NameReference", "Reference", "ResourceLike", "read_reference"]
 
 
 @dataclass(frozen=True, slots=True)
-class ByKind:
-    """The resource of a kind; without a version, of the preferred one."""
+class KindReference:
+    """The resource of a kind; without a version, in the preferred version."""
 
     group: str
     kind: str
@@ -43,24 +42,13 @@ class ByKind:
 
     @property
     def group_kind(self) -> GroupKind:
+        """The kind without its version."""
         return GroupKind(self.group, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """The resource of a path."""
-
-    group: str
-    version: str
-    plural: str
-
-    def __str__(self) -> str:
-        return str(GroupVersionResource(self.group, self.version, self.plural))
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The resource that somebody calls so; `attribute` is the group-version it is looked for in, as `core_v1`."""
+class NameReference:
+    """The resource of a plural, singular or short name. `attribute` limits it to a group-version, such as `core_v1`."""
 
     name: str
     attribute: str = ""
@@ -69,59 +57,51 @@ class Named:
         return f"{self.attribute}.{self.name}" if self.attribute else self.name
 
 
-Reference = Resource | ByKind | At | Named
+Reference = Resource | GroupVersionResource | KindReference | NameReference
 
-ResourceLike = (
-    type[Object]
-    | Reference
-    | GroupVersionResource
-    | GroupVersionKind
-    | GroupKind
-    | GroupResource
-    | tuple[str, str]
-    | str
-)
+ResourceLike = type[Object] | Reference | GroupVersionKind | GroupKind | GroupResource | tuple[str, str] | str
 
 
-def read_reference(of: Any, kind: str = "") -> Reference:
-    """What is meant; `kind` goes with an apiVersion, as in ("apps/v1", "Deployment")."""
-    match of:
-        case Resource() | ByKind() | At() | Named():
-            return of
-        case GroupVersionResource():
-            return At(*of)
+def read_reference(of: ResourceLike, kind: str = "") -> Reference:
+    """Normalize a reference. `kind` goes with an apiVersion, as in ("apps/v1", "Deployment")."""
+    given: object = of  # callers may pass anything
+    match given:
+        case Resource() | GroupVersionResource() | KindReference() | NameReference():
+            return given
         case GroupVersionKind(group, version, name):
-            return ByKind(group, name, version)
+            return KindReference(group, name, version)
         case GroupKind(group, name):
-            return ByKind(group, name)
+            return KindReference(group, name)
         case GroupResource():
-            return Named(str(of))
+            return NameReference(str(given))
         case str() if kind:
-            return _by_kind(of, kind)
-        case (str(api_version), str(name)) if not isinstance(of, GroupVersion):
+            return _by_kind(given, kind)
+        case (str(api_version), str(name)) if not isinstance(given, GroupVersion):
             return _by_kind(api_version, name)
-        case str() if of.strip():
-            return _read_text(of.strip())
-        case type() if issubclass(of, Object) and (of.resource or of.gvk):
-            return of.resource or read_reference(of.gvk)
+        case str() if given.strip():
+            return _read_text(given.strip())
+        case type() if issubclass(given, Object) and given.resource:
+            return given.resource
+        case type() if issubclass(given, Object) and given.gvk:
+            return read_reference(given.gvk)
     raise RequestError(
-        f"{of!r} says of no resource which one it is: give a kind, a Resource, 'pods' or 'apps/v1 Deployment'"
+        f"{of!r} does not name a resource: pass a class such as Pod, a Resource, 'pods' or 'apps/v1 Deployment'"
     )
 
 
 def _read_text(text: str) -> Reference:
     if ", Resource=" in text:
-        return At(*GroupVersionResource.parse(text))
+        return GroupVersionResource.parse(text)
     if ", Kind=" in text:
         return read_reference(GroupVersionKind.parse(text))
     api_version, space, kind = text.partition(" ")
     if space:
         return _by_kind(api_version, kind.strip())
-    # Neither groups nor resources may have an underscore in their names.
+    # Names of groups and resources cannot contain an underscore.
     attribute, dot, plural = text.partition(".")
-    return Named(plural, attribute) if dot and "_" in attribute else Named(text)
+    return NameReference(plural, attribute) if dot and "_" in attribute else NameReference(text)
 
 
-def _by_kind(api_version: str, kind: str) -> ByKind:
+def _by_kind(api_version: str, kind: str) -> KindReference:
     group, version = split_api_version(api_version)
-    return ByKind(group, kind, version)
+    return KindReference(group, kind, version)

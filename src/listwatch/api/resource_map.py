@@ -1,10 +1,8 @@
-"""Finds resources by the names that people and objects have for them, in what `discovery.py` learnt.
+"""Finds resources by kind or name in the result of discovery. `references.py` has the forms of references; names are:
 
-`references.py` has all the ways to say which one is meant; as text they are:
-
-pods  pod  po  Pod       by plural, singular, short name or kind, in whichever group comes first
-deployments.apps         in that group, also by the beginning of its name
-deployments.v1.apps      in that group and version
+pods  pod  po  Pod       plural, singular, short name or kind, in the first group that has it
+deployments.apps         in a group, or a group that starts so
+deployments.v1.apps      in a group and version
 """
 
 from __future__ import annotations
@@ -13,21 +11,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from listwatch.api.references import At, ByKind, Named, Reference
-from listwatch.meta import GroupResource, Resource
+from listwatch.api.references import KindReference, NameReference, Reference
+from listwatch.meta import GroupResource, GroupVersionResource, Resource
 
 __all__ = ["Match", "ResourceMap"]
 
 
 class Match(NamedTuple):
-    """What a name stands for, and which resources of lower rank have the same short name."""
+    """The resource of a reference, and the resources of lower precedence with the same short name."""
 
     resource: Resource
     also: tuple[GroupResource, ...] = ()
 
 
-class _Wanted(NamedTuple):
-    """One way to read a name."""
+class _ParsedName(NamedTuple):
+    """One interpretation of a name."""
 
     name: str
     group: str | None = None
@@ -36,12 +34,12 @@ class _Wanted(NamedTuple):
     def accepts(self, resource: Resource) -> bool:
         return self.group in (None, resource.group) and self.version in (None, resource.version)
 
-    def nearly_accepts(self, resource: Resource) -> bool:
+    def accepts_group_prefix(self, resource: Resource) -> bool:
         return bool(self.group) and self.version is None and resource.group.startswith(self.group or "")
 
 
 class ResourceMap:
-    """Resources by kind, name, short name and category; what is to be preferred comes first."""
+    """Resources by kind, name, short name and category. Their order is their precedence."""
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._all = tuple(resources)
@@ -56,49 +54,49 @@ class ResourceMap:
                 self._by_short_name[name].append(resource)
 
     def find(self, reference: Reference) -> Match | None:
-        """What a reference means."""
+        """Return the resource of a reference."""
         match reference:
             case Resource():
                 return Match(reference)
-            case ByKind(group, kind, version):
+            case KindReference(group, kind, version):
                 found = self.of_kind(group, kind, version)
-            case At(group, version, plural):
+            case GroupVersionResource(group, version, plural):
                 found = self.at(group, version, plural)
-            case Named(name, attribute) if attribute:
+            case NameReference(name, attribute) if attribute:
                 found = next((each for each in self._all if (each.attribute, each.plural) == (attribute, name)), None)
-            case Named(name):
+            case NameReference(name):
                 return self.named(name)
         return Match(found) if found else None
 
     def of_kind(self, group: str, kind: str, version: str = "") -> Resource | None:
-        """The resource of a kind, in that version or the preferred one."""
+        """Return the resource of a kind, in this version or the preferred one."""
         found = self._by_kind.get((group, kind), ())
         return next((each for each in found if version in ("", each.version)), None)
 
     def at(self, group: str, version: str, plural: str) -> Resource | None:
-        """The resource of a path."""
+        """Return the resource with this group, version and plural."""
         found = self._by_name.get(plural, ())
         return next(
             (each for each in found if (each.group, each.version, each.plural) == (group, version, plural)), None
         )
 
     def named(self, text: str) -> Match | None:
-        """What somebody calls by this name, in any of the forms above."""
-        readings = list(_readings(text.lower()))
-        for wanted in readings:
-            if resource := next(filter(wanted.accepts, self._by_name.get(wanted.name, ())), None):
+        """Return the resource of a name, in any of the forms above."""
+        parsed = list(_parse_name(text.lower()))
+        for name in parsed:
+            if resource := next(filter(name.accepts, self._by_name.get(name.name, ())), None):
                 return Match(resource)
-        for wanted in readings:
-            if found := list(filter(wanted.accepts, self._by_short_name.get(wanted.name, ()))):
+        for name in parsed:
+            if found := list(filter(name.accepts, self._by_short_name.get(name.name, ()))):
                 return _ranked(found)
-        for wanted in readings:
-            candidates = (*self._by_name.get(wanted.name, ()), *self._by_short_name.get(wanted.name, ()))
-            if resource := next(filter(wanted.nearly_accepts, candidates), None):
+        for name in parsed:
+            candidates = (*self._by_name.get(name.name, ()), *self._by_short_name.get(name.name, ()))
+            if resource := next(filter(name.accepts_group_prefix, candidates), None):
                 return Match(resource)
         return None
 
     def in_category(self, name: str) -> tuple[Resource, ...]:
-        """The members of a category such as `all`, each in one version."""
+        """Return the resources of a category such as `all`, each in one version."""
         found: dict[GroupResource, Resource] = {}
         for resource in self._all:
             if name in resource.categories:
@@ -112,18 +110,18 @@ class ResourceMap:
         return len(self._all)
 
     def __repr__(self) -> str:
-        return f"<ResourceMap of {len(self)}>"
+        return f"<ResourceMap of {len(self)} resources>"
 
 
-def _readings(text: str) -> Iterator[_Wanted]:
-    """`a.b.c` may be the resource a of version b in group c, or the resource a of group b.c."""
+def _parse_name(text: str) -> Iterator[_ParsedName]:
+    """Yield the interpretations: `a.b.c` is resource a in version b of group c, or resource a in group b.c."""
     name, dot, rest = text.partition(".")
     if not dot:
-        yield _Wanted(name)
+        yield _ParsedName(name)
         return
     version, _, group = rest.partition(".")
-    yield _Wanted(name, group, version)
-    yield _Wanted(name, rest)
+    yield _ParsedName(name, group, version)
+    yield _ParsedName(name, rest)
 
 
 def _ranked(found: list[Resource]) -> Match:

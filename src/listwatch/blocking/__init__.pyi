@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from os import PathLike
 from random import Random
 from typing import Any, Generic, Self, TypeVar, overload
 
-from listwatch.api.discovery import APIGroup, Discovered
-from listwatch.api.discovery_documents import ServerVersion
-from listwatch.api.options import FieldValidation, ListOptions, LogSource, PropagationPolicy
-from listwatch.api.patches import MERGE_PATCH, Patch, PatchType
+from listwatch.api.discovery import APIGroup, DiscoveryResult, ServerVersion
+from listwatch.api.options import FieldValidation, ListOptions, LogSource, PropagationPolicy, QueryValue
+from listwatch.api.patches import MERGE_PATCH, Patch, PatchTypeLike
 from listwatch.api.references import ResourceLike
 from listwatch.api.requests import HTTPRequest
 from listwatch.api.resource_map import ResourceMap
@@ -26,7 +25,7 @@ from listwatch.cache.lister import Lister
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.discovery.discovery_cache import DiscoveryCache
 from listwatch.client.resources.pager import PAGE_SIZE
-from listwatch.client.resources.resource_groups import _Entry
+from listwatch.client.resources.resource_groups import _ResourceAttribute
 from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.result import Result
 from listwatch.client.rest.sender import ClientStatistics, Transport
@@ -41,6 +40,7 @@ from listwatch.informer.list_watch import ListerWatcher, _RESTClient
 from listwatch.informer.listener import ListenerStatistics, Overflow
 from listwatch.informer.reflector import MIN_WATCH, Problem
 from listwatch.informer.shared_informer import InformerStatistics
+from listwatch.json_value import JSONObject
 from listwatch.leaderelection.candidate import LeaderLock
 from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
@@ -316,19 +316,19 @@ class Connected:
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
 
-class ResourceReader(Generic[T]):
-    """The objects of one resource, in one namespace or in all: one, many, page by page, or as they change."""
+class BaseResourceClient(Generic[T]):
+    """The objects of one resource, in one namespace or in all."""
 
     @property
     def kind(self) -> type[T]:
-        """What objects are read as."""
+        """The class that objects are decoded as."""
 
     @property
     def resource(self) -> Resource | None:
-        """Where objects are found; None as long as a dynamic client has not looked for it."""
+        """The resource; None until a dynamic client has found it by discovery."""
 
     def namespace(self, namespace: str) -> Self:
-        """The same in that namespace; "" is all of them."""
+        """Return a client for one namespace; "" is all namespaces."""
 
     def selecting(
         self,
@@ -337,16 +337,16 @@ class ResourceReader(Generic[T]):
         field_selector: FieldSelectorLike = None,
         shard_selector: str = "",
     ) -> Self:
-        """The same with a selection that holds for every list, watch and delete_collection; selections add up.
+        """Return a client whose list, watch and delete_collection use these selectors, in addition to earlier ones.
 
-        Selectors are text, mappings or selector objects. A shard selector is text that names a range of uids.
+        Selectors are strings, mappings or selector objects. A shard selector is a string that names a range of uids.
         """
 
     def without_managed_fields(self) -> Self:
-        """The same, with the server asked to leave `managedFields` out; one that does not know how sends them."""
+        """Return a client that asks the server to omit `managedFields`; older servers send them all the same."""
 
     def get(self, name: str, *, resource_version: str = "") -> T:
-        """One object; with a resource version, as it was then or later: "0" is whatever the server has at hand."""
+        """Get one object, at least as new as the resource version; "0" accepts any version from the server's cache."""
 
     def list(
         self,
@@ -360,7 +360,10 @@ class ResourceReader(Generic[T]):
         resource_version_match: str = "",
         timeout_seconds: int | None = None,
     ) -> ObjectList[T]:
-        """Everything, read in pages of 500; with a limit, one page of so many; with limit 0, all in one answer."""
+        """List all objects, in pages of 500. With a limit, return one page; with limit 0, everything in one response.
+
+        `continue_token` is the API's parameter `continue`, which is a keyword in Python.
+        """
 
     def pages(
         self,
@@ -373,9 +376,10 @@ class ResourceReader(Generic[T]):
         resource_version: str = "",
         resource_version_match: str = "",
     ) -> Iterator[ObjectList[T]]:
-        """Everything, page by page, so that no more than a few pages are held at once.
+        """Iterate over the pages of a list, with only a few pages in memory at a time.
 
-        ExpiredError if it takes longer than the server remembers; its `continue_token` continues, if not consistently.
+        ExpiredError if the server no longer has the version of the first page. Its `continue_token` resumes the list
+        with newer objects, which is not a consistent snapshot.
         """
 
     def watch(
@@ -390,67 +394,128 @@ class ResourceReader(Generic[T]):
         allow_watch_bookmarks: bool = False,
         timeout_seconds: int | None = None,
     ) -> WatchStream[T]:
-        """What happens after that version, until the server ends it; without a version, first what is there.
+        """Watch changes after a resource version, until the server ends the watch.
 
-        It resumes nothing by itself: a RetryWatcher or an informer does.
+        Without a version the watch starts with the existing objects. It does not resume by itself: use a RetryWatcher
+        or an informer.
         """
-
-class SubresourceClient(Generic[S]):
-    """One subresource of the objects of a resource, by the names of those objects; its kind is often another one."""
-
-    def get(self, name: str, **parameters: Any) -> S:
-        """What is there; parameters are sent as they are."""
-
-    def create(
-        self,
-        name: str,
-        body: Object | Mapping[str, Any],
-        *,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation = "",
-    ) -> S:
-        """Post something for that object, and return what the server answers."""
-
-    def update(
-        self,
-        name: str,
-        body: Object | Mapping[str, Any],
-        *,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation = "",
-    ) -> S:
-        """Replace what is there."""
 
     def patch(
         self,
         name: str,
         patch: Patch,
         *,
-        type: PatchType | str,
+        type: PatchTypeLike | None = None,
+        subresource: str = "",
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+        force: bool = False,
+    ) -> T:
+        """Patch an object.
+
+        Without a type, a list is a JSON patch; a mapping is a strategic merge patch for built-in kinds and a merge
+        patch for custom ones. `force` is for apply patches.
+        """
+
+    def delete(
+        self,
+        name: str,
+        *,
+        propagation_policy: PropagationPolicy = "",
+        grace_period_seconds: int | None = None,
+        uid: str = "",
+        resource_version: str = "",
+        dry_run: bool = False,
+        ignore_store_read_error_with_cluster_breaking_potential: bool = False,
+    ) -> T | None:
+        """Delete an object. Return it if the server sent it, else None.
+
+        An object with finalizers or a grace period still exists afterwards, with a deletion timestamp. `uid` and
+        `resource_version` are preconditions: ConflictError if the object has other ones.
+        """
+
+    def delete_collection(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        propagation_policy: PropagationPolicy = "",
+        grace_period_seconds: int | None = None,
+        dry_run: bool = False,
+        limit: int | None = None,
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        timeout_seconds: int | None = None,
+        ignore_store_read_error_with_cluster_breaking_potential: bool = False,
+    ) -> ObjectList[T]:
+        """Delete all selected objects, without selectors all of the namespace. Return the deleted objects."""
+
+class SubresourceClient(Generic[S]):
+    """One subresource of the objects of a resource. `name` is always the name of the object."""
+
+    def get(self, name: str, **parameters: QueryValue) -> S:
+        """Get the subresource. Query parameters have the names of the API, in camelCase."""
+
+    def create(
+        self,
+        name: str,
+        body: Object | Mapping[str, object],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+    ) -> S:
+        """Create (POST) the subresource, and return the response."""
+
+    def update(
+        self,
+        name: str,
+        body: Object | Mapping[str, object],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+    ) -> S:
+        """Replace the subresource."""
+
+    def patch(
+        self,
+        name: str,
+        patch: Patch,
+        *,
+        type: PatchTypeLike,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation = "",
         force: bool = False,
     ) -> S:
-        """Change part of what is there."""
+        """Patch the subresource."""
 
     def apply(
-        self, name: str, body: Object | Mapping[str, Any], *, field_manager: str, force: bool = False, **options: Any
+        self,
+        name: str,
+        body: Object | Mapping[str, object],
+        *,
+        field_manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation = "",
     ) -> S:
-        """Say what a manager wants it to be."""
+        """Apply the fields of the body server-side."""
 
-    def stream(self, name: str, **parameters: Any) -> ByteStream:
-        """The bytes of what is there as they come."""
+    def stream(self, name: str, **parameters: QueryValue) -> ByteStream:
+        """Stream the bytes of the subresource. Query parameters have the names of the API, in camelCase."""
 
-class Namespaced(_Entry[T]):
-    """A resource whose objects live in namespaces: call it with one of them, or with none for all."""
+class Namespaced(_ResourceAttribute[T]):
+    """A namespaced resource: call it with a namespace, or without one for all namespaces."""
 
     def __call__(self, namespace: str = "") -> ResourceClient[T]: ...
 
-class Clusterwide(_Entry[T]):
-    """A resource whose objects live in no namespace."""
+class ClusterScoped(_ResourceAttribute[T]):
+    """A cluster-scoped resource."""
 
     def __call__(self) -> ResourceClient[T]: ...
 
@@ -458,28 +523,31 @@ class Group:
     """The resources of one group-version."""
 
 class RESTMapper:
-    """Knows what a server serves, and looks again when somebody asks for what it does not know.
+    """Finds resources in the cached discovery of a server, and renews the cache once if it does not find one.
 
-    A short name that several groups use means the first of them; `on_warning` is told of the others, or else the log.
+    A short name that several groups use means the first of them; the others are reported to `on_warning`, or logged.
     """
 
     def __init__(
         self, discovery: DiscoveryCache | DiscoveryClient, *, on_warning: Callable[[str], None] | None = None
     ) -> None: ...
     def resource_for(self, of: ResourceLike, kind: str = "") -> Resource:
-        """What is meant, in any of the ways of `api/references.py`; NoMatchError if the server has no such thing."""
+        """Return the resource of a kind, a GroupVersionResource or a name; NoMatchError if the server has none.
+
+        `kind` goes with an apiVersion, as in `resource_for("apps/v1", "Deployment")`.
+        """
 
     def kind_for(self, of: ResourceLike) -> GroupVersionKind:
-        """The kind of the objects of a resource."""
+        """Return the kind of a resource's objects."""
 
     def in_category(self, name: str) -> tuple[Resource, ...]:
-        """The members of a category such as `all`; NoMatchError if it has none."""
+        """Return the resources of a category such as `all`; NoMatchError if there are none."""
 
     def resources(self) -> ResourceMap:
-        """All that is known."""
+        """Return all resources of the server."""
 
     def invalidate(self) -> None:
-        """Ask the server at the next opportunity."""
+        """Discard the cache; the next call performs discovery."""
 
 class ListWatch(Generic[T]):
     """A source made from two functions, which are called with those options of `ListerWatcher` that they accept.
@@ -518,16 +586,16 @@ class ListWatch(Generic[T]):
     ) -> ListWatch[Any]: ...
 
 class RetryWatcher(Generic[T]):
-    """Everything that happens after a version, for as long as the server remembers what came after the last one seen.
+    """Iterates over the events after a resource version, and resumes the watch when it ends or fails.
 
-    Raises what no further try can mend: ExpiredError, ForbiddenError, UnauthorizedError, an event that is unreadable.
+    Errors that a retry cannot fix are raised: ExpiredError, ForbiddenError, UnauthorizedError, an undecodable event.
     """
 
     resource_version: str
 
     def __init__(self, source: Source[T], resource_version: str, *, clock: Clock | None = None) -> None: ...
     def close(self) -> None:
-        """Stop watching; whoever is reading sees the end."""
+        """Stop watching; a pending iteration ends."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
@@ -1082,158 +1150,42 @@ class EventRecorder:
     def close(self) -> None:
         """Record nothing any more, and write what waits, and how long each series became, within `flush_timeout`."""
 
-class ResourceEditor(ResourceReader[T]):
-    """The objects of one resource, to read, to patch and to delete."""
-
-    def patch(
-        self,
-        name: str,
-        patch: Patch,
-        *,
-        type: PatchType | str | None = None,
-        subresource: str = "",
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation = "",
-        force: bool = False,
-    ) -> T:
-        """Change part of an object.
-
-        Without a type, a list is a JSON patch; a mapping is a strategic merge patch for built-in kinds and a merge
-        patch for custom ones. `force` is for patches of type "apply".
-        """
-
-    def delete(
-        self,
-        name: str,
-        *,
-        propagation_policy: PropagationPolicy = "",
-        grace_period_seconds: int | None = None,
-        uid: str = "",
-        resource_version: str = "",
-        dry_run: bool = False,
-        ignore_store_read_error: bool = False,
-    ) -> T | None:
-        """Delete an object, and return what the server tells of it; None where that is just that it is gone.
-
-        It may linger: while finalizers or its grace period hold it, it has a deletion timestamp. With a uid or a
-        resource version, ConflictError if it is not that very object any more.
-        """
-
-    def delete_collection(
-        self,
-        *,
-        label_selector: LabelSelectorLike = None,
-        field_selector: FieldSelectorLike = None,
-        shard_selector: str = "",
-        propagation_policy: PropagationPolicy = "",
-        grace_period_seconds: int | None = None,
-        dry_run: bool = False,
-        limit: int | None = None,
-        continue_token: str = "",
-        resource_version: str = "",
-        resource_version_match: str = "",
-        timeout_seconds: int | None = None,
-        ignore_store_read_error: bool = False,
-    ) -> ObjectList[T]:
-        """Delete all that are selected; without a selection, all of the namespace. The objects that were deleted."""
-
-class ClientSet(Groups, Connected):
-    """Typed access to everything that a server has, over one set of connections."""
-
-    @property
-    def discovery(self) -> DiscoveryClient: ...
-    @property
-    def mapper(self) -> RESTMapper: ...
-    @property
-    def dynamic(self) -> DynamicClient: ...
-    @property
-    def metadata(self) -> MetadataClient: ...
-    def resource(self, kind: type[T], *, namespace: str = "") -> ResourceClient[T]:
-        """The objects of a kind, built-in or your own; without a namespace, of all of them."""
-
-class DynamicClient(Connected):
-    """Every resource of a server, with its objects as Unstructured; what is not built in is looked for when needed."""
-
-    mapper: RESTMapper
-
-    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None: ...
-    def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> ResourceClient[Unstructured]:
-        """By apiVersion and kind, by GroupVersionResource, or by a name as `deployments.apps` or `po`.
-
-        Nothing is asked yet. The first request raises NoMatchError if the server has no such resource.
-        """
-
-class MetadataClient(Connected):
-    """Every resource of a server, with no more of its objects than their metadata."""
-
-    mapper: RESTMapper
-
-    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None: ...
-    def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> MetadataResource:
-        """By kind, by GroupVersionResource, or by a name, as a DynamicClient finds them."""
-
-class DiscoveryClient(Connected):
-    """What a server offers now; it is asked each time. `aggregated=False` never asks for all groups at once."""
-
-    def __init__(self, config: ClientConfig | RESTClient, *, aggregated: bool = True) -> None: ...
-    def server_groups_and_resources(self) -> Discovered:
-        """All groups and resources; DiscoveryError if some could not be learnt, with the others in its `found`."""
-
-    def server_groups(self) -> tuple[APIGroup, ...]:
-        """All groups and their versions, the core group first."""
-
-    def server_resources(self, group_version: str) -> tuple[Resource, ...]:
-        """The resources of one group-version, as `apps/v1`; NotFoundError if it is not served."""
-
-    def preferred_resources(self) -> tuple[Resource, ...]:
-        """Each resource once, in the version that the server prefers; raises as `server_groups_and_resources`."""
-
-    def server_version(self) -> ServerVersion:
-        """Which Kubernetes it is."""
-
-    def openapi_paths(self) -> dict[str, str]:
-        """Where the schemas of each group-version are, by its path as `apis/apps/v1`; see `openapi_schema`."""
-
-    def openapi_schema(self, group_version: str) -> dict[str, Any]:
-        """The OpenAPI v3 document of one group-version, as `apps/v1`; NotFoundError if there is none."""
-
-class ResourceClient(ResourceEditor[T]):
-    """The objects of one resource, in one namespace or in all, and everything that can be done with them."""
+class ResourceClient(BaseResourceClient[T]):
+    """The objects of one resource, in one namespace or in all, and their subresources."""
 
     def create(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation = "",
     ) -> T:
-        """A new object, as the server made it: in this client's namespace, or else in the object's own."""
+        """Create an object in the namespace of this client, or else in that of the object. Return it as stored."""
 
     def update(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation = "",
     ) -> T:
-        """Replace an object; ConflictError if it was changed since this one was read."""
+        """Replace an object; ConflictError if it has changed since this version was read."""
 
     def update_status(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation = "",
     ) -> T:
-        """Replace the status of an object; the server leaves the rest of it as it is."""
+        """Replace the status of an object; the server ignores changes to the rest of it."""
 
     def apply(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         field_manager: str,
         force: bool = False,
@@ -1241,71 +1193,74 @@ class ResourceClient(ResourceEditor[T]):
         field_validation: FieldValidation = "",
         subresource: str = "",
     ) -> T:
-        """Have the server make these fields so, and no others; create the object if there is none.
+        """Apply the fields of the object server-side; create the object if it does not exist.
 
-        ConflictError if another manager wants one of them otherwise; `force` takes them over. Fields that this manager
-        applied before and leaves out now are removed.
+        ConflictError if another manager owns one of the fields with another value; `force` takes the ownership. Fields
+        that this manager applied before and omits now are removed.
         """
 
     def apply_status(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         field_manager: str,
         force: bool = False,
         dry_run: bool = False,
         field_validation: FieldValidation = "",
     ) -> T:
-        """The same for the status of an object."""
+        """Apply the status of an object server-side."""
 
     @overload
     def subresource(self, name: str) -> SubresourceClient[Unstructured]: ...
     @overload
     def subresource(self, name: str, kind: type[S]) -> SubresourceClient[S]: ...
     def get_scale(self, name: str) -> Scale:
-        """How many replicas an object has and is to have."""
+        """Get the current and the desired number of replicas."""
 
     def update_scale(self, name: str, scale: Scale, *, dry_run: bool = False, field_manager: str = "") -> Scale:
-        """Replace how many replicas an object is to have."""
+        """Replace the desired number of replicas."""
 
     def patch_scale(
         self,
         name: str,
         patch: Patch,
         *,
-        type: PatchType | str = MERGE_PATCH,
+        type: PatchTypeLike = MERGE_PATCH,
         dry_run: bool = False,
         field_manager: str = "",
     ) -> Scale:
-        """Change how many replicas an object is to have, as with {"spec": {"replicas": 3}}."""
+        """Change the desired number of replicas, as with {"spec": {"replicas": 3}}."""
 
     def logs(
         self,
         name: str,
         *,
         container: str = "",
-        since: float | timedelta | datetime | None = None,
-        tail: int | None = None,
+        since_seconds: float | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
         previous: bool = False,
         timestamps: bool = False,
         limit_bytes: int | None = None,
         stream: LogSource = "",
         insecure_skip_tls_verify_backend: bool = False,
     ) -> str:
-        """What a container of a pod has written so far; `since` is a time, or how long ago in seconds."""
+        """Read the log of a container: everything, or what was written since a time or in the last seconds."""
 
     def follow_logs(
         self,
         name: str,
         *,
         container: str = "",
-        since: float | timedelta | datetime | None = None,
-        tail: int | None = None,
+        since_seconds: float | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
         timestamps: bool = False,
+        limit_bytes: int | None = None,
         stream: LogSource = "",
         insecure_skip_tls_verify_backend: bool = False,
     ) -> LogStream:
-        """The same as lines, and then each line that is written, until the container ends."""
+        """Stream the lines of a container's log, and new lines as they are written, until the container ends."""
 
     def evict(
         self,
@@ -1317,10 +1272,13 @@ class ResourceClient(ResourceEditor[T]):
         resource_version: str = "",
         dry_run: bool = False,
     ) -> None:
-        """Have a pod deleted as soon as its disruption budgets allow it; until then, TooManyRequestsError."""
+        """Evict a pod; TooManyRequestsError if a disruption budget does not allow it now.
+
+        `uid` and `resource_version` are preconditions.
+        """
 
     def bind(self, name: str, node: str, *, dry_run: bool = False) -> None:
-        """Put a pod on a node, as a scheduler does."""
+        """Bind a pod to a node, as a scheduler does."""
 
     def create_token(
         self,
@@ -1328,28 +1286,116 @@ class ResourceClient(ResourceEditor[T]):
         *,
         audiences: Sequence[str] = (),
         expiration_seconds: int | None = None,
-        bound_to: Object | None = None,
+        bound_object_ref: Object | None = None,
     ) -> TokenRequest:
-        """A token of a service account: `.status.token`. Bound to a pod, secret or node, it ends with that."""
+        """Request a token of a service account: `.status.token`.
 
-class MetadataResource(ResourceEditor[PartialObjectMetadata]):
-    """The metadata of the objects of one resource: to read, to patch, and to delete them by."""
+        `bound_object_ref` is a pod, secret or node; the token becomes invalid when that object is deleted.
+        """
 
-    def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata: ...
+class MetadataResource(BaseResourceClient[PartialObjectMetadata]):
+    """The objects of one resource, of which only the metadata is read."""
+
+    def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
+        """Get the metadata of one object."""
+
+class ClientSet(Groups, Connected):
+    """Typed clients for all resources of an API server, over one connection pool.
+
+    Without a configuration, `load_config()` provides it.
+    """
+
+    @property
+    def discovery(self) -> DiscoveryClient:
+        """The discovery client over the same connections."""
+
+    @property
+    def mapper(self) -> RESTMapper:
+        """Finds the resources of kinds and names; shared by the dynamic and the metadata client."""
+
+    @property
+    def dynamic(self) -> DynamicClient:
+        """The dynamic client over the same connections."""
+
+    @property
+    def metadata(self) -> MetadataClient:
+        """The metadata client over the same connections."""
+
+    def resource(self, kind: type[T], *, namespace: str = "") -> ResourceClient[T]:
+        """Return the client of a built-in or custom kind; without a namespace, for all namespaces."""
+
+class DynamicClient(Connected):
+    """Untyped clients for all resources of an API server; custom resources are found by discovery.
+
+    Without a configuration, `load_config()` provides it.
+    """
+
+    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None: ...
+    @property
+    def mapper(self) -> RESTMapper:
+        """Finds the resources of kinds and names."""
+
+    def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> ResourceClient[Unstructured]:
+        """Return the client of a resource: by apiVersion and kind, GroupVersionResource, or a name such as `po`.
+
+        Nothing is sent yet. The first request raises NoMatchError if the server has no such resource.
+        """
+
+class MetadataClient(Connected):
+    """Metadata clients for all resources of an API server.
+
+    Without a configuration, `load_config()` provides it.
+    """
+
+    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None: ...
+    @property
+    def mapper(self) -> RESTMapper:
+        """Finds the resources of kinds and names."""
+
+    def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> MetadataResource:
+        """Return the client of a resource, which is found as by a DynamicClient."""
+
+class DiscoveryClient(Connected):
+    """Discovers what a server serves, with new requests on each call.
+
+    `aggregated=False` disables aggregated discovery. Without a configuration, `load_config()` provides it.
+    """
+
+    def __init__(self, config: ClientConfig | RESTClient, *, aggregated: bool = True) -> None: ...
+    def server_groups_and_resources(self) -> DiscoveryResult:
+        """Discover all groups and resources; DiscoveryError if some failed, with the others in its `found`."""
+
+    def server_groups(self) -> tuple[APIGroup, ...]:
+        """Discover all groups and their versions, the core group first."""
+
+    def server_resources(self, group_version: str) -> tuple[Resource, ...]:
+        """Discover the resources of one group-version, such as `apps/v1`; NotFoundError if it is not served."""
+
+    def preferred_resources(self) -> tuple[Resource, ...]:
+        """Discover each resource once, in the server's preferred version; raises as `server_groups_and_resources`."""
+
+    def server_version(self) -> ServerVersion:
+        """Get the version of the server."""
+
+    def openapi_paths(self) -> dict[str, str]:
+        """Get the URLs of the OpenAPI v3 documents, by paths such as `apis/apps/v1`; see `openapi_schema`."""
+
+    def openapi_schema(self, group_version: str) -> JSONObject:
+        """Get the OpenAPI v3 document of one group-version, such as `apps/v1`; NotFoundError if there is none."""
 
 class CoreV1(Group):
     """The resources of `v1`."""
 
     bindings: Namespaced[core_v1.Binding]
-    componentstatuses: Clusterwide[core_v1.ComponentStatus]
+    componentstatuses: ClusterScoped[core_v1.ComponentStatus]
     configmaps: Namespaced[core_v1.ConfigMap]
     endpoints: Namespaced[core_v1.Endpoints]
     events: Namespaced[core_v1.Event]
     limitranges: Namespaced[core_v1.LimitRange]
-    namespaces: Clusterwide[core_v1.Namespace]
-    nodes: Clusterwide[core_v1.Node]
+    namespaces: ClusterScoped[core_v1.Namespace]
+    nodes: ClusterScoped[core_v1.Node]
     persistentvolumeclaims: Namespaced[core_v1.PersistentVolumeClaim]
-    persistentvolumes: Clusterwide[core_v1.PersistentVolume]
+    persistentvolumes: ClusterScoped[core_v1.PersistentVolume]
     pods: Namespaced[core_v1.Pod]
     podtemplates: Namespaced[core_v1.PodTemplate]
     replicationcontrollers: Namespaced[core_v1.ReplicationController]
@@ -1361,7 +1407,7 @@ class CoreV1(Group):
 class ApiregistrationV1(Group):
     """The resources of `apiregistration.k8s.io/v1`."""
 
-    apiservices: Clusterwide[apiregistration_v1.APIService]
+    apiservices: ClusterScoped[apiregistration_v1.APIService]
 
 class AppsV1(Group):
     """The resources of `apps/v1`."""
@@ -1380,16 +1426,16 @@ class EventsV1(Group):
 class AuthenticationV1(Group):
     """The resources of `authentication.k8s.io/v1`."""
 
-    selfsubjectreviews: Clusterwide[authentication_v1.SelfSubjectReview]
-    tokenreviews: Clusterwide[authentication_v1.TokenReview]
+    selfsubjectreviews: ClusterScoped[authentication_v1.SelfSubjectReview]
+    tokenreviews: ClusterScoped[authentication_v1.TokenReview]
 
 class AuthorizationV1(Group):
     """The resources of `authorization.k8s.io/v1`."""
 
     localsubjectaccessreviews: Namespaced[authorization_v1.LocalSubjectAccessReview]
-    selfsubjectaccessreviews: Clusterwide[authorization_v1.SelfSubjectAccessReview]
-    selfsubjectrulesreviews: Clusterwide[authorization_v1.SelfSubjectRulesReview]
-    subjectaccessreviews: Clusterwide[authorization_v1.SubjectAccessReview]
+    selfsubjectaccessreviews: ClusterScoped[authorization_v1.SelfSubjectAccessReview]
+    selfsubjectrulesreviews: ClusterScoped[authorization_v1.SelfSubjectRulesReview]
+    subjectaccessreviews: ClusterScoped[authorization_v1.SubjectAccessReview]
 
 class AutoscalingV2(Group):
     """The resources of `autoscaling/v2`."""
@@ -1410,24 +1456,24 @@ class BatchV1(Group):
 class CertificatesV1(Group):
     """The resources of `certificates.k8s.io/v1`."""
 
-    certificatesigningrequests: Clusterwide[certificates_v1.CertificateSigningRequest]
-    clustertrustbundles: Clusterwide[certificates_v1.ClusterTrustBundle]
+    certificatesigningrequests: ClusterScoped[certificates_v1.CertificateSigningRequest]
+    clustertrustbundles: ClusterScoped[certificates_v1.ClusterTrustBundle]
     podcertificaterequests: Namespaced[certificates_v1.PodCertificateRequest]
 
 class CertificatesV1beta1(Group):
     """The resources of `certificates.k8s.io/v1beta1`."""
 
-    clustertrustbundles: Clusterwide[certificates_v1beta1.ClusterTrustBundle]
+    clustertrustbundles: ClusterScoped[certificates_v1beta1.ClusterTrustBundle]
     podcertificaterequests: Namespaced[certificates_v1beta1.PodCertificateRequest]
 
 class NetworkingV1(Group):
     """The resources of `networking.k8s.io/v1`."""
 
-    ingressclasses: Clusterwide[networking_v1.IngressClass]
+    ingressclasses: ClusterScoped[networking_v1.IngressClass]
     ingresses: Namespaced[networking_v1.Ingress]
-    ipaddresses: Clusterwide[networking_v1.IPAddress]
+    ipaddresses: ClusterScoped[networking_v1.IPAddress]
     networkpolicies: Namespaced[networking_v1.NetworkPolicy]
-    servicecidrs: Clusterwide[networking_v1.ServiceCIDR]
+    servicecidrs: ClusterScoped[networking_v1.ServiceCIDR]
 
 class PolicyV1(Group):
     """The resources of `policy/v1`."""
@@ -1437,52 +1483,52 @@ class PolicyV1(Group):
 class RbacV1(Group):
     """The resources of `rbac.authorization.k8s.io/v1`."""
 
-    clusterrolebindings: Clusterwide[rbac_v1.ClusterRoleBinding]
-    clusterroles: Clusterwide[rbac_v1.ClusterRole]
+    clusterrolebindings: ClusterScoped[rbac_v1.ClusterRoleBinding]
+    clusterroles: ClusterScoped[rbac_v1.ClusterRole]
     rolebindings: Namespaced[rbac_v1.RoleBinding]
     roles: Namespaced[rbac_v1.Role]
 
 class StorageV1(Group):
     """The resources of `storage.k8s.io/v1`."""
 
-    csidrivers: Clusterwide[storage_v1.CSIDriver]
-    csinodes: Clusterwide[storage_v1.CSINode]
+    csidrivers: ClusterScoped[storage_v1.CSIDriver]
+    csinodes: ClusterScoped[storage_v1.CSINode]
     csistoragecapacities: Namespaced[storage_v1.CSIStorageCapacity]
-    storageclasses: Clusterwide[storage_v1.StorageClass]
-    volumeattachments: Clusterwide[storage_v1.VolumeAttachment]
-    volumeattributesclasses: Clusterwide[storage_v1.VolumeAttributesClass]
+    storageclasses: ClusterScoped[storage_v1.StorageClass]
+    volumeattachments: ClusterScoped[storage_v1.VolumeAttachment]
+    volumeattributesclasses: ClusterScoped[storage_v1.VolumeAttributesClass]
 
 class AdmissionregistrationV1(Group):
     """The resources of `admissionregistration.k8s.io/v1`."""
 
-    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1.MutatingAdmissionPolicy]
-    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1.MutatingAdmissionPolicyBinding]
-    mutatingwebhookconfigurations: Clusterwide[admissionregistration_v1.MutatingWebhookConfiguration]
-    validatingadmissionpolicies: Clusterwide[admissionregistration_v1.ValidatingAdmissionPolicy]
-    validatingadmissionpolicybindings: Clusterwide[admissionregistration_v1.ValidatingAdmissionPolicyBinding]
-    validatingwebhookconfigurations: Clusterwide[admissionregistration_v1.ValidatingWebhookConfiguration]
+    mutatingadmissionpolicies: ClusterScoped[admissionregistration_v1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1.MutatingAdmissionPolicyBinding]
+    mutatingwebhookconfigurations: ClusterScoped[admissionregistration_v1.MutatingWebhookConfiguration]
+    validatingadmissionpolicies: ClusterScoped[admissionregistration_v1.ValidatingAdmissionPolicy]
+    validatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1.ValidatingAdmissionPolicyBinding]
+    validatingwebhookconfigurations: ClusterScoped[admissionregistration_v1.ValidatingWebhookConfiguration]
 
 class AdmissionregistrationV1beta1(Group):
     """The resources of `admissionregistration.k8s.io/v1beta1`."""
 
-    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1beta1.MutatingAdmissionPolicy]
-    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1beta1.MutatingAdmissionPolicyBinding]
+    mutatingadmissionpolicies: ClusterScoped[admissionregistration_v1beta1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1beta1.MutatingAdmissionPolicyBinding]
 
 class AdmissionregistrationV1alpha1(Group):
     """The resources of `admissionregistration.k8s.io/v1alpha1`."""
 
-    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1alpha1.MutatingAdmissionPolicy]
-    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1alpha1.MutatingAdmissionPolicyBinding]
+    mutatingadmissionpolicies: ClusterScoped[admissionregistration_v1alpha1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1alpha1.MutatingAdmissionPolicyBinding]
 
 class ApiextensionsV1(Group):
     """The resources of `apiextensions.k8s.io/v1`."""
 
-    customresourcedefinitions: Clusterwide[apiextensions_v1.CustomResourceDefinition]
+    customresourcedefinitions: ClusterScoped[apiextensions_v1.CustomResourceDefinition]
 
 class SchedulingV1(Group):
     """The resources of `scheduling.k8s.io/v1`."""
 
-    priorityclasses: Clusterwide[scheduling_v1.PriorityClass]
+    priorityclasses: ClusterScoped[scheduling_v1.PriorityClass]
 
 class SchedulingV1beta1(Group):
     """The resources of `scheduling.k8s.io/v1beta1`."""
@@ -1515,7 +1561,7 @@ class CoordinationV1alpha2(Group):
 class NodeV1(Group):
     """The resources of `node.k8s.io/v1`."""
 
-    runtimeclasses: Clusterwide[node_v1.RuntimeClass]
+    runtimeclasses: ClusterScoped[node_v1.RuntimeClass]
 
 class DiscoveryV1(Group):
     """The resources of `discovery.k8s.io/v1`."""
@@ -1525,55 +1571,55 @@ class DiscoveryV1(Group):
 class ResourceV1(Group):
     """The resources of `resource.k8s.io/v1`."""
 
-    deviceclasses: Clusterwide[resource_v1.DeviceClass]
-    devicetaintrules: Clusterwide[resource_v1.DeviceTaintRule]
+    deviceclasses: ClusterScoped[resource_v1.DeviceClass]
+    devicetaintrules: ClusterScoped[resource_v1.DeviceTaintRule]
     resourceclaims: Namespaced[resource_v1.ResourceClaim]
     resourceclaimtemplates: Namespaced[resource_v1.ResourceClaimTemplate]
-    resourceslices: Clusterwide[resource_v1.ResourceSlice]
+    resourceslices: ClusterScoped[resource_v1.ResourceSlice]
 
 class ResourceV1beta2(Group):
     """The resources of `resource.k8s.io/v1beta2`."""
 
-    deviceclasses: Clusterwide[resource_v1beta2.DeviceClass]
-    devicetaintrules: Clusterwide[resource_v1beta2.DeviceTaintRule]
+    deviceclasses: ClusterScoped[resource_v1beta2.DeviceClass]
+    devicetaintrules: ClusterScoped[resource_v1beta2.DeviceTaintRule]
     resourceclaims: Namespaced[resource_v1beta2.ResourceClaim]
     resourceclaimtemplates: Namespaced[resource_v1beta2.ResourceClaimTemplate]
-    resourceslices: Clusterwide[resource_v1beta2.ResourceSlice]
+    resourceslices: ClusterScoped[resource_v1beta2.ResourceSlice]
 
 class ResourceV1beta1(Group):
     """The resources of `resource.k8s.io/v1beta1`."""
 
-    deviceclasses: Clusterwide[resource_v1beta1.DeviceClass]
+    deviceclasses: ClusterScoped[resource_v1beta1.DeviceClass]
     resourceclaims: Namespaced[resource_v1beta1.ResourceClaim]
     resourceclaimtemplates: Namespaced[resource_v1beta1.ResourceClaimTemplate]
-    resourceslices: Clusterwide[resource_v1beta1.ResourceSlice]
+    resourceslices: ClusterScoped[resource_v1beta1.ResourceSlice]
 
 class ResourceV1alpha3(Group):
     """The resources of `resource.k8s.io/v1alpha3`."""
 
-    devicetaintrules: Clusterwide[resource_v1alpha3.DeviceTaintRule]
-    resourcepoolstatusrequests: Clusterwide[resource_v1alpha3.ResourcePoolStatusRequest]
+    devicetaintrules: ClusterScoped[resource_v1alpha3.DeviceTaintRule]
+    resourcepoolstatusrequests: ClusterScoped[resource_v1alpha3.ResourcePoolStatusRequest]
 
 class FlowcontrolV1(Group):
     """The resources of `flowcontrol.apiserver.k8s.io/v1`."""
 
-    flowschemas: Clusterwide[flowcontrol_v1.FlowSchema]
-    prioritylevelconfigurations: Clusterwide[flowcontrol_v1.PriorityLevelConfiguration]
+    flowschemas: ClusterScoped[flowcontrol_v1.FlowSchema]
+    prioritylevelconfigurations: ClusterScoped[flowcontrol_v1.PriorityLevelConfiguration]
 
 class InternalV1alpha1(Group):
     """The resources of `internal.apiserver.k8s.io/v1alpha1`."""
 
-    storageversions: Clusterwide[internal_v1alpha1.StorageVersion]
+    storageversions: ClusterScoped[internal_v1alpha1.StorageVersion]
 
 class StoragemigrationV1(Group):
     """The resources of `storagemigration.k8s.io/v1`."""
 
-    storageversionmigrations: Clusterwide[storagemigration_v1.StorageVersionMigration]
+    storageversionmigrations: ClusterScoped[storagemigration_v1.StorageVersionMigration]
 
 class StoragemigrationV1beta1(Group):
     """The resources of `storagemigration.k8s.io/v1beta1`."""
 
-    storageversionmigrations: Clusterwide[storagemigration_v1beta1.StorageVersionMigration]
+    storageversionmigrations: ClusterScoped[storagemigration_v1beta1.StorageVersionMigration]
 
 class LifecycleV1alpha1(Group):
     """The resources of `lifecycle.k8s.io/v1alpha1`."""
@@ -1900,10 +1946,10 @@ def apply_files(
     force: bool = False,
     dry_run: bool = False,
 ) -> list[Unstructured]:
-    """Apply all objects of files and folders; they as the server made them, in the order in which it was done.
+    """Apply all objects of files and folders, and return them as stored, in the order of application.
 
-    What names no namespace goes to `namespace`, or else to that of the configuration. `server_side=False` creates what
-    is not there and merges the rest into what is. The first error ends it, and a note says which object it was about.
+    Objects without a namespace go to `namespace`, or else to that of the configuration. `server_side=False` creates
+    missing objects and merge-patches existing ones. The first error ends the application; a note names the object.
     """
 
 def finalize(
@@ -1919,7 +1965,7 @@ def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None
     """Remove the finalizer; raises ConflictError if the object was changed since it was read. A missing one is fine."""
 
 def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None) -> R:
-    """What `change` returns in the end; the last ConflictError if it never comes through."""
+    """Call `change` until it raises no ConflictError, and return its result; the last error if all retries fail."""
 
 def until(
     source: Source[T],
@@ -1929,9 +1975,9 @@ def until(
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> WatchEvent[T]:
-    """The event that met the last of the conditions, which are met in turn by what happens after that version.
+    """Watch from a resource version until the conditions are met in turn; return the event that met the last one.
 
-    Interruptions are made good as by a RetryWatcher. WaitTimeoutError after `timeout` seconds, with the `last` event.
+    The watch resumes as a RetryWatcher does. WaitTimeoutError after `timeout` seconds, with the `last` event.
     """
 
 def until_with_sync(
@@ -1951,16 +1997,16 @@ def until_with_sync(
     """
 
 def wait_for(
-    client: ResourceReader[T],
+    client: BaseResourceClient[T],
     name: str,
     condition: Callable[[T | None], bool] | str,
     *,
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> T | None:
-    """The object as it was when the condition was first true; None where the condition is that there is none.
+    """Wait until the object meets the condition; return it, or None if the condition is met by its absence.
 
-    WaitTimeoutError after `timeout` seconds, with the `last` state seen. Errors of the first list are raised.
+    WaitTimeoutError after `timeout` seconds, with the `last` state. An error of the first list is raised.
     """
 
-Source = ResourceReader[T] | ListWatch[T] | ListerWatcher[T]
+Source = BaseResourceClient[T] | ListWatch[T] | ListerWatcher[T]

@@ -8,12 +8,11 @@ from listwatch.blocking.face import Face, Opened, waiting_function
 from listwatch.client import manifests as files
 from listwatch.client.discovery import discovery_client, rest_mapper
 from listwatch.client.resources import (
+    base_resource_client,
     client_set,
     dynamic_client,
     metadata_client,
     resource_client,
-    resource_editor,
-    resource_reader,
     subresource_client,
 )
 from listwatch.client.resources import resource_groups as groups
@@ -23,6 +22,7 @@ from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
 
 __all__ = [
+    "BaseResourceClient",
     "ClientSet",
     "DiscoveryClient",
     "DynamicClient",
@@ -32,8 +32,6 @@ __all__ = [
     "RESTMapper",
     "Request",
     "ResourceClient",
-    "ResourceEditor",
-    "ResourceReader",
     "SubresourceClient",
     "apply_files",
 ]
@@ -62,25 +60,22 @@ class Connected(Opened, twin=connected.Connected):
         self.close()
 
 
-class ResourceReader(Face, Generic[T], twin=resource_reader.ResourceReader): ...
+class BaseResourceClient(Face, Generic[T], twin=base_resource_client.BaseResourceClient): ...
 
 
-class ResourceEditor(ResourceReader[T], twin=resource_editor.ResourceEditor): ...
-
-
-class ResourceClient(ResourceEditor[T], twin=resource_client.ResourceClient): ...
+class ResourceClient(BaseResourceClient[T], twin=resource_client.ResourceClient): ...
 
 
 class SubresourceClient(Face, Generic[T], twin=subresource_client.SubresourceClient): ...
 
 
-class MetadataResource(ResourceEditor[PartialObjectMetadata], twin=metadata_client.MetadataResource): ...
+class MetadataResource(BaseResourceClient[PartialObjectMetadata], twin=metadata_client.MetadataResource): ...
 
 
 class Namespaced(Face, Generic[T], twin=groups.Namespaced): ...
 
 
-class Clusterwide(Face, Generic[T], twin=groups.Clusterwide): ...
+class ClusterScoped(Face, Generic[T], twin=groups.ClusterScoped): ...
 
 
 class Group(Face, twin=groups.Group): ...

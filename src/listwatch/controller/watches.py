@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
-from listwatch.api.references import ByKind, Reference, read_reference
+from listwatch.api.references import KindReference, Reference, read_reference
 from listwatch.cache.indexer import IndexFunction
 from listwatch.controller.predicates import PredicateFunction
 from listwatch.errors import RequestError, UsageError
@@ -152,7 +152,7 @@ def group_kind_of(of: type[Object] | SharedIndexInformer[Any] | KindName) -> Gro
     if isinstance(of, SharedIndexInformer):
         return of.kind.gvk.group_kind if of.kind.gvk else None
     match read_reference(of):
-        case Resource(group=group, kind=kind) | ByKind(group=group, kind=kind):
+        case Resource(group=group, kind=kind) | KindReference(group=group, kind=kind):
             return GroupKind(group, kind)
         case _:
             return None

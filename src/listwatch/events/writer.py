@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from random import Random
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 from listwatch.clock import Clock
 from listwatch.errors import (
@@ -37,7 +37,7 @@ class EventSink(Protocol):
 
     async def create(self, obj: Mapping[str, Any], /) -> Object: ...
 
-    async def patch(self, name: str, patch: Mapping[str, Any], /, *, type: str) -> Object: ...
+    async def patch(self, name: str, patch: Mapping[str, Any], /, *, type: Literal["merge", "strategic"]) -> Object: ...
 
 
 class EventWriter:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import TypeVar
 
-from listwatch.api.event_conditions import EventConditions, describe_last
+from listwatch.api.predicates import EventConditions, describe_last
 from listwatch.cache.indexer import Indexer
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import WaitTimeoutError

@@ -23,7 +23,7 @@ from tests.client.routed import (
 )
 
 from listwatch import models
-from listwatch.api.discovery import APIGroup, Discovered
+from listwatch.api.discovery import APIGroup, DiscoveryResult
 from listwatch.client.discovery.discovery_cache import DiscoveryCache
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.resources.client_set import ClientSet
@@ -77,7 +77,7 @@ PLAIN = {
 }
 
 
-def names(discovered: Discovered) -> list[str]:
+def names(discovered: DiscoveryResult) -> list[str]:
     return [f"{each.api_version} {each.plural}" for each in discovered.resources]
 
 
@@ -144,11 +144,11 @@ async def test_a_stale_version_is_a_failure_and_leaves_the_others():
         "metrics.k8s.io", version("v1", freshness="Stale"), version("v1beta1", resource("nodes", "NodeMetrics"))
     )
     async with routed({**DISCOVERY, "/apis": aggregated(APPS, stale)}) as (documents, client):
-        with pytest.raises(DiscoveryError, match=r"metrics\.k8s\.io/v1: its server does not answer") as caught:
+        with pytest.raises(DiscoveryError, match=r"metrics\.k8s\.io/v1: its API server does not respond") as caught:
             await client.discovery.server_groups_and_resources()
         assert isinstance(caught.value.failures["metrics.k8s.io/v1"], StaleDiscoveryError)
         found = caught.value.found
-        assert isinstance(found, Discovered)
+        assert isinstance(found, DiscoveryResult)
         assert names(found)[-1] == "metrics.k8s.io/v1beta1 nodes"
         assert found.groups[-1] == APIGroup("metrics.k8s.io", ("v1beta1",), "v1beta1")
         assert documents.paths == ["/api", "/apis"] * 2  # one more try, and no more
@@ -184,7 +184,7 @@ async def test_servers_must_have_groups():
 @pytest.mark.parametrize("document", [[], {"kind": "APIGroupDiscoveryList", "items": [{"versions": [7]}]}])
 async def test_what_cannot_be_read_is_an_error_of_ours(document: Any):
     async with routed({**DISCOVERY, "/apis": document}) as (_, client):
-        with pytest.raises(DecodeError, match="a discovery document"):
+        with pytest.raises(DecodeError, match="the discovery document"):
             await client.discovery.server_groups_and_resources()
 
 
@@ -229,7 +229,7 @@ async def test_a_version_that_fails_leaves_the_others(failure: Any):
     async with routed({**PLAIN, "/apis/apps/v1beta1": failure}) as (documents, client):
         with pytest.raises(DiscoveryError, match="apps/v1beta1") as caught:
             await client.discovery.server_groups_and_resources()
-        assert isinstance(caught.value.found, Discovered)
+        assert isinstance(caught.value.found, DiscoveryResult)
         assert set(names(caught.value.found)) == {"v1 pods", "apps/v1 deployments"}
         assert documents.paths.count("/apis/apps/v1beta1") == 2
 
@@ -262,7 +262,7 @@ async def test_the_schemas_of_a_group_version_are_found_by_its_path():
 @pytest.mark.parametrize("document", [[], {"paths": 7}, {"gitVersion": 7}], ids=str)
 async def test_what_is_no_such_document_is_an_error_of_ours(document: Any):
     async with routed({"/openapi/v3": document, "/version": document}) as (_, client):
-        with pytest.raises(DecodeError, match="a discovery document"):
+        with pytest.raises(DecodeError, match="the discovery document"):
             await (client.discovery.server_version() if "gitVersion" in document else client.discovery.openapi_paths())
 
 

@@ -18,7 +18,7 @@ from tests.client.routed import (
     widgets,
 )
 
-from listwatch.api.references import At, ByKind, Named, read_reference
+from listwatch.api.references import KindReference, NameReference, read_reference
 from listwatch.api.resource_map import ResourceMap
 from listwatch.client.discovery.discovery_cache import DiscoveryCache
 from listwatch.client.discovery.rest_mapper import RESTMapper
@@ -37,19 +37,19 @@ from listwatch.objects.object import Object
     [
         (Pod, Pod.resource),
         (Pod.resource, Pod.resource),
-        (GroupVersionResource("apps", "v1", "deployments"), At("apps", "v1", "deployments")),
-        ("apps/v1, Resource=deployments", At("apps", "v1", "deployments")),
-        (GroupVersionKind("apps", "v1", "Deployment"), ByKind("apps", "Deployment", "v1")),
-        ("apps/v1, Kind=Deployment", ByKind("apps", "Deployment", "v1")),
-        (("apps/v1", "Deployment"), ByKind("apps", "Deployment", "v1")),
-        ("apps/v1 Deployment", ByKind("apps", "Deployment", "v1")),
-        ("v1 Pod", ByKind("", "Pod", "v1")),
-        (GroupKind("apps", "Deployment"), ByKind("apps", "Deployment")),
-        (GroupResource("apps", "deployments"), Named("deployments.apps")),
-        ("core_v1.pods", Named("pods", "core_v1")),
-        (" pods ", Named("pods")),
-        ("deployments.v1.apps", Named("deployments.v1.apps")),
-        (Named("po"), Named("po")),
+        (GroupVersionResource("apps", "v1", "deployments"), GroupVersionResource("apps", "v1", "deployments")),
+        ("apps/v1, Resource=deployments", GroupVersionResource("apps", "v1", "deployments")),
+        (GroupVersionKind("apps", "v1", "Deployment"), KindReference("apps", "Deployment", "v1")),
+        ("apps/v1, Kind=Deployment", KindReference("apps", "Deployment", "v1")),
+        (("apps/v1", "Deployment"), KindReference("apps", "Deployment", "v1")),
+        ("apps/v1 Deployment", KindReference("apps", "Deployment", "v1")),
+        ("v1 Pod", KindReference("", "Pod", "v1")),
+        (GroupKind("apps", "Deployment"), KindReference("apps", "Deployment")),
+        (GroupResource("apps", "deployments"), NameReference("deployments.apps")),
+        ("core_v1.pods", NameReference("pods", "core_v1")),
+        (" pods ", NameReference("pods")),
+        ("deployments.v1.apps", NameReference("deployments.v1.apps")),
+        (NameReference("po"), NameReference("po")),
     ],
     ids=str,
 )
@@ -61,7 +61,7 @@ def test_a_resource_can_be_said_in_many_ways(of: Any, reference: Any):
     "of", [None, 7, "", "  ", Object, GroupVersion("apps", "v1"), ("a", "b", "c"), b"pods"], ids=str
 )
 def test_what_says_of_no_resource_which_one_is_refused(of: Any):
-    with pytest.raises(RequestError, match="says of no resource which one it is"):
+    with pytest.raises(RequestError, match="does not name a resource"):
         read_reference(of)
 
 
@@ -259,7 +259,7 @@ async def test_a_category_that_is_new_is_found():
         assert [each.plural for each in await client.mapper.in_category("all")] == ["pods", "deployments"]
         documents.routes |= {"/api": CORE, "/apis": aggregated(APPS, widgets(categories=["toys"]))}
         assert [each.plural for each in await client.mapper.in_category("toys")] == ["widgets"]
-        with pytest.raises(NoMatchError, match="no resources in a category 'none'"):
+        with pytest.raises(NoMatchError, match="no resources in the category 'none'"):
             await client.mapper.in_category("none")
 
 
@@ -277,7 +277,7 @@ async def test_an_ambiguous_short_name_is_told_of_once(caplog: pytest.LogCapture
         assert (await mapper.resource_for("po")).kind == "Pod"
         await mapper.resource_for("po")
         await mapper.resource_for("pods")
-        assert told == ["'po' is taken for pods; it could also mean polls.example.com"]
+        assert told == ["'po' is ambiguous: using pods; also known: polls.example.com"]
         with caplog.at_level(logging.WARNING):
             await client.mapper.resource_for("po")
         assert caplog.messages == told

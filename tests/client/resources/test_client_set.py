@@ -14,7 +14,7 @@ from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.metadata_client import MetadataClient
-from listwatch.client.resources.resource_groups import Clusterwide, Namespaced
+from listwatch.client.resources.resource_groups import ClusterScoped, Namespaced
 from listwatch.client.resources.typed_groups import Groups
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import NoMatchError, RequestError, UsageError
@@ -40,7 +40,7 @@ class Gadget(Object, gvk=GroupVersionKind("example.com", "v1", "Widget")):
 async def test_every_built_in_resource_has_a_typed_client(resource: Resource):
     client = ClientSet(NOWHERE)
     named = getattr(getattr(client, resource.attribute), resource.plural)
-    assert isinstance(named, Namespaced if resource.namespaced else Clusterwide)
+    assert isinstance(named, Namespaced if resource.namespaced else ClusterScoped)
     found = named("default") if resource.namespaced else named()
     assert found.resource == resource
     assert found.kind is models.lookup(resource.api_version, resource.kind)
@@ -54,7 +54,7 @@ def test_type_checkers_are_told_what_programs_find():
         told[attribute] = getattr(home, group).__annotations__
     found: dict[str, dict[str, str]] = {}
     for each in models.resources():
-        place = "Namespaced" if each.namespaced else "Clusterwide"
+        place = "Namespaced" if each.namespaced else "ClusterScoped"
         found.setdefault(each.attribute, {})[each.plural] = f"{place}[{each.attribute}.{each.kind}]"
     assert told == found
 
@@ -68,9 +68,9 @@ async def test_completions_see_group_versions_and_resources():
 
 async def test_what_is_not_there_is_missed_with_what_is():
     client = ClientSet(NOWHERE)
-    with pytest.raises(AttributeError, match="a ClientSet has no 'core_v2'; its group-versions are core_v1, "):
+    with pytest.raises(AttributeError, match="ClientSet has no attribute 'core_v2'; its group-versions are core_v1, "):
         _ = client.core_v2
-    with pytest.raises(AttributeError, match="there is no resource 'podz' here, but bindings, "):
+    with pytest.raises(AttributeError, match="this group-version has no resource 'podz'; it has bindings, "):
         _ = client.core_v1.podz
     with pytest.raises(TypeError):
         client.core_v1.nodes("default")
@@ -122,9 +122,9 @@ async def test_a_kind_that_does_not_say_where_it_is_served_is_looked_for():
 
 async def test_only_a_class_of_objects_is_a_kind():
     async with ClientSet(NOWHERE) as client:
-        with pytest.raises(RequestError, match="'pods' is no class of objects"):
+        with pytest.raises(RequestError, match="expected a class such as Pod, not 'pods'"):
             client.resource("pods")
-        with pytest.raises(RequestError, match="says of no resource which one it is"):
+        with pytest.raises(RequestError, match="does not name a resource"):
             client.resource(Object)
 
 
@@ -228,6 +228,6 @@ async def test_config_maps_are_read_as_config_maps(client: ClientSet):
 @pytest.mark.parametrize("kind", [ClientSet, DynamicClient, MetadataClient, DiscoveryClient, RESTClient])
 def test_what_is_no_configuration_is_refused_with_the_way_to_one(kind: Any):
     for given in ("http://jane:secret@10.0.0.1", None, {"token": "secret"}):
-        with pytest.raises(UsageError, match=r"pass listwatch\.load_config\(\), or listwatch\.ClientConfig") as caught:
+        with pytest.raises(UsageError, match=r"pass listwatch\.load_config\(\) or listwatch\.ClientConfig") as caught:
             kind(given)
         assert "secret" not in str(caught.value)

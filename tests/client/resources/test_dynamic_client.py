@@ -104,7 +104,7 @@ async def test_a_place_is_checked_once_the_resource_is_known():
     async with routed(WITH_WIDGETS) as (_, client):
         with pytest.raises(RequestError, match=r"widgets.example.com 'a' needs a namespace"):
             await client.dynamic.resource("wd").get("a")
-        with pytest.raises(RequestError, match="nodes live in no namespace"):
+        with pytest.raises(RequestError, match="nodes are cluster-scoped"):
             await client.dynamic.resource("no", namespace="default").get("a")
 
 

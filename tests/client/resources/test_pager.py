@@ -161,7 +161,7 @@ async def test_leaving_early_leaves_nothing_behind():
 
 @pytest.mark.parametrize("options", [{"page_size": 0}, {"read_ahead": -1}])
 def test_a_pager_needs_sensible_numbers(options: dict[str, int]):
-    with pytest.raises(UsageError, match="a pager needs pages of 1 or more"):
+    with pytest.raises(UsageError, match="page_size must be 1 or more"):
         Pager(Pages(1), **options)
 
 

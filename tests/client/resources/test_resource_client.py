@@ -1,4 +1,4 @@
-"""What can be done with the objects of one resource, seen at the embedded server, or at the bytes that were sent."""
+"""ResourceClient, on the embedded server or on scripted responses."""
 
 import asyncio
 import json
@@ -76,25 +76,25 @@ async def test_an_object_lives_from_its_creation_to_its_deletion(config_maps: Re
         await config_maps.get("a")
 
 
-async def test_an_object_may_be_given_as_a_dict_that_does_not_say_its_kind(client: ClientSet):
+async def test_a_dict_may_omit_api_version_and_kind(client: ClientSet):
     made = await client.core_v1.configmaps("default").create({"metadata": {"name": "a"}, "data": {"x": "1"}})
     assert isinstance(made, ConfigMap)
     await client.core_v1.configmaps("default").update({**made.to_dict(), "data": {"x": "2"}})
     assert (await client.core_v1.configmaps("default").get("a")).data == {"x": "2"}
 
 
-async def test_what_is_no_object_is_refused(config_maps: ResourceClient[ConfigMap]):
-    with pytest.raises(RequestError, match="a str is no object: give a ConfigMap or a dict"):
+async def test_a_body_that_is_not_an_object_is_rejected(config_maps: ResourceClient[ConfigMap]):
+    with pytest.raises(RequestError, match="configmaps: expected a ConfigMap or a dict, not a str"):
         await config_maps.create("name: a")
 
 
-async def test_without_a_namespace_of_its_own_a_client_takes_the_objects(client: ClientSet):
-    everywhere = client.core_v1.configmaps()
+async def test_a_client_for_all_namespaces_uses_that_of_the_object(client: ClientSet):
+    all_namespaces = client.core_v1.configmaps()
     given = ConfigMap(metadata=ObjectMeta(name="a", namespace="kube-system"))
-    made = await everywhere.create(given)
+    made = await all_namespaces.create(given)
     assert made.namespace == "kube-system"
     made.data["x"] = "1"
-    assert (await everywhere.update(made)).data == {"x": "1"}
+    assert (await all_namespaces.update(made)).data == {"x": "1"}
 
 
 @pytest.mark.parametrize(
@@ -110,44 +110,44 @@ async def test_without_a_namespace_of_its_own_a_client_takes_the_objects(client:
     ids=["get", "delete", "patch", "create", "update", "subresource"],
 )
 async def test_one_object_needs_a_namespace(client: ClientSet, server: APIServer, request_of: Any):
-    with pytest.raises(RequestError, match=r"configmaps.* needs a namespace: give one to the client, as in .namespace"):
+    with pytest.raises(RequestError, match=r"configmaps.* needs a namespace: select one, as in .namespace"):
         await request_of(client.core_v1.configmaps())
     assert not list(server.requests)
 
 
-async def test_what_lives_in_no_namespace_is_not_looked_for_in_one(client: ClientSet, server: APIServer):
-    with pytest.raises(RequestError, match="nodes live in no namespace, but 'default' was given"):
+async def test_a_cluster_scoped_resource_rejects_a_namespace(client: ClientSet, server: APIServer):
+    with pytest.raises(RequestError, match="nodes are cluster-scoped; remove the namespace 'default'"):
         await client.core_v1.nodes().namespace("default").get("n1")
     assert not list(server.requests)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a%2Fb"])
-async def test_a_name_cannot_lead_elsewhere(config_maps: ResourceClient[ConfigMap], server: APIServer, name: str):
+async def test_a_name_cannot_change_the_path(config_maps: ResourceClient[ConfigMap], server: APIServer, name: str):
     with pytest.raises(RequestError):
         await config_maps.get(name)
     assert not list(server.requests)
 
 
 async def test_an_object_without_a_name_cannot_be_updated_or_applied(config_maps: ResourceClient[ConfigMap]):
-    with pytest.raises(RequestError, match="a ConfigMap to update needs a name"):
+    with pytest.raises(RequestError, match="the ConfigMap to update has no name"):
         await config_maps.update(ConfigMap())
-    with pytest.raises(RequestError, match="a ConfigMap to apply needs a name"):
+    with pytest.raises(RequestError, match="the ConfigMap to apply has no name"):
         await config_maps.apply(ConfigMap(), field_manager="me")
 
 
-async def test_a_name_is_made_up_where_only_its_beginning_is_given(config_maps: ResourceClient[ConfigMap]):
+async def test_generate_name_is_completed_by_the_server(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(ConfigMap(metadata=ObjectMeta(generate_name="a-")))
     assert made.name.startswith("a-")
     assert len(made.name) > 2
 
 
-async def test_two_objects_cannot_have_one_name(config_maps: ResourceClient[ConfigMap]):
+async def test_creating_an_existing_name_raises(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a"))
     with pytest.raises(AlreadyExistsError):
         await config_maps.create(config_map("a"))
 
 
-async def test_an_update_of_what_was_changed_meanwhile_is_a_conflict(config_maps: ResourceClient[ConfigMap]):
+async def test_updating_an_outdated_object_is_a_conflict(config_maps: ResourceClient[ConfigMap]):
     mine = await config_maps.create(config_map("a"))
     await config_maps.patch("a", {"data": {"x": "theirs"}})
     mine.data["x"] = "mine"
@@ -169,13 +169,13 @@ async def test_a_dry_run_changes_nothing(config_maps: ResourceClient[ConfigMap])
     assert (await config_maps.get("a")).data == {"x": "1"}
 
 
-async def test_strict_validation_refuses_fields_that_do_not_exist(config_maps: ResourceClient[ConfigMap]):
+async def test_strict_validation_rejects_unknown_fields(config_maps: ResourceClient[ConfigMap]):
     with pytest.raises(BadRequestError, match="unknown field"):
         await config_maps.create({"metadata": {"name": "a"}, "dta": {}}, field_validation="Strict")
     assert await config_maps.create({"metadata": {"name": "a"}, "dta": {}}, field_validation="Ignore")
 
 
-async def test_the_status_is_written_by_its_own_door(client: ClientSet):
+async def test_update_status_changes_only_the_status(client: ClientSet):
     pods = client.core_v1.pods("default")
     made = await pods.create(pod("web-0"))
     made.status = PodStatus(phase="Running")
@@ -188,7 +188,7 @@ async def test_the_status_is_written_by_its_own_door(client: ClientSet):
 # --- patches ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_patch_without_a_type_is_of_the_type_that_fits(client: ClientSet, server: APIServer):
+async def test_a_patch_without_a_type_gets_a_default_type(client: ClientSet, server: APIServer):
     pods = client.core_v1.pods("default")
     await pods.create(pod("web-0"))
     merged = await pods.patch("web-0", {"spec": {"containers": [{"name": "main", "image": "nginx:2"}]}})
@@ -210,7 +210,7 @@ async def test_a_patch_without_a_type_is_of_the_type_that_fits(client: ClientSet
     ],
     ids=["json", "merge", "strategic", "bytes", "text", "object"],
 )
-async def test_a_patch_is_read_as_its_type_says(
+async def test_a_patch_is_applied_as_its_type(
     config_maps: ResourceClient[ConfigMap], type_: PatchType | str, patch: Any, expected: dict[str, str]
 ):
     await config_maps.create(config_map("a", x="1", y="1"))
@@ -220,14 +220,14 @@ async def test_a_patch_is_read_as_its_type_says(
 @pytest.mark.parametrize(
     ("patch", "type_", "message"),
     [
-        ({"data": {}}, "json", "a patch of type 'json' is a list of operations, not a dict"),
-        ([{"op": "test"}], "merge", "a patch of type 'merge' is a mapping of what is to be different, not a list"),
-        ([], APPLY_PATCH, "a patch of type 'apply' is a mapping"),
-        (b"{}", None, "already JSON could be of any type: say which"),
-        ({}, "smart", "'smart' is no type of patch: expected one of 'json', 'merge', 'strategic', 'apply'"),
+        ({"data": {}}, "json", "a patch of type 'json' must be a list of operations, not a dict"),
+        ([{"op": "test"}], "merge", "a patch of type 'merge' must be a mapping of the changed fields, not a list"),
+        ([], APPLY_PATCH, "a patch of type 'apply' must be a mapping"),
+        (b"{}", None, 'the type of an encoded patch is unknown: pass `type`, for example type="merge"'),
+        ({}, "smart", "unknown patch type 'smart': pass one of 'json', 'merge', 'strategic', 'apply'"),
     ],
 )
-async def test_a_patch_that_cannot_be_of_its_type_is_refused(
+async def test_a_patch_that_does_not_fit_its_type_is_rejected(
     config_maps: ResourceClient[ConfigMap], server: APIServer, patch: Any, type_: Any, message: str
 ):
     with pytest.raises(RequestError, match=message):
@@ -245,7 +245,7 @@ class Widget(Object, resource=Resource("example.com", "v1", "Widget", "widgets")
     spec: dict[str, Any] = lazy(dict[str, Any])
 
 
-async def test_a_custom_kind_is_patched_by_merge():
+async def test_a_custom_kind_gets_a_merge_patch_by_default():
     body = b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":2}}'
     async with scripted(answer(200, body)) as (server, client):
         widget = await client.resource(Widget, namespace="default").patch("a", {"spec": {"size": 2}})
@@ -255,7 +255,7 @@ async def test_a_custom_kind_is_patched_by_merge():
     assert sent.headers["content-type"] == "application/merge-patch+json"
 
 
-async def test_apply_sends_what_a_manager_wants():
+async def test_apply_sends_an_apply_patch():
     body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}'
     async with scripted(otherwise=answer(200, body)) as (server, client):
         maps = client.core_v1.configmaps("default")
@@ -277,13 +277,13 @@ async def test_apply_sends_what_a_manager_wants():
     assert second.target == "/api/v1/namespaces/default/configmaps/a/status?fieldManager=me"
 
 
-async def test_what_came_from_the_server_is_not_applied_as_it_is(
+async def test_an_object_read_from_the_server_cannot_be_applied(
     config_maps: ResourceClient[ConfigMap], server: APIServer
 ):
     given = ConfigMap.from_dict({"metadata": {"name": "a", "managedFields": [{"manager": "x", "operation": "Apply"}]}})
-    with pytest.raises(RequestError, match="has managedFields and cannot be applied: apply only the fields"):
+    with pytest.raises(RequestError, match="cannot be applied: it has managedFields; apply only the fields"):
         await config_maps.apply(given, field_manager="me")
-    with pytest.raises(RequestError, match="ConfigMap a is applied by somebody: give a field_manager"):
+    with pytest.raises(RequestError, match="ConfigMap a cannot be applied: `field_manager` is empty"):
         await config_maps.apply(config_map("a"), field_manager="")
     assert not list(server.requests)
 
@@ -291,14 +291,14 @@ async def test_what_came_from_the_server_is_not_applied_as_it_is(
 # --- deleting --------------------------------------------------------------------------------------------------------
 
 
-async def test_what_a_finalizer_holds_lingers_after_its_deletion(config_maps: ResourceClient[ConfigMap]):
+async def test_an_object_with_a_finalizer_is_returned_by_its_deletion(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(ConfigMap(metadata=ObjectMeta(name="a", finalizers=["example.com/hold"])))
     left = await config_maps.delete("a")
     assert left is not None
     assert left.metadata.deletion_timestamp is not None
 
 
-async def test_only_the_very_object_that_was_meant_is_deleted(config_maps: ResourceClient[ConfigMap]):
+async def test_a_deletion_checks_its_preconditions(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     with pytest.raises(ConflictError):
         await config_maps.delete("a", uid="another")
@@ -307,7 +307,7 @@ async def test_only_the_very_object_that_was_meant_is_deleted(config_maps: Resou
     assert await config_maps.delete("a", uid=made.uid, resource_version=made.resource_version) is None
 
 
-async def test_a_collection_is_deleted_as_far_as_it_is_selected(
+async def test_delete_collection_deletes_the_selected_objects(
     server: APIServer, config_maps: ResourceClient[ConfigMap]
 ):
     seed_config_maps(server, 5)
@@ -316,9 +316,9 @@ async def test_a_collection_is_deleted_as_far_as_it_is_selected(
     assert [each.name for each in await config_maps.list()] == ["c-00000", "c-00002", "c-00004"]
 
 
-async def test_options_of_a_deletion_are_sent_in_its_body():
-    yes = answer(200, b'{"kind":"Status","apiVersion":"v1","status":"Success"}')
-    async with scripted(otherwise=yes) as (server, client):
+async def test_delete_options_are_sent_in_the_body():
+    success = answer(200, b'{"kind":"Status","apiVersion":"v1","status":"Success"}')
+    async with scripted(otherwise=success) as (server, client):
         jobs = client.batch_v1.jobs("default")
         await jobs.delete(
             "a",
@@ -327,7 +327,7 @@ async def test_options_of_a_deletion_are_sent_in_its_body():
             uid="u",
             resource_version="7",
             dry_run=True,
-            ignore_store_read_error=True,
+            ignore_store_read_error_with_cluster_breaking_potential=True,
         )
         await jobs.delete("a")
         assert list(await jobs.delete_collection(field_selector="metadata.name=a", timeout_seconds=5)) == []
@@ -349,7 +349,7 @@ async def test_options_of_a_deletion_are_sent_in_its_body():
 # --- lists -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_page_says_how_to_go_on(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+async def test_a_page_has_a_continue_token(server: APIServer, config_maps: ResourceClient[ConfigMap]):
     seed_config_maps(server, 5)
     first = await config_maps.list(limit=2)
     assert ([each.name for each in first], first.remaining) == (["c-00000", "c-00001"], 3)
@@ -359,13 +359,13 @@ async def test_a_page_says_how_to_go_on(server: APIServer, config_maps: Resource
     assert first.resource_version == second.resource_version
 
 
-async def test_limit_0_asks_for_all_in_one_answer(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+async def test_limit_0_requests_everything_in_one_response(server: APIServer, config_maps: ResourceClient[ConfigMap]):
     seed_config_maps(server, 600)
     assert len(await config_maps.list(limit=0)) == 600
     assert [each.query.text("limit") for each in server.requests] == [""]
 
 
-async def test_pages_hold_a_few_objects_at_a_time(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+async def test_pages_have_the_page_size(server: APIServer, config_maps: ResourceClient[ConfigMap]):
     seed_config_maps(server, 5)
     pages = [len(page) async for page in config_maps.pages(page_size=2, label_selector="parity=even")]
     assert pages == [2, 1]
@@ -382,7 +382,7 @@ async def test_pages_hold_a_few_objects_at_a_time(server: APIServer, config_maps
         (None, {"metadata.name": "other"}, ["other"]),
     ],
 )
-async def test_a_selection_is_text_or_a_mapping(client: ClientSet, labels: Any, fields: Any, expected: list[str]):
+async def test_a_selector_is_a_string_or_a_mapping(client: ClientSet, labels: Any, fields: Any, expected: list[str]):
     pods = client.core_v1.pods("default")
     for each in (
         pod("web-0", node="n1", labels={"app": "web"}),
@@ -396,7 +396,7 @@ async def test_a_selection_is_text_or_a_mapping(client: ClientSet, labels: Any, 
     assert [each.name for each in await bound.list()] == expected
 
 
-async def test_selections_add_up(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+async def test_selectors_are_combined(server: APIServer, config_maps: ResourceClient[ConfigMap]):
     seed_config_maps(server, 4)
     odd = config_maps.selecting(label_selector="parity=odd")
     assert [each.name for each in await odd.list(label_selector="parity")] == ["c-00001", "c-00003"]
@@ -407,7 +407,7 @@ async def test_selections_add_up(server: APIServer, config_maps: ResourceClient[
     assert repr(odd) == "<ResourceClient of configmaps in default labelSelector=parity=odd>"
 
 
-async def test_a_selection_that_cannot_be_read_is_never_sent(config_maps: ResourceClient[ConfigMap], server: APIServer):
+async def test_an_invalid_selector_is_never_sent(config_maps: ResourceClient[ConfigMap], server: APIServer):
     with pytest.raises(SelectorError):
         await config_maps.list(label_selector="a in")
     with pytest.raises(SelectorError):
@@ -415,7 +415,7 @@ async def test_a_selection_that_cannot_be_read_is_never_sent(config_maps: Resour
     assert not list(server.requests)
 
 
-async def test_a_version_from_the_past_is_served_exactly(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+async def test_an_exact_version_is_listed(server: APIServer, config_maps: ResourceClient[ConfigMap]):
     seed_config_maps(server, 2)
     before = (await config_maps.list()).resource_version
     await config_maps.delete("c-00000")
@@ -423,7 +423,7 @@ async def test_a_version_from_the_past_is_served_exactly(server: APIServer, conf
     assert (len(then), then.resource_version) == (2, before)
 
 
-async def test_what_is_no_list_is_not_taken_for_an_empty_one():
+async def test_a_response_that_is_not_a_list_is_an_error():
     async with scripted(answer(200, b'{"kind":"ConfigMap","metadata":{}}')) as (_, client):
         with pytest.raises(DecodeError, match="expected a list, got ConfigMap without items"):
             await client.core_v1.configmaps().list()
@@ -432,7 +432,7 @@ async def test_what_is_no_list_is_not_taken_for_an_empty_one():
 # --- watches ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_watch_tells_what_happens_after_a_version(config_maps: ResourceClient[ConfigMap]):
+async def test_a_watch_sends_the_changes_after_a_version(config_maps: ResourceClient[ConfigMap]):
     start = (await config_maps.list()).resource_version
     made = await config_maps.create(config_map("a", x="1"))
     await config_maps.patch("a", {"data": {"x": "2"}})
@@ -452,13 +452,13 @@ async def test_a_watch_tells_what_happens_after_a_version(config_maps: ResourceC
     assert all(isinstance(each.object, ConfigMap) for each in seen)
 
 
-async def test_a_watch_without_a_version_begins_with_what_is_there(config_maps: ResourceClient[ConfigMap]):
+async def test_a_watch_without_a_version_starts_with_the_existing_objects(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a"))
     async with config_maps.watch(field_selector={"metadata.name": "a"}) as events:
         assert (await anext(events)).object.name == "a"
 
 
-async def test_a_watch_may_mark_the_end_of_what_was_there(config_maps: ResourceClient[ConfigMap]):
+async def test_a_watch_may_mark_the_end_of_the_initial_events(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a"))
     options: dict[str, Any] = {"send_initial_events": True, "resource_version_match": "NotOlderThan"}
     async with config_maps.watch(
@@ -470,7 +470,7 @@ async def test_a_watch_may_mark_the_end_of_what_was_there(config_maps: ResourceC
     assert mark.ends_initial_events
 
 
-async def test_a_watch_from_a_forgotten_version_raises(server: APIServer, config_maps: ResourceClient[ConfigMap]):
+async def test_a_watch_from_a_compacted_version_raises(server: APIServer, config_maps: ResourceClient[ConfigMap]):
     start = (await config_maps.list()).resource_version
     seed_config_maps(server, 3)
     server.compact()
@@ -479,12 +479,12 @@ async def test_a_watch_from_a_forgotten_version_raises(server: APIServer, config
             pass
 
 
-async def test_a_watch_ends_when_its_time_is_over(config_maps: ResourceClient[ConfigMap]):
+async def test_a_watch_ends_after_its_timeout(config_maps: ResourceClient[ConfigMap]):
     start = (await config_maps.list()).resource_version
     assert [event async for event in config_maps.watch(resource_version=start, timeout_seconds=1)] == []
 
 
-async def test_the_options_of_a_watch_are_sent_as_the_api_calls_them():
+async def test_watch_options_are_sent_under_their_wire_names():
     async with scripted([stream_head(), LAST_CHUNK]) as (server, client):
         watch = client.core_v1.pods("default").watch(
             label_selector="a=b",
@@ -511,7 +511,7 @@ async def test_the_options_of_a_watch_are_sent_as_the_api_calls_them():
     }
 
 
-# --- below objects ---------------------------------------------------------------------------------------------------
+# --- subresources ----------------------------------------------------------------------------------------------------
 
 
 async def test_a_deployment_is_scaled(client: ClientSet):
@@ -537,19 +537,19 @@ async def test_a_pod_is_bound_to_a_node_and_evicted(client: ClientSet):
         await pods.get("web-0")
 
 
-async def test_a_service_account_gets_a_token(client: ClientSet):
+async def test_a_token_of_a_service_account_is_created(client: ClientSet):
     accounts = client.core_v1.serviceaccounts("default")
     await accounts.create(ServiceAccount(metadata=ObjectMeta(name="robot")))
-    asked = await accounts.create_token("robot", audiences=["vault"], expiration_seconds=600)
-    assert asked.status.token
-    assert asked.spec.audiences == ["vault"]
+    token = await accounts.create_token("robot", audiences=["vault"], expiration_seconds=600)
+    assert token.status.token
+    assert token.spec.audiences == ["vault"]
 
 
 async def test_a_token_may_be_bound_to_an_object():
     made = b'{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{"token":"t"}}'
     async with scripted(answer(201, made)) as (server, client):
         owner = Pod(metadata=ObjectMeta(name="web-0", uid="u"))
-        await client.core_v1.serviceaccounts("default").create_token("robot", bound_to=owner)
+        await client.core_v1.serviceaccounts("default").create_token("robot", bound_object_ref=owner)
     [sent] = server.requests
     assert sent.target == "/api/v1/namespaces/default/serviceaccounts/robot/token"
     assert json.loads(sent.body)["spec"]["boundObjectRef"] == {
@@ -570,7 +570,7 @@ async def test_any_subresource_can_be_read_and_written(client: ClientSet):
     assert read["status"]["phase"] == "Running"
 
 
-async def test_the_path_below_an_object_may_have_several_parts():
+async def test_a_subresource_may_be_a_path():
     async with scripted([stream_head(headers=TEXT), chunk(b"up 1"), LAST_CHUNK]) as (server, client):
         metrics = client.core_v1.pods("default").subresource("proxy/metrics").stream("web-0", format="text")
         assert await metrics.read_all() == b"up 1"
@@ -586,14 +586,14 @@ async def logging_pods() -> AsyncIterator[tuple[ScriptedServer, ResourceClient[P
         yield server, client.core_v1.pods("default")
 
 
-async def test_a_log_is_text(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+async def test_a_log_is_decoded_as_text(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
     server, pods = logging_pods
     server.will(answer(200, b"one\n  two\n\nthree\xff", headers=TEXT))
     text = await pods.logs(
         "web-0",
         container="main",
-        since=90.5,
-        tail=3,
+        since_seconds=90.5,
+        tail_lines=3,
         previous=True,
         timestamps=True,
         limit_bytes=9,
@@ -616,41 +616,51 @@ async def test_a_log_is_text(logging_pods: tuple[ScriptedServer, ResourceClient[
 
 
 @pytest.mark.parametrize(
-    ("since", "parameter"),
+    ("options", "parameter"),
     [
-        (timedelta(minutes=2), "sinceSeconds=120"),
-        (0.2, "sinceSeconds=1"),
-        (datetime(2026, 1, 1, 12, tzinfo=UTC), "sinceTime=2026-01-01T12:00:00Z"),
-        (datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=1))), "sinceTime=2026-01-01T11:00:00Z"),
+        ({"since_seconds": 120}, "sinceSeconds=120"),
+        ({"since_seconds": 0.2}, "sinceSeconds=1"),
+        ({"since_time": datetime(2026, 1, 1, 12, tzinfo=UTC)}, "sinceTime=2026-01-01T12:00:00Z"),
+        (
+            {"since_time": datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=1)))},
+            "sinceTime=2026-01-01T11:00:00Z",
+        ),
     ],
 )
-async def test_a_log_begins_at_a_time_or_so_long_ago(
-    logging_pods: tuple[ScriptedServer, ResourceClient[Pod]], since: Any, parameter: str
+async def test_a_log_starts_at_a_time_or_some_seconds_ago(
+    logging_pods: tuple[ScriptedServer, ResourceClient[Pod]], options: dict[str, Any], parameter: str
 ):
     server, pods = logging_pods
     server.will(answer(200, headers=TEXT))
-    await pods.logs("web-0", since=since)
+    await pods.logs("web-0", **options)
     assert server.requests[0].target.partition("?")[2] == parameter
 
 
-async def test_a_log_cannot_begin_at_a_time_of_no_zone(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+async def test_since_time_needs_a_time_zone(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
     with pytest.raises(RequestError, match="has no time zone"):
-        await logging_pods[1].logs("web-0", since=datetime(2026, 1, 1))  # noqa: DTZ001  # it is what is refused
+        await logging_pods[1].logs("web-0", since_time=datetime(2026, 1, 1))  # noqa: DTZ001  # the rejected value
 
 
-async def test_a_log_that_is_followed_comes_line_by_line(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+async def test_since_seconds_and_since_time_exclude_each_other(
+    logging_pods: tuple[ScriptedServer, ResourceClient[Pod]],
+):
+    with pytest.raises(RequestError, match="pass either since_seconds or since_time, not both"):
+        await logging_pods[1].logs("web-0", since_seconds=1, since_time=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+async def test_a_followed_log_is_read_line_by_line(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
     server, pods = logging_pods
     go_on = asyncio.Event()
     pieces = [chunk(b"one\n\n  tw"), go_on, chunk(b"o\nth"), chunk(b"ree"), LAST_CHUNK]
     server.will([stream_head(headers=TEXT), *pieces])
-    async with pods.follow_logs("web-0", tail=10) as lines:
+    async with pods.follow_logs("web-0", tail_lines=10) as lines:
         assert [await anext(lines), await anext(lines)] == ["one", ""]
         go_on.set()
         assert [line async for line in lines] == ["  two", "three"]
     assert set(server.requests[0].target.partition("?")[2].split("&")) == {"follow=true", "tailLines=10"}
 
 
-async def test_a_log_that_is_not_there_raises(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
+async def test_a_missing_log_raises(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
     server, pods = logging_pods
     status = {"kind": "Status", "reason": "NotFound", "code": 404, "status": "Failure", "message": "no such pod"}
     server.will(answer(404, json.dumps(status).encode()), answer(404, json.dumps(status).encode()))
@@ -661,10 +671,10 @@ async def test_a_log_that_is_not_there_raises(logging_pods: tuple[ScriptedServer
             pass
 
 
-# --- answers that are not what they should be ------------------------------------------------------------------------
+# --- unexpected responses and arguments ------------------------------------------------------------------------------
 
 
-async def test_an_object_of_another_kind_is_not_taken_for_the_one_asked_for():
+async def test_an_object_of_another_kind_is_an_error():
     secret = b'{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"}}'
     async with scripted(answer(200, secret)) as (_, client):
         with pytest.raises(DecodeError, match="the answer is a Secret of v1"):
@@ -672,7 +682,7 @@ async def test_an_object_of_another_kind_is_not_taken_for_the_one_asked_for():
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b"[]"])
-async def test_a_deletion_that_is_answered_with_something_else_is_an_error_of_ours(body: bytes):
+async def test_an_undecodable_response_to_a_deletion_is_an_error(body: bytes):
     async with scripted(answer(200, body)) as (_, client):
         deletion = client.core_v1.configmaps("default").delete("a")
         if not body:
@@ -683,7 +693,7 @@ async def test_a_deletion_that_is_answered_with_something_else_is_an_error_of_ou
 
 
 @pytest.mark.parametrize("name", [None, 7, b"web-0"])
-async def test_what_is_no_name_never_means_all_of_them(client: ClientSet, name: Any):
+async def test_an_invalid_name_never_selects_the_collection(client: ClientSet, name: Any):
     config_maps = client.core_v1.configmaps("default")
     await config_maps.create(ConfigMap(metadata=ObjectMeta(name="precious")))
     calls: list[Callable[[], Awaitable[Any]]] = [
@@ -694,6 +704,6 @@ async def test_what_is_no_name_never_means_all_of_them(client: ClientSet, name: 
         lambda: config_maps.subresource("status").update(name, {}),
     ]
     for call in calls:
-        with pytest.raises(RequestError, match="configmaps: the name must be text, not "):
+        with pytest.raises(RequestError, match="configmaps: the name must be a str, not "):
             await call()
     assert [each.name for each in await config_maps.list()] == ["precious"]

@@ -67,7 +67,7 @@ async def first(count: int, watcher: RetryWatcher[ConfigMap]) -> list[WatchEvent
 
 @pytest.mark.parametrize("version", ["", "0"])
 def test_it_cannot_start_from_a_version_that_is_another_one_each_time(source: ScriptedSource[ConfigMap], version: str):
-    with pytest.raises(UsageError, match="list first, and start from the version of that list"):
+    with pytest.raises(UsageError, match="list first, and pass the resource_version of the list"):
         RetryWatcher(source, version)
 
 
@@ -181,7 +181,7 @@ async def test_what_no_further_try_can_mend_is_raised(
 
 async def test_an_event_without_a_version_ends_it(source: ScriptedSource[ConfigMap], clock: InstantClock):
     source.will_watch().add(ConfigMap(metadata=ObjectMeta(name="a")))
-    with pytest.raises(WatchClosedError, match="ConfigMap a came without a version"):
+    with pytest.raises(WatchClosedError, match="the event of ConfigMap a has no resourceVersion"):
         await first(1, RetryWatcher(source, "5", clock=clock))
 
 
@@ -365,7 +365,7 @@ async def test_waiting_ends_in_time_and_tells_the_last_event(source: ScriptedSou
     await watch.opened.wait()
     await clock.advance(30)
     with pytest.raises(
-        WaitTimeoutError, match="waited 30 s in vain for is_named; the last event was ADDED ConfigMap b"
+        WaitTimeoutError, match="timed out after 30 s waiting for is_named; the last event was ADDED ConfigMap b"
     ) as caught:
         await waiting
     assert isinstance(caught.value.last, AddedEvent)

@@ -107,7 +107,8 @@ async def test_waiting_ends_in_time_and_says_what_it_saw(server: APIServer, pods
     waiting = await started(server, wait_for(pods, "web-0", ready, timeout=30, clock=clock))
     await clock.advance(30)
     with pytest.raises(
-        WaitTimeoutError, match=r"waited 30 s for 'web-0' of <.*pods.*> to be ready: last seen as <Pod"
+        WaitTimeoutError,
+        match=r"timed out after 30 s waiting for 'web-0' of <.*pods.*> to be ready: its last state is <Pod",
     ) as caught:
         await waiting
     assert isinstance(caught.value.last, Pod)
@@ -117,7 +118,7 @@ async def test_waiting_for_what_never_comes_says_that_it_is_not_there(server: AP
     clock = VirtualClock()
     waiting = await started(server, wait_for(pods, "web-0", "condition=Ready", timeout=30, clock=clock))
     await clock.advance(30)
-    with pytest.raises(WaitTimeoutError, match="to be condition Ready=True: it is not there"):
+    with pytest.raises(WaitTimeoutError, match="to be condition Ready=True: it does not exist"):
         await waiting
 
 
@@ -247,7 +248,7 @@ def test_a_condition_may_be_text(text: str, is_met: bool):
 
 @pytest.mark.parametrize("text", ["", "redy", "ready=yes", "condition", "condition=", "jsonpath="])
 def test_a_text_that_is_no_condition_is_refused(text: str):
-    with pytest.raises(UsageError, match="is no condition: expected 'ready', 'deleted', 'condition=TYPE'"):
+    with pytest.raises(UsageError, match=r"invalid condition .*: expected 'ready', 'deleted', 'condition=TYPE'"):
         parse_condition(text)
 
 
@@ -270,7 +271,9 @@ async def test_what_is_no_condition_is_refused(pods: ResourceClient[Pod]):
     async def is_there(pod: Pod | None) -> bool:
         return pod is not None
 
-    with pytest.raises(UsageError, match="is async, and its answer is not waited for: give a plain function"):
+    with pytest.raises(UsageError, match="is async, and its result would not be awaited: pass a plain function"):
         await wait_for(pods, "web", is_there)  # type: ignore[arg-type]  # that is the mistake
-    with pytest.raises(UsageError, match="7 is no condition: give a function of an object, or a text as 'ready'"):
+    with pytest.raises(
+        UsageError, match="7 is not a condition: pass a function of an object, or a string such as 'ready'"
+    ):
         await wait_for(pods, "web-0", 7)  # type: ignore[arg-type]  # it is what is tested

@@ -1,4 +1,4 @@
-"""Remembers what a server offers, in memory and if asked for on disk, until somebody finds it out of date."""
+"""Caches the discovery of a server in memory, and optionally on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from listwatch.api.discovery import Discovered, discovered_from_dict, discovered_to_dict, found_despite
+from listwatch.api.discovery import DiscoveryResult, partial_result, result_from_dict, result_to_dict
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, DecodeError, DiscoveryError, TransportError
@@ -26,9 +26,9 @@ _TTL = 6 * 3600.0
 
 
 class DiscoveryCache:
-    """One answer of a server, asked for once, however many want it at a time.
+    """The cached discovery of a server; concurrent callers share one discovery.
 
-    With a folder, it is kept there as well, for `ttl` seconds and for all programs of this user.
+    With a folder, the result is also cached on disk, for `ttl` seconds and for all programs of this user.
     """
 
     def __init__(
@@ -43,71 +43,77 @@ class DiscoveryCache:
         self._file = None if folder is None else Path(folder) / _file_name(discovery.rest.config.base_url)
         self._ttl = ttl
         self._clock = clock or SystemClock()
-        self._known: Discovered | None = None
-        self._asking = asyncio.Lock()
-        self._oldest = 1  # the first of those times that the server was asked whose answer counts
-        self.begun = 0
-        """How often the server was asked. Who looks for something in vain, and finds this unchanged, may look again."""
+        self._result: DiscoveryResult | None = None
+        self._lock = asyncio.Lock()
+        self._oldest_valid = 1  # the number of the first discovery whose result may be cached
+        self._discoveries = 0
 
-    async def discovered(self) -> Discovered:
-        """What is served, as far as it could be learnt: see its `failures`."""
-        if self._known is not None and not _is_worth_asking_again(self._known):
-            return self._known
-        async with self._asking:
-            if self._known is None or _is_worth_asking_again(self._known):
-                self._known = self._kept()
-                return self._known or await self._asked()
-            return self._known
+    @property
+    def discoveries(self) -> int:
+        """The number of discoveries so far. If it did not change during a failed lookup, the cache may be stale."""
+        return self._discoveries
+
+    async def discovered(self) -> DiscoveryResult:
+        """Return the groups and resources of the server; `failures` has what could not be discovered."""
+        if self._result is not None and not _should_retry(self._result):
+            return self._result
+        async with self._lock:
+            if self._result is None or _should_retry(self._result):
+                self._result = self._read_file()
+                return self._result or await self._discover()
+            return self._result
 
     def invalidate(self) -> None:
-        """Ask the server at the next opportunity."""
-        self._known = None
-        self._oldest = self.begun + 1  # what is being asked for now may be out of date as well
+        """Discard the cached result; the next call performs discovery."""
+        self._result = None
+        self._oldest_valid = self._discoveries + 1  # a discovery in progress may be outdated as well
         if self._file:
             with contextlib.suppress(OSError):
                 self._file.unlink()
 
-    async def _asked(self) -> Discovered:
-        self.begun += 1
-        this = self.begun
+    async def _discover(self) -> DiscoveryResult:
+        self._discoveries += 1
+        number = self._discoveries
         try:
-            discovered = await self._discovery.server_groups_and_resources()
+            result = await self._discovery.server_groups_and_resources()
         except DiscoveryError as error:
-            discovered = found_despite(error)
-            if not discovered.groups:
+            result = partial_result(error)
+            if not result.groups:
                 raise
-        if this >= self._oldest:
-            self._known = discovered
-            self._keep(discovered)
-        return discovered
+        if number >= self._oldest_valid:
+            self._result = result
+            self._write_file(result)
+        return result
 
     # --- on disk -----------------------------------------------------------------------------------------------------
 
-    def _kept(self) -> Discovered | None:
+    def _read_file(self) -> DiscoveryResult | None:
         if self._file is None:
             return None
         try:
             age = self._clock.now().timestamp() - self._file.stat().st_mtime
-            return discovered_from_dict(msgspec.json.decode(self._file.read_bytes())) if age < self._ttl else None
+            return result_from_dict(msgspec.json.decode(self._file.read_bytes())) if age < self._ttl else None
         except (OSError, DecodeError, *DECODE_FAILURES):
-            return None  # nothing there, or nothing that can be used: the server knows better anyway
+            return None  # missing or invalid: discover instead
 
-    def _keep(self, discovered: Discovered) -> None:
-        if self._file is None or discovered.failures or not discovered.resources:
+    def _write_file(self, result: DiscoveryResult) -> None:
+        if self._file is None or result.failures or not result.resources:
             return
         try:
-            _write(self._file, msgspec.json.encode(discovered_to_dict(discovered)))
+            _replace(self._file, msgspec.json.encode(result_to_dict(result)))
         except OSError as error:
-            _log.info("cannot keep what the server offers in %s: %s", self._file, error)
+            _log.info(
+                "The discovery cache file %s cannot be written: %s", self._file, error, extra={"file": str(self._file)}
+            )
 
 
-def _write(file: Path, content: bytes) -> None:
-    """All of it or nothing, whoever else reads or writes meanwhile."""
+def _replace(file: Path, content: bytes) -> None:
+    """Replace the file atomically, because other programs may read and write it."""
     file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
-        with os.fdopen(handle, "wb") as draft:
-            draft.write(content)
+        with os.fdopen(handle, "wb") as temporary:
+            temporary.write(content)
         os.replace(name, file)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -119,12 +125,12 @@ def _file_name(url: str) -> str:
     return f"discovery-{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
 
 
-def _is_worth_asking_again(known: Discovered) -> bool:
-    return any(map(_is_passing, known.failures.values()))
+def _should_retry(result: DiscoveryResult) -> bool:
+    return any(map(_is_transient, result.failures.values()))
 
 
-def _is_passing(error: Exception) -> bool:
-    """Whether it may be gone by now: a server that is away or busy, and not one that says no."""
+def _is_transient(error: Exception) -> bool:
+    """Whether the error may be gone by now: the server was unavailable or overloaded."""
     return isinstance(error, TransportError) or (
         isinstance(error, APIError) and (error.status_code >= 500 or error.status_code == 429)
     )

@@ -1,20 +1,22 @@
-"""Finds the resource that a kind, a path or a name stands for on one server. `api/resource_map.py` does the finding."""
+"""Finds the resource of a kind, a GroupVersionResource or a name: in the built-in table, or else by discovery."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import TypeVar
 
-from listwatch.api.discovery import Discovered
-from listwatch.api.references import At, ByKind, Named, Reference, ResourceLike, read_reference
+from listwatch.api.discovery import DiscoveryResult
+from listwatch.api.references import KindReference, NameReference, Reference, ResourceLike, read_reference
 from listwatch.api.resource_map import Match, ResourceMap
 from listwatch.client.discovery.discovery_cache import DiscoveryCache
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.errors import NoMatchError
-from listwatch.meta import GroupVersionKind, Resource
+from listwatch.meta import GroupVersionKind, GroupVersionResource, Resource
+from listwatch.models import resources
 
-__all__ = ["RESTMapper"]
+__all__ = ["RESTMapper", "builtin_resources", "is_builtin", "locate", "placeholder"]
 
 _log = logging.getLogger(__name__)
 
@@ -22,9 +24,9 @@ Found = TypeVar("Found")
 
 
 class RESTMapper:
-    """Knows what a server serves, and looks again when somebody asks for what it does not know.
+    """Finds resources in the cached discovery of a server, and renews the cache once if it does not find one.
 
-    A short name that several groups use means the first of them; `on_warning` is told of the others, or else the log.
+    A short name that several groups use means the first of them; the others are reported to `on_warning`, or logged.
     """
 
     def __init__(
@@ -33,11 +35,14 @@ class RESTMapper:
         self._cache = discovery if isinstance(discovery, DiscoveryCache) else DiscoveryCache(discovery)
         self._warn = on_warning or _log.warning
         self._warned: set[str] = set()
-        self._discovered: Discovered | None = None
+        self._discovered: DiscoveryResult | None = None
         self._map = ResourceMap(())
 
     async def resource_for(self, of: ResourceLike, kind: str = "") -> Resource:
-        """What is meant, in any of the ways of `api/references.py`; NoMatchError if the server has no such thing."""
+        """Return the resource of a kind, a GroupVersionResource or a name; NoMatchError if the server has none.
+
+        `kind` goes with an apiVersion, as in `resource_for("apps/v1", "Deployment")`.
+        """
         reference = read_reference(of, kind)
         if isinstance(reference, Resource):
             return reference
@@ -49,48 +54,97 @@ class RESTMapper:
         return match.resource
 
     async def kind_for(self, of: ResourceLike) -> GroupVersionKind:
-        """The kind of the objects of a resource."""
+        """Return the kind of a resource's objects."""
         return (await self.resource_for(of)).gvk
 
     async def in_category(self, name: str) -> tuple[Resource, ...]:
-        """The members of a category such as `all`; NoMatchError if it has none."""
+        """Return the resources of a category such as `all`; NoMatchError if there are none."""
         members = await self._find(lambda known: known.in_category(name) or None)
         if members is None:
-            raise NoMatchError(f"the server has no resources in a category {name!r}")
+            raise NoMatchError(f"the server has no resources in the category {name!r}")
         return members
 
     async def resources(self) -> ResourceMap:
-        """All that is known."""
+        """Return all resources of the server."""
         discovered = await self._cache.discovered()
         if discovered is not self._discovered:
             self._discovered, self._map = discovered, ResourceMap(discovered.by_preference())
         return self._map
 
     def invalidate(self) -> None:
-        """Ask the server at the next opportunity."""
+        """Discard the cache; the next call performs discovery."""
         self._cache.invalidate()
 
-    async def _find(self, look: Callable[[ResourceMap], Found | None]) -> Found | None:
-        before = self._cache.begun
-        found = look(await self.resources())
-        if found is None and self._cache.begun == before:
-            # What is known was asked for before the question was: a definition may have been installed since.
+    async def _find(self, lookup: Callable[[ResourceMap], Found | None]) -> Found | None:
+        before = self._cache.discoveries
+        found = lookup(await self.resources())
+        if found is None and self._cache.discoveries == before:
+            # The cache is older than this call: a definition may have been installed since.
             self._cache.invalidate()
-            found = look(await self.resources())
+            found = lookup(await self.resources())
         return found
 
     def _warn_once(self, name: str, match: Match) -> None:
         if name not in self._warned:
             self._warned.add(name)
             others = ", ".join(map(str, match.also))
-            self._warn(f"{name!r} is taken for {match.resource.group_resource}; it could also mean {others}")
+            self._warn(f"{name!r} is ambiguous: using {match.resource.group_resource}; also known: {others}")
 
 
 def _hint(known: ResourceMap, reference: Reference) -> str:
-    """A plural where a kind belongs, a kind in lower case, another version: people mean something that is there."""
+    """Suggest a resource that has the name in another form: a plural for a kind, or another version."""
     match reference:
-        case ByKind(kind=name) | At(plural=name) | Named(name=name):
+        case KindReference(kind=name) | GroupVersionResource(resource=name) | NameReference(name=name):
             near = known.named(name.rpartition("/")[2])
             if near is not None:
                 return f"did you mean {near.resource.gvk}?"
     return "is its CustomResourceDefinition installed?"
+
+
+# --- built-in resources ----------------------------------------------------------------------------------------------
+
+
+@cache
+def builtin_resources() -> ResourceMap:
+    """Return the resources that every server has. No model is imported."""
+    return ResourceMap(resources())
+
+
+def is_builtin(resource: Resource) -> bool:
+    """Whether the resource is part of Kubernetes, and not custom."""
+    return builtin_resources().at(resource.group, resource.version, resource.plural) is not None
+
+
+def locate(reference: Reference, mapper: RESTMapper) -> Resource | Callable[[], Awaitable[Resource]]:
+    """Return the resource if it is built in, else a function that finds it by discovery.
+
+    A kind or path with a version is the same on every server. The meaning of a bare name depends on the server.
+    """
+    if _has_version(reference) and (match := builtin_resources().find(reference)):
+        return match.resource
+    return lambda: mapper.resource_for(reference)
+
+
+def placeholder(reference: Reference) -> Resource:
+    """Return a resource to name in messages until discovery has found the real one."""
+    if match := builtin_resources().find(reference):
+        return match.resource
+    match reference:
+        case GroupVersionResource(group, version, plural):
+            return Resource(group, version, "", plural)
+        case KindReference(group, kind, version):
+            return Resource(group, version, kind, kind.lower())
+        case NameReference(name):
+            return Resource("", "", "", name)
+        case Resource():
+            return reference
+
+
+def _has_version(reference: Reference) -> bool:
+    match reference:
+        case KindReference(version=version):
+            return bool(version)
+        case NameReference(attribute=attribute):
+            return bool(attribute)
+        case _:
+            return True

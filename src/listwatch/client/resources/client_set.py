@@ -1,30 +1,30 @@
-"""The typed client: every built-in resource by attribute, every other by its class.
+"""The typed client: built-in resources as attributes, custom resources by their class.
 
     async with ClientSet(config) as client:
         pod = await client.core_v1.pods("default").get("web-0")
-        widgets = client.resource(Widget, namespace="default")      a kind of your own
+        widgets = client.resource(Widget, namespace="default")      a custom kind
 
-`groups.py` finds the resources, `typed_groups.py` tells type checkers about them.
+`resource_groups.py` implements the attributes, `typed_groups.py` declares them for type checkers.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.discovery.discovery_client import DiscoveryClient
-from listwatch.client.discovery.rest_mapper import RESTMapper
+from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.client.resources.resource_groups import Group, group_versions, kind_of
-from listwatch.client.resources.resource_locator import locate, provisional
+from listwatch.client.resources.resource_groups import Group, group_versions, model_of
 from listwatch.client.resources.typed_groups import Groups
 from listwatch.client.rest.base_client import Connected
 from listwatch.errors import RequestError
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
+from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["ClientSet"]
 
@@ -32,53 +32,61 @@ T = TypeVar("T", bound=Object)
 
 
 class ClientSet(Groups, Connected):
-    """Typed access to everything that a server has, over one set of connections."""
+    """Typed clients for all resources of an API server, over one connection pool.
+
+    Without a configuration, `load_config()` provides it.
+    """
 
     @cached_property
     def discovery(self) -> DiscoveryClient:
+        """The discovery client over the same connections."""
         return DiscoveryClient(self.rest)
 
     @cached_property
     def mapper(self) -> RESTMapper:
+        """Finds the resources of kinds and names; shared by the dynamic and the metadata client."""
         return RESTMapper(self.discovery)
 
     @cached_property
     def dynamic(self) -> DynamicClient:
+        """The dynamic client over the same connections."""
         return DynamicClient(self.rest, mapper=self.mapper)
 
     @cached_property
     def metadata(self) -> MetadataClient:
+        """The metadata client over the same connections."""
         return MetadataClient(self.rest, mapper=self.mapper)
 
     def resource(self, kind: type[T], *, namespace: str = "") -> ResourceClient[T]:
-        """The objects of a kind, built-in or your own; without a namespace, of all of them."""
+        """Return the client of a built-in or custom kind; without a namespace, for all namespaces."""
         if not isinstance(kind, type):
-            raise RequestError(f"{kind!r} is no class of objects: give one, as Pod, or use .dynamic.resource")
+            raise RequestError(f"expected a class such as Pod, not {kind!r}; for names use `.dynamic.resource`")
         return ResourceClient(self.rest, kind, locate(read_reference(kind), self.mapper), namespace=namespace)
 
     def source(
         self, of: ResourceLike, *, namespace: str, label_selector: str, field_selector: str
-    ) -> tuple[type[Object], Resource, ResourceClient[Any]]:
-        """What an informer needs to know: how to read objects, what they are, and where to list and watch them."""
+    ) -> tuple[type[Object], Resource, ResourceClient[Object] | ResourceClient[Unstructured]]:
+        """Return the kind, the resource and the client that an informer lists and watches with."""
         reference = read_reference(of)
         located = locate(reference, self.mapper)
         if isinstance(of, type):
             kind: type[Object] = of
         elif isinstance(located, Resource):
-            kind = kind_of(located)
+            kind = model_of(located)
         else:
-            options = {"namespace": namespace, "label_selector": label_selector, "field_selector": field_selector}
-            return self.dynamic.source(of, **options)
+            return self.dynamic.source(
+                of, namespace=namespace, label_selector=label_selector, field_selector=field_selector
+            )
         client = ResourceClient(self.rest, kind, located, namespace=namespace, name=str(reference))
         selected = client.selecting(label_selector=label_selector, field_selector=field_selector)
-        return kind, client.resource or provisional(reference), selected
+        return kind, client.resource or placeholder(reference), selected
 
-    if not TYPE_CHECKING:  # checkers know what is there, and that nothing else is
+    if not TYPE_CHECKING:  # type checkers read the declared attributes instead
 
         def __getattr__(self, name):
             if name not in group_versions():
                 raise AttributeError(
-                    f"a ClientSet has no {name!r}; its group-versions are {', '.join(group_versions())}"
+                    f"ClientSet has no attribute {name!r}; its group-versions are {', '.join(group_versions())}"
                 )
             self.__dict__[name] = Group(self.rest, group_versions()[name])
             return self.__dict__[name]

@@ -1,6 +1,6 @@
-"""Reads a long list page by page, so that neither side has to hold all of it at once.
+"""Lists in pages, so that neither the client nor the server has to hold a long list in memory.
 
-`ResourceClient.list` and `.pages` are built on it; it works with anything that gives one page at a time.
+`ResourceClient.list` and `.pages` use it; it works with any function that returns one page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T", bound=Object)
 
 
 class PageLister(Protocol[T]):
-    """Gives one page of a list; with limit 0, all of it."""
+    """Returns one page of a list; with limit 0, all of it."""
 
     async def __call__(
         self, *, limit: int, continue_token: str, resource_version: str, resource_version_match: str
@@ -32,7 +32,7 @@ class PageLister(Protocol[T]):
 
 
 class Pager(Generic[T]):
-    """A list in pages of `page_size`; the resource version that is asked for is that of the first page."""
+    """Lists in pages of `page_size`. Resource version options apply to the first page only."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Pager(Generic[T]):
     ) -> None:
         if not _is_count(page_size) or read_ahead < 0:
             raise UsageError(
-                f"a pager needs pages of 1 or more, not {page_size!r}, and cannot read {read_ahead} pages ahead"
+                f"page_size must be 1 or more, is {page_size!r}; read_ahead must be 0 or more, is {read_ahead!r}"
             )
         self._list_page = list_page
         self._page_size = page_size
@@ -54,7 +54,7 @@ class Pager(Generic[T]):
     async def list(
         self, *, resource_version: str = "", resource_version_match: str = "", continue_token: str = ""
     ) -> ObjectList[T]:
-        """Everything. If the server forgets what it was about meanwhile, everything again, in one piece."""
+        """List everything. If the version of the first page expires meanwhile, list again without pages."""
         pages = self._each_page(resource_version, resource_version_match, continue_token)
         whole = await anext(pages)
         try:
@@ -74,10 +74,10 @@ class Pager(Generic[T]):
     async def pages(
         self, *, resource_version: str = "", resource_version_match: str = "", continue_token: str = ""
     ) -> AsyncGenerator[ObjectList[T]]:
-        """One page after the other, read ahead in the background.
+        """Iterate over the pages, which are read ahead in the background.
 
-        ExpiredError if the server forgets what it was about meanwhile; with its `continue_token` one can go on, with
-        what has changed since mixed in.
+        ExpiredError if the server no longer has the version of the first page. Its `continue_token` resumes the list
+        with newer objects, which is not a consistent snapshot.
         """
         pages = self._each_page(resource_version, resource_version_match, continue_token)
         if self._read_ahead:
@@ -93,7 +93,7 @@ class Pager(Generic[T]):
             page = await self._list_page(
                 limit=self._page_size,
                 continue_token=continue_token,
-                # A token already says which version it goes on with, and servers refuse to be told both.
+                # A continue token implies the version, and servers reject a request with both.
                 resource_version="" if continue_token else resource_version,
                 resource_version_match="" if continue_token else resource_version_match,
             )
@@ -104,10 +104,10 @@ class Pager(Generic[T]):
 
 
 async def _read_ahead(pages: AsyncGenerator[ObjectList[T]], count: int) -> AsyncGenerator[ObjectList[T]]:
-    waiting: asyncio.Queue[ObjectList[T] | Exception | None] = asyncio.Queue(count)
-    reading = asyncio.create_task(_fill(waiting, pages), name="pages read ahead")
+    ready: asyncio.Queue[ObjectList[T] | Exception | None] = asyncio.Queue(count)
+    reading = asyncio.create_task(_fill(ready, pages), name="pages read ahead")
     try:
-        while (found := await waiting.get()) is not None:
+        while (found := await ready.get()) is not None:
             if isinstance(found, Exception):
                 raise found
             yield found
@@ -116,14 +116,14 @@ async def _read_ahead(pages: AsyncGenerator[ObjectList[T]], count: int) -> Async
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _fill(waiting: asyncio.Queue[ObjectList[T] | Exception | None], pages: AsyncIterator[ObjectList[T]]) -> None:
+async def _fill(ready: asyncio.Queue[ObjectList[T] | Exception | None], pages: AsyncIterator[ObjectList[T]]) -> None:
     try:
         async for page in pages:
-            await waiting.put(page)
-    except Exception as error:  # noqa: BLE001  # it is raised where the pages are read
-        await waiting.put(error)
+            await ready.put(page)
+    except Exception as error:  # noqa: BLE001  # raised by the reader of the pages
+        await ready.put(error)
     else:
-        await waiting.put(None)
+        await ready.put(None)
 
 
 def _extend(whole: ObjectList[T], page: ObjectList[T]) -> None:

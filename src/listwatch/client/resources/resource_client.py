@@ -1,33 +1,34 @@
-"""One class for every resource of the API: typed, dynamic, built-in and custom.
+"""The client of one resource: typed or dynamic, built-in or custom.
 
     pods = client.core_v1.pods("default")                                     ResourceClient[Pod]
     widgets = client.resource(Widget, namespace="default")                    ResourceClient[Widget]
     things = dynamic.resource("example.com/v1", "Thing").namespace("default") ResourceClient[Unstructured]
 
-What reads is in `resource_reader.py`, patch and delete are in `resource_editor.py`, subresources in
-`subresource_client.py`.
+`base_resource_client.py` has get, list, watch, patch and delete; `subresource_client.py` has other subresources.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from listwatch.api.options import (
     FieldValidation,
     LogSource,
     PropagationPolicy,
+    QueryValue,
     delete_options,
-    log_options,
-    query,
+    log_parameters,
+    query_parameters,
 )
-from listwatch.api.patches import APPLY_PATCH, MERGE_PATCH, Patch, PatchType
-from listwatch.client.resources.resource_editor import ResourceEditor
+from listwatch.api.patches import APPLY_PATCH, MERGE_PATCH, Patch, PatchTypeLike
+from listwatch.client.resources.base_resource_client import BaseResourceClient
 from listwatch.client.resources.subresource_client import SubresourceClient
 from listwatch.client.rest.log_stream import LogStream
 from listwatch.client.rest.request import Request
 from listwatch.errors import RequestError
+from listwatch.json_value import JSON
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
@@ -41,52 +42,52 @@ T = TypeVar("T", bound=Object)
 S = TypeVar("S", bound=Object)
 
 
-class ResourceClient(ResourceEditor[T]):
-    """The objects of one resource, in one namespace or in all, and everything that can be done with them."""
+class ResourceClient(BaseResourceClient[T]):
+    """The objects of one resource, in one namespace or in all, and their subresources."""
 
     # --- whole objects -----------------------------------------------------------------------------------------------
 
     async def create(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation = "",
     ) -> T:
-        """A new object, as the server made it: in this client's namespace, or else in the object's own."""
+        """Create an object in the namespace of this client, or else in that of the object. Return it as stored."""
         body = await self._body(obj)
-        request = await self._collection("POST", namespace=self._place_of(body))
-        options = query(dry_run=dry_run, field_manager=field_manager, field_validation=field_validation)
+        request = await self._collection_request("POST", namespace=self._namespace_of(body))
+        options = query_parameters(dry_run=dry_run, field_manager=field_manager, field_validation=field_validation)
         return (await request.params(options).body(body).do()).into(self._kind)
 
     async def update(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation = "",
     ) -> T:
-        """Replace an object; ConflictError if it was changed since this one was read."""
-        options = query(dry_run=dry_run, field_manager=field_manager, field_validation=field_validation)
+        """Replace an object; ConflictError if it has changed since this version was read."""
+        options = query_parameters(dry_run=dry_run, field_manager=field_manager, field_validation=field_validation)
         return await self._replace(await self._body(obj), options)
 
     async def update_status(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation = "",
     ) -> T:
-        """Replace the status of an object; the server leaves the rest of it as it is."""
-        options = query(dry_run=dry_run, field_manager=field_manager, field_validation=field_validation)
+        """Replace the status of an object; the server ignores changes to the rest of it."""
+        options = query_parameters(dry_run=dry_run, field_manager=field_manager, field_validation=field_validation)
         return await self._replace(await self._body(obj), options, "status")
 
     async def apply(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         field_manager: str,
         force: bool = False,
@@ -94,13 +95,13 @@ class ResourceClient(ResourceEditor[T]):
         field_validation: FieldValidation = "",
         subresource: str = "",
     ) -> T:
-        """Have the server make these fields so, and no others; create the object if there is none.
+        """Apply the fields of the object server-side; create the object if it does not exist.
 
-        ConflictError if another manager wants one of them otherwise; `force` takes them over. Fields that this manager
-        applied before and leaves out now are removed.
+        ConflictError if another manager owns one of the fields with another value; `force` takes the ownership. Fields
+        that this manager applied before and omits now are removed.
         """
-        body = _applicable(await self._body(obj), field_manager)
-        return await self.namespace(self._place_of(body)).patch(
+        body = _check_apply(await self._body(obj), field_manager)
+        return await self.namespace(self._namespace_of(body)).patch(
             body.name,
             body,
             type=APPLY_PATCH,
@@ -113,14 +114,14 @@ class ResourceClient(ResourceEditor[T]):
 
     async def apply_status(
         self,
-        obj: T | Mapping[str, Any],
+        obj: T | Mapping[str, object],
         *,
         field_manager: str,
         force: bool = False,
         dry_run: bool = False,
         field_validation: FieldValidation = "",
     ) -> T:
-        """The same for the status of an object."""
+        """Apply the status of an object server-side."""
         return await self.apply(
             obj,
             field_manager=field_manager,
@@ -130,26 +131,29 @@ class ResourceClient(ResourceEditor[T]):
             subresource="status",
         )
 
-    # --- below objects -----------------------------------------------------------------------------------------------
+    # --- subresources ------------------------------------------------------------------------------------------------
 
     @overload
     def subresource(self, name: str) -> SubresourceClient[Unstructured]: ...
     @overload
     def subresource(self, name: str, kind: type[S]) -> SubresourceClient[S]: ...
     def subresource(self, name: str, kind: type[Any] = Unstructured) -> SubresourceClient[Any]:
-        """Any subresource, such as `ephemeralcontainers` or `proxy/metrics`, and the kind to read its answers as."""
+        """Return a client for a subresource, such as `ephemeralcontainers` or `proxy/metrics`.
 
-        async def request(method: str, of: str) -> Request:
-            return await self._request(method, of, *name.split("/"))
+        Its responses are decoded as `kind`.
+        """
+
+        async def request(method: str, object_name: str) -> Request:
+            return await self._request(method, object_name, *name.split("/"))
 
         return SubresourceClient(request, kind)
 
     async def get_scale(self, name: str) -> Scale:
-        """How many replicas an object has and is to have."""
+        """Get the current and the desired number of replicas."""
         return await self._scale.get(name)
 
     async def update_scale(self, name: str, scale: Scale, *, dry_run: bool = False, field_manager: str = "") -> Scale:
-        """Replace how many replicas an object is to have."""
+        """Replace the desired number of replicas."""
         return await self._scale.update(name, scale, dry_run=dry_run, field_manager=field_manager)
 
     async def patch_scale(
@@ -157,11 +161,11 @@ class ResourceClient(ResourceEditor[T]):
         name: str,
         patch: Patch,
         *,
-        type: PatchType | str = MERGE_PATCH,
+        type: PatchTypeLike = MERGE_PATCH,
         dry_run: bool = False,
         field_manager: str = "",
     ) -> Scale:
-        """Change how many replicas an object is to have, as with {"spec": {"replicas": 3}}."""
+        """Change the desired number of replicas, as with {"spec": {"replicas": 3}}."""
         return await self._scale.patch(name, patch, type=type, dry_run=dry_run, field_manager=field_manager)
 
     async def logs(
@@ -169,19 +173,21 @@ class ResourceClient(ResourceEditor[T]):
         name: str,
         *,
         container: str = "",
-        since: float | timedelta | datetime | None = None,
-        tail: int | None = None,
+        since_seconds: float | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
         previous: bool = False,
         timestamps: bool = False,
         limit_bytes: int | None = None,
         stream: LogSource = "",
         insecure_skip_tls_verify_backend: bool = False,
     ) -> str:
-        """What a container of a pod has written so far; `since` is a time, or how long ago in seconds."""
-        parameters = log_options(
+        """Read the log of a container: everything, or what was written since a time or in the last seconds."""
+        parameters = log_parameters(
             container=container,
-            since=since,
-            tail_lines=tail,
+            since_seconds=since_seconds,
+            since_time=since_time,
+            tail_lines=tail_lines,
             previous=previous,
             timestamps=timestamps,
             limit_bytes=limit_bytes,
@@ -196,19 +202,23 @@ class ResourceClient(ResourceEditor[T]):
         name: str,
         *,
         container: str = "",
-        since: float | timedelta | datetime | None = None,
-        tail: int | None = None,
+        since_seconds: float | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
         timestamps: bool = False,
+        limit_bytes: int | None = None,
         stream: LogSource = "",
         insecure_skip_tls_verify_backend: bool = False,
     ) -> LogStream:
-        """The same as lines, and then each line that is written, until the container ends."""
-        parameters = log_options(
+        """Stream the lines of a container's log, and new lines as they are written, until the container ends."""
+        parameters = log_parameters(
             follow=True,
             container=container,
-            since=since,
-            tail_lines=tail,
+            since_seconds=since_seconds,
+            since_time=since_time,
+            tail_lines=tail_lines,
             timestamps=timestamps,
+            limit_bytes=limit_bytes,
             stream=stream,
             insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
         )
@@ -224,24 +234,28 @@ class ResourceClient(ResourceEditor[T]):
         resource_version: str = "",
         dry_run: bool = False,
     ) -> None:
-        """Have a pod deleted as soon as its disruption budgets allow it; until then, TooManyRequestsError."""
+        """Evict a pod; TooManyRequestsError if a disruption budget does not allow it now.
+
+        `uid` and `resource_version` are preconditions.
+        """
         options = delete_options(
             grace_period_seconds=grace_period_seconds,
             propagation_policy=propagation_policy,
             uid=uid,
             resource_version=resource_version,
             dry_run=dry_run,
-            ignore_store_read_error=False,
         )
-        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": self._named(name), "deleteOptions": options}
-        # Retried by the server's own word it could wait for longer than anybody wants; whoever evicts decides.
-        await (await self._request("POST", name, "eviction")).body(_given(body)).max_retries(0).do()
+        body: dict[str, JSON] = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": self._metadata(name)}
+        if options is not None:
+            body["deleteOptions"] = options
+        # Not retried: obeying Retry-After could block for minutes, so the caller decides when to try again.
+        await (await self._request("POST", name, "eviction")).body(body).max_retries(0).do()
 
     async def bind(self, name: str, node: str, *, dry_run: bool = False) -> None:
-        """Put a pod on a node, as a scheduler does."""
+        """Bind a pod to a node, as a scheduler does."""
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
-        body = {"apiVersion": "v1", "kind": "Binding", "metadata": self._named(name), "target": target}
-        await (await self._request("POST", name, "binding")).params(query(dry_run=dry_run)).body(body).do()
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": self._metadata(name), "target": target}
+        await (await self._request("POST", name, "binding")).params(query_parameters(dry_run=dry_run)).body(body).do()
 
     async def create_token(
         self,
@@ -249,19 +263,22 @@ class ResourceClient(ResourceEditor[T]):
         *,
         audiences: Sequence[str] = (),
         expiration_seconds: int | None = None,
-        bound_to: Object | None = None,
+        bound_object_ref: Object | None = None,
     ) -> TokenRequest:
-        """A token of a service account: `.status.token`. Bound to a pod, secret or node, it ends with that."""
+        """Request a token of a service account: `.status.token`.
+
+        `bound_object_ref` is a pod, secret or node; the token becomes invalid when that object is deleted.
+        """
         from listwatch.models.authentication_v1 import BoundObjectReference, TokenRequest, TokenRequestSpec
 
         spec = TokenRequestSpec(audiences=[*audiences], expiration_seconds=expiration_seconds)
-        if bound_to is not None:
+        if (bound := bound_object_ref) is not None:
             spec.bound_object_ref = BoundObjectReference(
-                api_version=bound_to.api_version, kind=bound_to.kind, name=bound_to.name, uid=bound_to.uid
+                api_version=bound.api_version, kind=bound.kind, name=bound.name, uid=bound.uid
             )
         return await self.subresource("token", TokenRequest).create(name, TokenRequest(spec=spec))
 
-    # --- inside ------------------------------------------------------------------------------------------------------
+    # --- bodies ------------------------------------------------------------------------------------------------------
 
     @property
     def _scale(self) -> SubresourceClient[Scale]:
@@ -269,38 +286,34 @@ class ResourceClient(ResourceEditor[T]):
 
         return self.subresource("scale", Scale)
 
-    async def _body(self, obj: T | Mapping[str, Any]) -> Object:
+    async def _body(self, obj: T | Mapping[str, object]) -> Object:
         if isinstance(obj, Object):
             return obj
         if not isinstance(obj, Mapping):
-            raise RequestError(f"a {type(obj).__name__} is no object: give a {self._kind.__name__} or a dict")
-        # A dict need not say what it is: that is known here.
-        resource = await self._located()
+            raise RequestError(f"{self._name}: expected a {self._kind.__name__} or a dict, not a {type(obj).__name__}")
+        # A dict may omit apiVersion and kind, which this client knows.
+        resource = await self._find_resource()
         return self._kind.from_dict({"apiVersion": resource.api_version, "kind": resource.kind, **obj})
 
-    async def _replace(self, body: Object, options: Mapping[str, Any], *subresource: str) -> T:
+    async def _replace(self, body: Object, options: Mapping[str, QueryValue], *subresource: str) -> T:
         if not body.name:
-            raise RequestError(f"a {body.kind} to update needs a name")
-        request = await self._request("PUT", body.name, *subresource, namespace=self._place_of(body))
+            raise RequestError(f"the {body.kind} to update has no name; set metadata.name")
+        request = await self._request("PUT", body.name, *subresource, namespace=self._namespace_of(body))
         return (await request.params(options).body(body).do()).into(self._kind)
 
-    def _place_of(self, body: Object) -> str:
+    def _namespace_of(self, body: Object) -> str:
         return self._namespace or body.namespace
 
-    def _named(self, name: str) -> dict[str, str]:
+    def _metadata(self, name: str) -> dict[str, JSON]:
         return {"name": name, "namespace": self._namespace}
 
 
-def _applicable(body: Object, field_manager: str) -> Object:
+def _check_apply(body: Object, field_manager: str) -> Object:
     if not field_manager:
-        raise RequestError(f"{body.describe()} is applied by somebody: give a field_manager")
+        raise RequestError(f"{body.describe()} cannot be applied: `field_manager` is empty; name the applying program")
     if not body.name:
-        raise RequestError(f"a {body.kind} to apply needs a name")
+        raise RequestError(f"the {body.kind} to apply has no name; set metadata.name")
     if body.metadata.managed_fields:
-        why = "apply only the fields that you want to be so, not an object that came from the server"
-        raise RequestError(f"{body.describe()} has managedFields and cannot be applied: {why}")
+        advice = "apply only the fields that you manage, not an object read from the server"
+        raise RequestError(f"{body.describe()} cannot be applied: it has managedFields; {advice}")
     return body
-
-
-def _given(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if value is not None}

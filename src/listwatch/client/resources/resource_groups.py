@@ -1,12 +1,12 @@
-"""Resources by attribute, as in `client.core_v1.pods("default")`, from the table of all of them.
+"""Attribute access to the built-in resources, as in `client.core_v1.pods("default")`.
 
-`typed_groups.py` says the same to type checkers and completions. No model is imported before its resource is used.
+`typed_groups.py` declares the same attributes for type checkers. A model is imported when its resource is first used.
 """
 
 from __future__ import annotations
 
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from listwatch import models
 from listwatch.client.resources.resource_client import ResourceClient
@@ -15,14 +15,14 @@ from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["Clusterwide", "Group", "Namespaced", "group_versions", "kind_of"]
+__all__ = ["ClusterScoped", "Group", "Namespaced", "group_versions", "model_of"]
 
 T = TypeVar("T", bound=Object)
 
 
 @cache
 def group_versions() -> dict[str, dict[str, Resource]]:
-    """The built-in resources by the name of their group-version in Python, as `core_v1`, and by their plural."""
+    """Return the built-in resources by the attribute of their group-version, such as `core_v1`, and by their plural."""
     from listwatch.models.table import MODULES
 
     found: dict[str, dict[str, Resource]] = {}
@@ -32,36 +32,39 @@ def group_versions() -> dict[str, dict[str, Resource]]:
     return found
 
 
-def kind_of(resource: Resource) -> type[Object]:
-    """The model to read its objects as."""
+def model_of(resource: Resource) -> type[Object]:
+    """Return the model of a resource, or Unstructured if it has none."""
     return models.lookup(resource.api_version, resource.kind) or Unstructured
 
 
-class _Entry(Generic[T]):
+class _ResourceAttribute(Generic[T]):
+    """A resource of a group-version; calling it returns a client."""
+
     def __init__(self, rest: RESTClient, resource: Resource) -> None:
         self._rest = rest
         self._resource = resource
 
     @cached_property
-    def _everywhere(self) -> ResourceClient[Any]:
-        return ResourceClient(self._rest, kind_of(self._resource), self._resource)
+    def _client(self) -> ResourceClient[T]:
+        # `typed_groups.py`, generated from the same table, declares the model of each resource.
+        return ResourceClient(self._rest, cast(type[T], model_of(self._resource)), self._resource)
 
     def __repr__(self) -> str:
         return f"<{self._resource.group_resource} of {self._resource.api_version}>"
 
 
-class Namespaced(_Entry[T]):
-    """A resource whose objects live in namespaces: call it with one of them, or with none for all."""
+class Namespaced(_ResourceAttribute[T]):
+    """A namespaced resource: call it with a namespace, or without one for all namespaces."""
 
     def __call__(self, namespace: str = "") -> ResourceClient[T]:
-        return self._everywhere.namespace(namespace)
+        return self._client.namespace(namespace)
 
 
-class Clusterwide(_Entry[T]):
-    """A resource whose objects live in no namespace."""
+class ClusterScoped(_ResourceAttribute[T]):
+    """A cluster-scoped resource."""
 
     def __call__(self) -> ResourceClient[T]:
-        return self._everywhere
+        return self._client
 
 
 class Group:
@@ -71,13 +74,14 @@ class Group:
         self._rest = rest
         self._resources = resources
 
-    if not TYPE_CHECKING:  # checkers know what is there, and that nothing else is
+    if not TYPE_CHECKING:  # type checkers read the declared attributes instead
 
         def __getattr__(self, plural):
             if plural.startswith("_") or plural not in self._resources:
-                raise AttributeError(f"there is no resource {plural!r} here, but {', '.join(self.__dir__())}")
+                known = ", ".join(self._resources)
+                raise AttributeError(f"this group-version has no resource {plural!r}; it has {known}")
             resource = self._resources[plural]
-            self.__dict__[plural] = (Namespaced if resource.namespaced else Clusterwide)(self._rest, resource)
+            self.__dict__[plural] = (Namespaced if resource.namespaced else ClusterScoped)(self._rest, resource)
             return self.__dict__[plural]
 
         def __dir__(self):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from listwatch.client.resources.resource_groups import Clusterwide, Group, Namespaced
+from listwatch.client.resources.resource_groups import ClusterScoped, Group, Namespaced
 
 if TYPE_CHECKING:
     from listwatch.models import (
@@ -54,15 +54,15 @@ class CoreV1(Group):
     """The resources of `v1`."""
 
     bindings: Namespaced[core_v1.Binding]
-    componentstatuses: Clusterwide[core_v1.ComponentStatus]
+    componentstatuses: ClusterScoped[core_v1.ComponentStatus]
     configmaps: Namespaced[core_v1.ConfigMap]
     endpoints: Namespaced[core_v1.Endpoints]
     events: Namespaced[core_v1.Event]
     limitranges: Namespaced[core_v1.LimitRange]
-    namespaces: Clusterwide[core_v1.Namespace]
-    nodes: Clusterwide[core_v1.Node]
+    namespaces: ClusterScoped[core_v1.Namespace]
+    nodes: ClusterScoped[core_v1.Node]
     persistentvolumeclaims: Namespaced[core_v1.PersistentVolumeClaim]
-    persistentvolumes: Clusterwide[core_v1.PersistentVolume]
+    persistentvolumes: ClusterScoped[core_v1.PersistentVolume]
     pods: Namespaced[core_v1.Pod]
     podtemplates: Namespaced[core_v1.PodTemplate]
     replicationcontrollers: Namespaced[core_v1.ReplicationController]
@@ -75,7 +75,7 @@ class CoreV1(Group):
 class ApiregistrationV1(Group):
     """The resources of `apiregistration.k8s.io/v1`."""
 
-    apiservices: Clusterwide[apiregistration_v1.APIService]
+    apiservices: ClusterScoped[apiregistration_v1.APIService]
 
 
 class AppsV1(Group):
@@ -97,17 +97,17 @@ class EventsV1(Group):
 class AuthenticationV1(Group):
     """The resources of `authentication.k8s.io/v1`."""
 
-    selfsubjectreviews: Clusterwide[authentication_v1.SelfSubjectReview]
-    tokenreviews: Clusterwide[authentication_v1.TokenReview]
+    selfsubjectreviews: ClusterScoped[authentication_v1.SelfSubjectReview]
+    tokenreviews: ClusterScoped[authentication_v1.TokenReview]
 
 
 class AuthorizationV1(Group):
     """The resources of `authorization.k8s.io/v1`."""
 
     localsubjectaccessreviews: Namespaced[authorization_v1.LocalSubjectAccessReview]
-    selfsubjectaccessreviews: Clusterwide[authorization_v1.SelfSubjectAccessReview]
-    selfsubjectrulesreviews: Clusterwide[authorization_v1.SelfSubjectRulesReview]
-    subjectaccessreviews: Clusterwide[authorization_v1.SubjectAccessReview]
+    selfsubjectaccessreviews: ClusterScoped[authorization_v1.SelfSubjectAccessReview]
+    selfsubjectrulesreviews: ClusterScoped[authorization_v1.SelfSubjectRulesReview]
+    subjectaccessreviews: ClusterScoped[authorization_v1.SubjectAccessReview]
 
 
 class AutoscalingV2(Group):
@@ -132,26 +132,26 @@ class BatchV1(Group):
 class CertificatesV1(Group):
     """The resources of `certificates.k8s.io/v1`."""
 
-    certificatesigningrequests: Clusterwide[certificates_v1.CertificateSigningRequest]
-    clustertrustbundles: Clusterwide[certificates_v1.ClusterTrustBundle]
+    certificatesigningrequests: ClusterScoped[certificates_v1.CertificateSigningRequest]
+    clustertrustbundles: ClusterScoped[certificates_v1.ClusterTrustBundle]
     podcertificaterequests: Namespaced[certificates_v1.PodCertificateRequest]
 
 
 class CertificatesV1beta1(Group):
     """The resources of `certificates.k8s.io/v1beta1`."""
 
-    clustertrustbundles: Clusterwide[certificates_v1beta1.ClusterTrustBundle]
+    clustertrustbundles: ClusterScoped[certificates_v1beta1.ClusterTrustBundle]
     podcertificaterequests: Namespaced[certificates_v1beta1.PodCertificateRequest]
 
 
 class NetworkingV1(Group):
     """The resources of `networking.k8s.io/v1`."""
 
-    ingressclasses: Clusterwide[networking_v1.IngressClass]
+    ingressclasses: ClusterScoped[networking_v1.IngressClass]
     ingresses: Namespaced[networking_v1.Ingress]
-    ipaddresses: Clusterwide[networking_v1.IPAddress]
+    ipaddresses: ClusterScoped[networking_v1.IPAddress]
     networkpolicies: Namespaced[networking_v1.NetworkPolicy]
-    servicecidrs: Clusterwide[networking_v1.ServiceCIDR]
+    servicecidrs: ClusterScoped[networking_v1.ServiceCIDR]
 
 
 class PolicyV1(Group):
@@ -163,8 +163,8 @@ class PolicyV1(Group):
 class RbacV1(Group):
     """The resources of `rbac.authorization.k8s.io/v1`."""
 
-    clusterrolebindings: Clusterwide[rbac_v1.ClusterRoleBinding]
-    clusterroles: Clusterwide[rbac_v1.ClusterRole]
+    clusterrolebindings: ClusterScoped[rbac_v1.ClusterRoleBinding]
+    clusterroles: ClusterScoped[rbac_v1.ClusterRole]
     rolebindings: Namespaced[rbac_v1.RoleBinding]
     roles: Namespaced[rbac_v1.Role]
 
@@ -172,49 +172,49 @@ class RbacV1(Group):
 class StorageV1(Group):
     """The resources of `storage.k8s.io/v1`."""
 
-    csidrivers: Clusterwide[storage_v1.CSIDriver]
-    csinodes: Clusterwide[storage_v1.CSINode]
+    csidrivers: ClusterScoped[storage_v1.CSIDriver]
+    csinodes: ClusterScoped[storage_v1.CSINode]
     csistoragecapacities: Namespaced[storage_v1.CSIStorageCapacity]
-    storageclasses: Clusterwide[storage_v1.StorageClass]
-    volumeattachments: Clusterwide[storage_v1.VolumeAttachment]
-    volumeattributesclasses: Clusterwide[storage_v1.VolumeAttributesClass]
+    storageclasses: ClusterScoped[storage_v1.StorageClass]
+    volumeattachments: ClusterScoped[storage_v1.VolumeAttachment]
+    volumeattributesclasses: ClusterScoped[storage_v1.VolumeAttributesClass]
 
 
 class AdmissionregistrationV1(Group):
     """The resources of `admissionregistration.k8s.io/v1`."""
 
-    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1.MutatingAdmissionPolicy]
-    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1.MutatingAdmissionPolicyBinding]
-    mutatingwebhookconfigurations: Clusterwide[admissionregistration_v1.MutatingWebhookConfiguration]
-    validatingadmissionpolicies: Clusterwide[admissionregistration_v1.ValidatingAdmissionPolicy]
-    validatingadmissionpolicybindings: Clusterwide[admissionregistration_v1.ValidatingAdmissionPolicyBinding]
-    validatingwebhookconfigurations: Clusterwide[admissionregistration_v1.ValidatingWebhookConfiguration]
+    mutatingadmissionpolicies: ClusterScoped[admissionregistration_v1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1.MutatingAdmissionPolicyBinding]
+    mutatingwebhookconfigurations: ClusterScoped[admissionregistration_v1.MutatingWebhookConfiguration]
+    validatingadmissionpolicies: ClusterScoped[admissionregistration_v1.ValidatingAdmissionPolicy]
+    validatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1.ValidatingAdmissionPolicyBinding]
+    validatingwebhookconfigurations: ClusterScoped[admissionregistration_v1.ValidatingWebhookConfiguration]
 
 
 class AdmissionregistrationV1beta1(Group):
     """The resources of `admissionregistration.k8s.io/v1beta1`."""
 
-    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1beta1.MutatingAdmissionPolicy]
-    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1beta1.MutatingAdmissionPolicyBinding]
+    mutatingadmissionpolicies: ClusterScoped[admissionregistration_v1beta1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1beta1.MutatingAdmissionPolicyBinding]
 
 
 class AdmissionregistrationV1alpha1(Group):
     """The resources of `admissionregistration.k8s.io/v1alpha1`."""
 
-    mutatingadmissionpolicies: Clusterwide[admissionregistration_v1alpha1.MutatingAdmissionPolicy]
-    mutatingadmissionpolicybindings: Clusterwide[admissionregistration_v1alpha1.MutatingAdmissionPolicyBinding]
+    mutatingadmissionpolicies: ClusterScoped[admissionregistration_v1alpha1.MutatingAdmissionPolicy]
+    mutatingadmissionpolicybindings: ClusterScoped[admissionregistration_v1alpha1.MutatingAdmissionPolicyBinding]
 
 
 class ApiextensionsV1(Group):
     """The resources of `apiextensions.k8s.io/v1`."""
 
-    customresourcedefinitions: Clusterwide[apiextensions_v1.CustomResourceDefinition]
+    customresourcedefinitions: ClusterScoped[apiextensions_v1.CustomResourceDefinition]
 
 
 class SchedulingV1(Group):
     """The resources of `scheduling.k8s.io/v1`."""
 
-    priorityclasses: Clusterwide[scheduling_v1.PriorityClass]
+    priorityclasses: ClusterScoped[scheduling_v1.PriorityClass]
 
 
 class SchedulingV1beta1(Group):
@@ -253,7 +253,7 @@ class CoordinationV1alpha2(Group):
 class NodeV1(Group):
     """The resources of `node.k8s.io/v1`."""
 
-    runtimeclasses: Clusterwide[node_v1.RuntimeClass]
+    runtimeclasses: ClusterScoped[node_v1.RuntimeClass]
 
 
 class DiscoveryV1(Group):
@@ -265,62 +265,62 @@ class DiscoveryV1(Group):
 class ResourceV1(Group):
     """The resources of `resource.k8s.io/v1`."""
 
-    deviceclasses: Clusterwide[resource_v1.DeviceClass]
-    devicetaintrules: Clusterwide[resource_v1.DeviceTaintRule]
+    deviceclasses: ClusterScoped[resource_v1.DeviceClass]
+    devicetaintrules: ClusterScoped[resource_v1.DeviceTaintRule]
     resourceclaims: Namespaced[resource_v1.ResourceClaim]
     resourceclaimtemplates: Namespaced[resource_v1.ResourceClaimTemplate]
-    resourceslices: Clusterwide[resource_v1.ResourceSlice]
+    resourceslices: ClusterScoped[resource_v1.ResourceSlice]
 
 
 class ResourceV1beta2(Group):
     """The resources of `resource.k8s.io/v1beta2`."""
 
-    deviceclasses: Clusterwide[resource_v1beta2.DeviceClass]
-    devicetaintrules: Clusterwide[resource_v1beta2.DeviceTaintRule]
+    deviceclasses: ClusterScoped[resource_v1beta2.DeviceClass]
+    devicetaintrules: ClusterScoped[resource_v1beta2.DeviceTaintRule]
     resourceclaims: Namespaced[resource_v1beta2.ResourceClaim]
     resourceclaimtemplates: Namespaced[resource_v1beta2.ResourceClaimTemplate]
-    resourceslices: Clusterwide[resource_v1beta2.ResourceSlice]
+    resourceslices: ClusterScoped[resource_v1beta2.ResourceSlice]
 
 
 class ResourceV1beta1(Group):
     """The resources of `resource.k8s.io/v1beta1`."""
 
-    deviceclasses: Clusterwide[resource_v1beta1.DeviceClass]
+    deviceclasses: ClusterScoped[resource_v1beta1.DeviceClass]
     resourceclaims: Namespaced[resource_v1beta1.ResourceClaim]
     resourceclaimtemplates: Namespaced[resource_v1beta1.ResourceClaimTemplate]
-    resourceslices: Clusterwide[resource_v1beta1.ResourceSlice]
+    resourceslices: ClusterScoped[resource_v1beta1.ResourceSlice]
 
 
 class ResourceV1alpha3(Group):
     """The resources of `resource.k8s.io/v1alpha3`."""
 
-    devicetaintrules: Clusterwide[resource_v1alpha3.DeviceTaintRule]
-    resourcepoolstatusrequests: Clusterwide[resource_v1alpha3.ResourcePoolStatusRequest]
+    devicetaintrules: ClusterScoped[resource_v1alpha3.DeviceTaintRule]
+    resourcepoolstatusrequests: ClusterScoped[resource_v1alpha3.ResourcePoolStatusRequest]
 
 
 class FlowcontrolV1(Group):
     """The resources of `flowcontrol.apiserver.k8s.io/v1`."""
 
-    flowschemas: Clusterwide[flowcontrol_v1.FlowSchema]
-    prioritylevelconfigurations: Clusterwide[flowcontrol_v1.PriorityLevelConfiguration]
+    flowschemas: ClusterScoped[flowcontrol_v1.FlowSchema]
+    prioritylevelconfigurations: ClusterScoped[flowcontrol_v1.PriorityLevelConfiguration]
 
 
 class InternalV1alpha1(Group):
     """The resources of `internal.apiserver.k8s.io/v1alpha1`."""
 
-    storageversions: Clusterwide[internal_v1alpha1.StorageVersion]
+    storageversions: ClusterScoped[internal_v1alpha1.StorageVersion]
 
 
 class StoragemigrationV1(Group):
     """The resources of `storagemigration.k8s.io/v1`."""
 
-    storageversionmigrations: Clusterwide[storagemigration_v1.StorageVersionMigration]
+    storageversionmigrations: ClusterScoped[storagemigration_v1.StorageVersionMigration]
 
 
 class StoragemigrationV1beta1(Group):
     """The resources of `storagemigration.k8s.io/v1beta1`."""
 
-    storageversionmigrations: Clusterwide[storagemigration_v1beta1.StorageVersionMigration]
+    storageversionmigrations: ClusterScoped[storagemigration_v1beta1.StorageVersionMigration]
 
 
 class LifecycleV1alpha1(Group):

@@ -1,35 +1,34 @@
-"""What one can wait for: ready-made conditions on an object, or on its absence. `waiting.py` waits.
+"""Conditions for `wait_for`.
 
-ready                                        it does what it is there for, as far as its kind says so
-deleted                                      it is not there
-condition("Available")                       its status has that condition, and it is "True", or what else is given
-jsonpath("{.status.phase}=Running")          something in it has that value; without one, is there at all
+ready                                        the object is ready, as defined for its kind
+deleted                                      the object does not exist
+condition("Available")                       the status condition is "True", or has the given status
+jsonpath("{.status.phase}=Running")          a field has the value; without a value, the field exists
 
-Also as text: "ready", "deleted", "condition=Available", "condition=Ready=False", "jsonpath={.status.phase}=Running".
+Also as strings: "ready", "deleted", "condition=Available", "condition=Ready=False", "jsonpath={.status.phase}=Running".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from listwatch import models
 from listwatch.api.json_path import JSONPath
 from listwatch.errors import UsageError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.object import Object
 
 __all__ = ["Condition", "condition", "deleted", "jsonpath", "parse_condition", "ready"]
 
-Tree = Mapping[str, Any]
-
-# A path may have the sign in its own brackets.
+# A path may contain "=" inside its brackets.
 _PATH_AND_VALUE = re.compile(r"(\{[^}]*\}|(?:\[[^\]]*\]|[^=\[])+)(?:=(.*))?", re.DOTALL)
 
 
 class Condition(Protocol):
-    """Is true or not of an object; of None, where there is no object."""
+    """A predicate of an object, or of None if the object does not exist."""
 
     def __call__(self, obj: Object | None, /) -> bool: ...
 
@@ -76,7 +75,7 @@ class _Ready:
         tree = obj.to_dict()
         if is_ready := _READY.get((_group(obj.api_version), obj.kind)):
             return is_ready(tree)
-        # A built-in kind that says nothing about itself, as a ConfigMap, is there for being there.
+        # A built-in kind without conditions, such as a ConfigMap, is ready as soon as it exists.
         if models.lookup(obj.api_version, obj.kind) and not _status(tree).get("conditions"):
             return True
         return _is_true("Ready", "Available")(tree)
@@ -86,28 +85,28 @@ class _Ready:
 
 
 ready: Condition = _Ready()
-"""It does what it is there for: a Pod is Ready, a Deployment is rolled out, a Job is complete, a CRD is served."""
+"""The object is ready: a Pod is Ready, a Deployment rolled out, a Job complete, a definition established."""
 
 deleted: Condition = _Deleted()
-"""It is not there, or not any more."""
+"""The object does not exist."""
 
 
 def condition(type: str, status: str = "True") -> Condition:
-    """Its status has a condition of that type and status."""
+    """Return a condition: the object has a status condition of this type and status."""
     return _HasCondition(type, status)
 
 
 def jsonpath(text: str) -> Condition:
-    """What the path leads to has that value, as in `{.status.phase}=Running`; without one, it leads to something."""
+    """Return a condition: a field has a value, as in `{.status.phase}=Running`; without a value, it exists."""
     matched = _PATH_AND_VALUE.fullmatch(text.strip())
     if matched is None:
-        raise UsageError(f"{text!r} is no condition: expected '{{PATH}}=VALUE' or '{{PATH}}'")
+        raise UsageError(f"invalid condition {text!r}: expected '{{PATH}}=VALUE' or '{{PATH}}'")
     path, value = matched.groups()
     return _HasValue(JSONPath(path), None if value is None else _unquoted(value))
 
 
 def parse_condition(text: str) -> Condition:
-    """A condition as text, in the forms above."""
+    """Parse a condition in one of the forms above."""
     form, _, rest = text.partition("=")
     match form.strip().lower():
         case "ready" if not rest:
@@ -120,51 +119,53 @@ def parse_condition(text: str) -> Condition:
         case "jsonpath" if rest:
             return jsonpath(rest)
     forms = "'ready', 'deleted', 'condition=TYPE', 'condition=TYPE=STATUS' or 'jsonpath={PATH}=VALUE'"
-    raise UsageError(f"{text!r} is no condition: expected {forms}")
+    raise UsageError(f"invalid condition {text!r}: expected {forms}")
 
 
-# --- what ready means ------------------------------------------------------------------------------------------------
+# --- readiness by kind -----------------------------------------------------------------------------------------------
 
 
-def _is_true(*types: str) -> Callable[[Tree], bool]:
+def _is_true(*types: str) -> Callable[[JSONObject], bool]:
     return lambda tree: any(_condition(tree, each).get("status") == "True" for each in types)
 
 
-def _is_in_phase(*phases: str) -> Callable[[Tree], bool]:
+def _is_in_phase(*phases: str) -> Callable[[JSONObject], bool]:
     return lambda tree: _status(tree).get("phase") in phases
 
 
-def _has_all(*counts: str) -> Callable[[Tree], bool]:
-    """Its controller has seen the latest change, and each of these numbers is as many replicas as there should be."""
-    return lambda tree: _is_observed(tree) and all(_status(tree).get(each, 0) == _wanted(tree) for each in counts)
+def _has_replicas(*counts: str) -> Callable[[JSONObject], bool]:
+    """The controller has observed the latest generation, and each of these counts equals the desired replicas."""
+    return lambda tree: (
+        _is_observed(tree) and all(_status(tree).get(each, 0) == _desired_replicas(tree) for each in counts)
+    )
 
 
-def _is_daemon_set_ready(tree: Tree) -> bool:
+def _is_daemon_set_ready(tree: JSONObject) -> bool:
     status = _status(tree)
-    wanted = status.get("desiredNumberScheduled", 0)
+    desired = status.get("desiredNumberScheduled", 0)
     counts = ("numberReady", "updatedNumberScheduled")
-    return _is_observed(tree) and all(status.get(each, 0) == wanted for each in counts)
+    return _is_observed(tree) and all(status.get(each, 0) == desired for each in counts)
 
 
-def _is_service_ready(tree: Tree) -> bool:
-    is_balanced = tree.get("spec", {}).get("type") == "LoadBalancer"
-    return not is_balanced or bool(_status(tree).get("loadBalancer", {}).get("ingress"))
+def _is_service_ready(tree: JSONObject) -> bool:
+    is_load_balancer = _mapping(tree.get("spec")).get("type") == "LoadBalancer"
+    return not is_load_balancer or bool(_mapping(_status(tree).get("loadBalancer")).get("ingress"))
 
 
-_READY: dict[tuple[str, str], Callable[[Tree], bool]] = {
+_READY: dict[tuple[str, str], Callable[[JSONObject], bool]] = {
     ("", "Pod"): _is_true("Ready"),
     ("", "Node"): _is_true("Ready"),
     ("", "Namespace"): _is_in_phase("Active"),
     ("", "PersistentVolume"): _is_in_phase("Available", "Bound"),
     ("", "PersistentVolumeClaim"): _is_in_phase("Bound"),
-    ("", "ReplicationController"): _has_all("readyReplicas"),
+    ("", "ReplicationController"): _has_replicas("readyReplicas"),
     ("", "Service"): _is_service_ready,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _is_true("Established"),
     ("apiregistration.k8s.io", "APIService"): _is_true("Available"),
     ("apps", "DaemonSet"): _is_daemon_set_ready,
-    ("apps", "Deployment"): _has_all("replicas", "updatedReplicas", "availableReplicas"),
-    ("apps", "ReplicaSet"): _has_all("readyReplicas"),
-    ("apps", "StatefulSet"): _has_all("replicas", "readyReplicas"),
+    ("apps", "Deployment"): _has_replicas("replicas", "updatedReplicas", "availableReplicas"),
+    ("apps", "ReplicaSet"): _has_replicas("readyReplicas"),
+    ("apps", "StatefulSet"): _has_replicas("replicas", "readyReplicas"),
     ("batch", "Job"): _is_true("Complete"),
 }
 
@@ -173,25 +174,30 @@ def _group(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
-def _status(tree: Tree) -> Tree:
-    return tree.get("status") or {}
+def _mapping(value: JSON) -> JSONObject:
+    return value if isinstance(value, dict) else {}
 
 
-def _condition(tree: Tree, type_: str) -> Tree:
-    conditions = _status(tree).get("conditions") or ()
+def _status(tree: JSONObject) -> JSONObject:
+    return _mapping(tree.get("status"))
+
+
+def _condition(tree: JSONObject, type_: str) -> JSONObject:
+    found = _status(tree).get("conditions")
+    conditions = found if isinstance(found, list) else []
     return next((each for each in conditions if isinstance(each, dict) and each.get("type") == type_), {})
 
 
-def _is_observed(tree: Tree) -> bool:
-    return bool(_status(tree).get("observedGeneration", 0) >= tree.get("metadata", {}).get("generation", 0))
+def _is_observed(tree: JSONObject) -> bool:
+    observed, latest = _status(tree).get("observedGeneration"), _mapping(tree.get("metadata")).get("generation")
+    return (observed if isinstance(observed, int) else 0) >= (latest if isinstance(latest, int) else 0)
 
 
-def _wanted(tree: Tree) -> int:
-    replicas: int = tree.get("spec", {}).get("replicas", 1)
-    return replicas
+def _desired_replicas(tree: JSONObject) -> JSON:
+    return _mapping(tree.get("spec")).get("replicas", 1)
 
 
-def _text(value: Any) -> str:
+def _text(value: JSON) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Repeats a change that lost a race: read the object, change it, write it, and again if somebody was faster.
+"""Retries a change after a conflict: read the object, change it, write it, and repeat if it was changed meanwhile.
 
 async def add_label() -> Pod:
     pod = await pods.get("web-0")
@@ -26,7 +26,7 @@ R = TypeVar("R")
 async def retry_on_conflict(
     change: Callable[[], Awaitable[R]], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None
 ) -> R:
-    """What `change` returns in the end; the last ConflictError if it never comes through."""
+    """Call `change` until it raises no ConflictError, and return its result; the last error if all retries fail."""
     return await retry_on_error(change, lambda error: isinstance(error, ConflictError), backoff=backoff, clock=clock)
 
 
@@ -38,9 +38,12 @@ async def retry_on_error(
     clock: Clock | None = None,
     random: Random | None = None,
 ) -> R:
-    """The same for other errors: those that are not retriable are raised at once, the last one in the end."""
+    """Call `attempt` until it raises no retriable error, and return its result.
+
+    Other errors are raised at once. If all retries fail, the last error is raised.
+    """
     if not callable(attempt):
-        raise UsageError(f"{attempt!r} cannot be tried again: give an async function without arguments")
+        raise UsageError(f"{attempt!r} cannot be retried: pass an async function without arguments")
     clock = clock or SystemClock()
     delays = backoff.retries(random or Random())
     while True:

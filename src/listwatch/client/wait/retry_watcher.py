@@ -1,9 +1,9 @@
-"""A watch that goes on where it was, each time it ends. It lists nothing: what is too old for that, it says.
+"""A watch that resumes after the last resource version when it ends.
 
-    WATCH from the last version ──ended, lost, refused──▶ WATCH from the last version     at most once a second
-                               └──410, 401, 403───────▶ raised
+    WATCH from the last version ──ended, lost, failed──▶ WATCH from the last version     at most once a second
+                               └──410, 401, 403──────▶ raised
 
-An informer does more: it lists again, and keeps what it saw.
+It does not list. An informer also relists and keeps a store.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ __all__ = ["RetryWatcher", "Watchable"]
 
 _log = logging.getLogger(__name__)
 
-_SHORTEST = 1.0
-_BEYOND_RETRY = (GoneError, ForbiddenError, UnauthorizedError)
+_MIN_INTERVAL = 1.0
+_FINAL_ERRORS = (GoneError, ForbiddenError, UnauthorizedError)
 _UNREADABLE = "ClientWatchDecoding"
 
 T = TypeVar("T", bound=Object)
 
 
 class Watchable(Protocol[T]):
-    """Can be watched from a version on: a ResourceClient, or any source of an informer."""
+    """Anything that can be watched: a ResourceClient, or another source of an informer."""
 
     def watch(
         self, *, resource_version: str, allow_watch_bookmarks: bool
@@ -49,33 +49,33 @@ class Watchable(Protocol[T]):
 
 
 class RetryWatcher(Generic[T]):
-    """Everything that happens after a version, for as long as the server remembers what came after the last one seen.
+    """Iterates over the events after a resource version, and resumes the watch when it ends or fails.
 
-    Raises what no further try can mend: ExpiredError, ForbiddenError, UnauthorizedError, an event that is unreadable.
+    Errors that a retry cannot fix are raised: ExpiredError, ForbiddenError, UnauthorizedError, an undecodable event.
     """
 
     def __init__(self, source: Watchable[T], resource_version: str, *, clock: Clock | None = None) -> None:
         if not hasattr(source, "watch"):
-            raise UsageError(f"{source!r} cannot be watched: give a client's resource, as client.core_v1.pods()")
+            raise UsageError(f"{source!r} cannot be watched: pass a ResourceClient, such as client.core_v1.pods()")
         if resource_version in ("", "0"):
             raise UsageError(
-                f"a RetryWatcher cannot start from version {resource_version!r}, which is another one each time; "
-                "list first, and start from the version of that list"
+                f"a RetryWatcher cannot start from resource version {resource_version!r}, which is not fixed; "
+                "list first, and pass the resource_version of the list"
             )
         self._source = source
         self._clock = clock or SystemClock()
         self._watch: AbstractAsyncContextManager[Any, Any] | None = None
         self._stream: AsyncIterator[WatchEvent[T] | ErrorEvent] | None = None
-        self._not_before = -math.inf  # when the next watch may begin
-        self._reading: asyncio.Timeout | None = None  # while somebody waits for an event
+        self._not_before = -math.inf  # when the next watch may start
+        self._reading: asyncio.Timeout | None = None  # while a task waits for an event
         self._is_closed = False
         self.resource_version = resource_version
-        """The last version seen."""
+        """The resource version of the last event."""
 
     async def aclose(self) -> None:
-        """Stop watching; whoever is reading sees the end."""
+        """Stop watching; a pending iteration ends."""
         if self._reading is None:
-            await self._leave()
+            await self._close_watch()
         elif not self._is_closed:
             self._reading.reschedule(asyncio.get_running_loop().time())
         self._is_closed = True
@@ -93,11 +93,11 @@ class RetryWatcher(Generic[T]):
         if self._reading:
             raise UsageError("another task is already reading this RetryWatcher")
         try:
-            # Its time is up when somebody closes this meanwhile.
+            # aclose() ends the wait by moving this timeout to now.
             async with asyncio.timeout(None) as self._reading:
                 while not self._is_closed:
-                    if news := await self._next():
-                        return news
+                    if event := await self._next():
+                        return event
         except TimeoutError:
             if not self._is_closed:
                 raise
@@ -107,41 +107,49 @@ class RetryWatcher(Generic[T]):
         finally:
             self._reading = None
             if self._is_closed:
-                await self._leave()
+                await self._close_watch()
         raise StopAsyncIteration
 
     async def _next(self) -> WatchEvent[T] | None:
-        """What comes next; None if the watch has ended, or told nothing of an object. Cancelled, it loses nothing."""
+        """Return the next event; None after a bookmark or the end of a watch. Cancellation loses no event."""
         try:
-            return self._news(await anext(self._stream or await self._enter()))
+            return self._accept(await anext(self._stream or await self._open_watch()))
         except StopAsyncIteration:
-            await self._leave()
+            await self._close_watch()
         except (APIError, TransportError) as error:
-            await self._leave()
+            await self._close_watch()
             if _is_final(error):
                 raise
             self._not_before = max(self._not_before, self._clock.monotonic() + (suggests_delay(error) or 0.0))
-            _log.info("a watch was interrupted after version %s: %s", self.resource_version, error)
+            _log.info(
+                "The watch of %r was interrupted after resource version %s: %s",
+                self._source,
+                self.resource_version,
+                error,
+                extra={"resource_version": self.resource_version},
+            )
         return None
 
-    async def _enter(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
+    async def _open_watch(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
         if (left := self._not_before - self._clock.monotonic()) > 0:
             await self._clock.sleep(left)
-        self._not_before = self._clock.monotonic() + _SHORTEST
+        self._not_before = self._clock.monotonic() + _MIN_INTERVAL
         watch = self._source.watch(resource_version=self.resource_version, allow_watch_bookmarks=True)
         self._stream, self._watch = await watch.__aenter__(), watch
         return self._stream
 
-    async def _leave(self) -> None:
+    async def _close_watch(self) -> None:
         watch, self._watch, self._stream = self._watch, None, None
         if watch is not None:
             await watch.__aexit__(None, None, None)
 
-    def _news(self, event: WatchEvent[T] | ErrorEvent) -> WatchEvent[T] | None:
+    def _accept(self, event: WatchEvent[T] | ErrorEvent) -> WatchEvent[T] | None:
         if isinstance(event, ErrorEvent):
             raise event.error
         if not event.object.resource_version:
-            raise WatchClosedError(f"{event.object.describe()} came without a version: the watch cannot go on from it")
+            raise WatchClosedError(
+                f"the event of {event.object.describe()} has no resourceVersion, so the watch cannot be resumed"
+            )
         self.resource_version = event.object.resource_version
         return None if isinstance(event, BookmarkEvent) else event
 
@@ -151,4 +159,4 @@ class RetryWatcher(Generic[T]):
 
 def _is_final(error: APIError | TransportError) -> bool:
     is_unreadable = isinstance(error, APIError) and any(cause.reason == _UNREADABLE for cause in error.causes)
-    return is_unreadable or isinstance(error, _BEYOND_RETRY)
+    return is_unreadable or isinstance(error, _FINAL_ERRORS)

@@ -1,11 +1,11 @@
-"""Waits for events: for one that meets a condition, then for one that meets the next. `waiting.py` waits for states."""
+"""Waits for events that meet a sequence of conditions. `wait_for.py` waits for the state of an object."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable
 from typing import TypeVar
 
-from listwatch.api.event_conditions import EventConditions, describe_last
+from listwatch.api.predicates import EventConditions, describe_last
 from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.client.wait.retry_watcher import RetryWatcher, Watchable
 from listwatch.clock import Clock, SystemClock, time_limit
@@ -17,7 +17,7 @@ __all__ = ["EventCondition", "until", "until_without_retry"]
 T = TypeVar("T", bound=Object)
 
 EventCondition = Callable[[WatchEvent[T]], bool]
-"""Whether an event is the one; what it raises ends the waiting."""
+"""A predicate of an event. An exception ends the wait."""
 
 
 async def until(
@@ -28,9 +28,9 @@ async def until(
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> WatchEvent[T]:
-    """The event that met the last of the conditions, which are met in turn by what happens after that version.
+    """Watch from a resource version until the conditions are met in turn; return the event that met the last one.
 
-    Interruptions are made good as by a RetryWatcher. WaitTimeoutError after `timeout` seconds, with the `last` event.
+    The watch resumes as a RetryWatcher does. WaitTimeoutError after `timeout` seconds, with the `last` event.
     """
     async with RetryWatcher(source, resource_version, clock=clock) as events:
         return await until_without_retry(events, condition, *then, timeout=timeout, clock=clock)
@@ -43,7 +43,7 @@ async def until_without_retry(
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> WatchEvent[T]:
-    """The same over one watch: WatchClosedError if that ends first. One event may meet several conditions in turn."""
+    """Wait as `until` does, but on one open watch: WatchClosedError if it ends before the conditions are met."""
     conditions = EventConditions([condition, *then])
     last: WatchEvent[T] | ErrorEvent | None = None
     try:
@@ -54,6 +54,6 @@ async def until_without_retry(
                 if conditions.are_met_by(last):
                     return last
     except TimeoutError:
-        message = f"waited {timeout} s in vain for {conditions}; {describe_last(last)}"
+        message = f"timed out after {timeout} s waiting for {conditions}; {describe_last(last)}"
         raise WaitTimeoutError(message, last=last) from None
     raise WatchClosedError(f"the watch ended while waiting for {conditions}; {describe_last(last)}")

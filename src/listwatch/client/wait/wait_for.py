@@ -1,9 +1,9 @@
-"""Waits until an object is as somebody wants it, by watching it: nothing is asked for over and over.
+"""Waits until an object meets a condition, by watching it; there is no polling.
 
     await wait_for(client.apps_v1.deployments("default"), "web", ready, timeout=120)
     await wait_for(pods, "web-0", "condition=Ready=False")
 
-`conditions.py` has what can be waited for; any function of an object, or of None where there is none, will do as well.
+A condition is one of `conditions.py`, its string form, or any function of an object, or of None if it does not exist.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from random import Random
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from listwatch.api.predicates import check_predicate
 from listwatch.api.watch_events import DeletedEvent
 from listwatch.backoff import REFLECTOR_BACKOFF
-from listwatch.client.resources.resource_reader import ResourceReader
+from listwatch.client.resources.base_resource_client import BaseResourceClient
 from listwatch.client.wait.conditions import parse_condition
 from listwatch.client.wait.retry_watcher import RetryWatcher
 from listwatch.clock import Clock, SystemClock, time_limit
@@ -29,21 +29,21 @@ T = TypeVar("T", bound=Object)
 
 
 async def wait_for(
-    client: ResourceReader[T],
+    client: BaseResourceClient[T],
     name: str,
     condition: Callable[[T | None], bool] | str,
     *,
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> T | None:
-    """The object as it was when the condition was first true; None where the condition is that there is none.
+    """Wait until the object meets the condition; return it, or None if the condition is met by its absence.
 
-    WaitTimeoutError after `timeout` seconds, with the `last` state seen. Errors of the first list are raised.
+    WaitTimeoutError after `timeout` seconds, with the `last` state. An error of the first list is raised.
     """
-    is_met: Callable[[Any], bool] = parse_condition(condition) if isinstance(condition, str) else condition
-    check_predicate(is_met, "condition: give a function of an object, or a text as 'ready'")
-    if not isinstance(client, ResourceReader):
-        raise UsageError(f"{client!r} cannot be waited in: give a client's resource, as client.core_v1.pods('default')")
+    is_met: Callable[[T | None], bool] = parse_condition(condition) if isinstance(condition, str) else condition
+    check_predicate(is_met, "condition: pass a function of an object, or a string such as 'ready'")
+    if not isinstance(client, BaseResourceClient):
+        raise UsageError(f"{client!r} is not a ResourceClient: pass one, such as client.core_v1.pods('default')")
     clock = clock or SystemClock()
     last: T | None = None
     try:
@@ -52,14 +52,14 @@ async def wait_for(
                 if is_met(last):
                     break
     except TimeoutError:
-        state = "it is not there" if last is None else f"last seen as {last!r}"
-        message = f"waited {timeout} s for {name!r} of {client!r} to be {_words(is_met)}: {state}"
+        state = "it does not exist" if last is None else f"its last state is {last!r}"
+        message = f"timed out after {timeout} s waiting for {name!r} of {client!r} to be {_name_of(is_met)}: {state}"
         raise WaitTimeoutError(message, last=last) from None
     return last
 
 
-async def _states(client: ResourceReader[T], name: str, clock: Clock) -> AsyncGenerator[T | None]:
-    """The object now and after each change, None where there is none."""
+async def _states(client: BaseResourceClient[T], name: str, clock: Clock) -> AsyncGenerator[T | None]:
+    """Yield the object now and after each change; None if it does not exist."""
     selected = client.selecting(field_selector={"metadata.name": name})
     delays = REFLECTOR_BACKOFF.delays(Random())
     while True:
@@ -73,5 +73,5 @@ async def _states(client: ResourceReader[T], name: str, clock: Clock) -> AsyncGe
             await clock.sleep(next(delays))
 
 
-def _words(condition: Callable[[Any], bool]) -> str:
+def _name_of(condition: object) -> str:
     return getattr(condition, "__name__", "") or str(condition)

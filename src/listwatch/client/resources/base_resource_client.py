@@ -1,0 +1,405 @@
+"""The operations on a resource that need no body of its kind: get, list, watch, patch, delete.
+
+`resource_client.py` adds create, update, apply and subresources. An informer needs only `list` and `watch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Generic, Self, TypeVar
+
+import msgspec
+
+from listwatch.api.options import (
+    FieldValidation,
+    PropagationPolicy,
+    QueryValue,
+    delete_options,
+    query_parameters,
+    selector_parameters,
+)
+from listwatch.api.patches import Patch, PatchTypeLike, default_patch_type, encode_patch, parse_patch_type
+from listwatch.client.discovery.rest_mapper import is_builtin
+from listwatch.client.resources.pager import PAGE_SIZE, Pager
+from listwatch.client.rest.byte_stream import ByteStream
+from listwatch.client.rest.request import Request
+from listwatch.client.rest.rest_client import RESTClient
+from listwatch.client.rest.result import Result
+from listwatch.client.rest.sender import Stream
+from listwatch.client.rest.watch_stream import WatchStream, patience_for
+from listwatch.cooperative import run_sliced
+from listwatch.errors import RequestError
+from listwatch.meta import Resource
+from listwatch.objects.object import Object
+from listwatch.objects.object_list import ObjectList
+from listwatch.objects.wire import DECODE_FAILURES
+from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+
+__all__ = ["BaseResourceClient", "ResourceFinder"]
+
+T = TypeVar("T", bound=Object)
+
+ResourceFinder = Callable[[], Awaitable[Resource]]
+"""Finds the resource by discovery, before the first request."""
+
+
+class BaseResourceClient(Generic[T]):
+    """The objects of one resource, in one namespace or in all."""
+
+    # The media types requested for objects and lists; empty for plain JSON.
+    _accept_object: str = ""
+    _accept_list: str = ""
+
+    def __init__(
+        self,
+        rest: RESTClient,
+        kind: type[T],
+        resource: Resource | ResourceFinder,
+        *,
+        namespace: str = "",
+        name: str = "",
+    ) -> None:
+        self._kind = kind
+        self._resource = resource if isinstance(resource, Resource) else None
+        self._find = None if isinstance(resource, Resource) else resource
+        self._namespace = namespace
+        self._name = name or (str(self._resource.group_resource) if self._resource else kind.__name__)
+        self._selectors: dict[str, str] = {}
+        self._rest = rest.for_group_version(self._resource.api_version) if self._resource else rest
+
+    # --- scope -------------------------------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> type[T]:
+        """The class that objects are decoded as."""
+        return self._kind
+
+    @property
+    def resource(self) -> Resource | None:
+        """The resource; None until a dynamic client has found it by discovery."""
+        return self._resource
+
+    def namespace(self, namespace: str) -> Self:
+        """Return a client for one namespace; "" is all namespaces."""
+        other = self._copy()
+        other._namespace = namespace
+        return other
+
+    def selecting(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+    ) -> Self:
+        """Return a client whose list, watch and delete_collection use these selectors, in addition to earlier ones.
+
+        Selectors are strings, mappings or selector objects. A shard selector is a string that names a range of uids.
+        """
+        other = self._copy()
+        other._selectors = self._combined(label_selector, field_selector, shard_selector)
+        return other
+
+    def without_managed_fields(self) -> Self:
+        """Return a client that asks the server to omit `managedFields`; older servers send them all the same."""
+        other = self._copy()
+        other._accept_object = _without_managed_fields(self._accept_object)
+        other._accept_list = _without_managed_fields(self._accept_list)
+        return other
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    async def get(self, name: str, *, resource_version: str = "") -> T:
+        """Get one object, at least as new as the resource version; "0" accepts any version from the server's cache."""
+        request = await self._request("GET", name)
+        result = await request.params(query_parameters(resource_version=resource_version)).do()
+        return result.into(self._kind)
+
+    async def list(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        limit: int | None = None,
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        timeout_seconds: int | None = None,
+    ) -> ObjectList[T]:
+        """List all objects, in pages of 500. With a limit, return one page; with limit 0, everything in one response.
+
+        `continue_token` is the API's parameter `continue`, which is a keyword in Python.
+        """
+        page = partial(self._list_page, self._combined(label_selector, field_selector, shard_selector), timeout_seconds)
+        options = {
+            "continue_token": continue_token,
+            "resource_version": resource_version,
+            "resource_version_match": resource_version_match,
+        }
+        return await (Pager(page).list(**options) if limit is None else page(limit=limit, **options))
+
+    def pages(
+        self,
+        *,
+        page_size: int = PAGE_SIZE,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+    ) -> AsyncIterator[ObjectList[T]]:
+        """Iterate over the pages of a list, with only a few pages in memory at a time.
+
+        ExpiredError if the server no longer has the version of the first page. Its `continue_token` resumes the list
+        with newer objects, which is not a consistent snapshot.
+        """
+        page = partial(self._list_page, self._combined(label_selector, field_selector, shard_selector), None)
+        return Pager(page, page_size=page_size).pages(
+            continue_token=continue_token,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+        )
+
+    def watch(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        send_initial_events: bool | None = None,
+        allow_watch_bookmarks: bool = False,
+        timeout_seconds: int | None = None,
+    ) -> WatchStream[T]:
+        """Watch changes after a resource version, until the server ends the watch.
+
+        Without a version the watch starts with the existing objects. It does not resume by itself: use a RetryWatcher
+        or an informer.
+        """
+        parameters: dict[str, QueryValue] = {
+            **self._combined(label_selector, field_selector, shard_selector),
+            **query_parameters(
+                watch=True,
+                resource_version=resource_version,
+                resource_version_match=resource_version_match,
+                send_initial_events=send_initial_events,
+                allow_watch_bookmarks=allow_watch_bookmarks,
+                timeout_seconds=timeout_seconds,
+            ),
+        }
+
+        async def open_watch() -> Stream | None:
+            request = await self._collection_request("GET")
+            return await request.params(parameters).open_watch()
+
+        return WatchStream(
+            ByteStream(open_watch),
+            self._kind,
+            patience=patience_for(timeout_seconds),
+            initial=bool(send_initial_events),
+            doing=f"watch {self._name}",
+        )
+
+    # --- changing ----------------------------------------------------------------------------------------------------
+
+    async def patch(
+        self,
+        name: str,
+        patch: Patch,
+        *,
+        type: PatchTypeLike | None = None,
+        subresource: str = "",
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation = "",
+        force: bool = False,
+    ) -> T:
+        """Patch an object.
+
+        Without a type, a list is a JSON patch; a mapping is a strategic merge patch for built-in kinds and a merge
+        patch for custom ones. `force` is for apply patches.
+        """
+        request = await self._request("PATCH", name, *filter(None, (subresource,)))
+        chosen = default_patch_type(patch, is_builtin=self._is_builtin) if type is None else parse_patch_type(type)
+        options = query_parameters(
+            dry_run=dry_run, field_manager=field_manager, field_validation=field_validation, force=force
+        )
+        request.header("Content-Type", chosen.content_type).params(options).body(encode_patch(patch, chosen))
+        return (await request.do()).into(self._kind)
+
+    async def delete(
+        self,
+        name: str,
+        *,
+        propagation_policy: PropagationPolicy = "",
+        grace_period_seconds: int | None = None,
+        uid: str = "",
+        resource_version: str = "",
+        dry_run: bool = False,
+        ignore_store_read_error_with_cluster_breaking_potential: bool = False,
+    ) -> T | None:
+        """Delete an object. Return it if the server sent it, else None.
+
+        An object with finalizers or a grace period still exists afterwards, with a deletion timestamp. `uid` and
+        `resource_version` are preconditions: ConflictError if the object has other ones.
+        """
+        request = await self._request("DELETE", name)
+        options = delete_options(
+            propagation_policy=propagation_policy,
+            grace_period_seconds=grace_period_seconds,
+            uid=uid,
+            resource_version=resource_version,
+            dry_run=dry_run,
+            ignore_store_read_error_with_cluster_breaking_potential=(
+                ignore_store_read_error_with_cluster_breaking_potential
+            ),
+        )
+        result = await request.body(options).do()
+        return None if _is_status(result) else result.into(self._kind)
+
+    async def delete_collection(
+        self,
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        shard_selector: str = "",
+        propagation_policy: PropagationPolicy = "",
+        grace_period_seconds: int | None = None,
+        dry_run: bool = False,
+        limit: int | None = None,
+        continue_token: str = "",
+        resource_version: str = "",
+        resource_version_match: str = "",
+        timeout_seconds: int | None = None,
+        ignore_store_read_error_with_cluster_breaking_potential: bool = False,
+    ) -> ObjectList[T]:
+        """Delete all selected objects, without selectors all of the namespace. Return the deleted objects."""
+        request = await self._collection_request("DELETE", accept=self._accept_list)
+        request.params(self._combined(label_selector, field_selector, shard_selector))
+        parameters = query_parameters(
+            limit=limit,
+            continue_token=continue_token,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            timeout_seconds=timeout_seconds,
+        )
+        if timeout_seconds:
+            request.timeout(timeout_seconds)
+        options = delete_options(
+            propagation_policy=propagation_policy,
+            grace_period_seconds=grace_period_seconds,
+            dry_run=dry_run,
+            ignore_store_read_error_with_cluster_breaking_potential=(
+                ignore_store_read_error_with_cluster_breaking_potential
+            ),
+        )
+        result = await request.params(parameters).body(options).do()
+        return ObjectList[T]() if _is_status(result) else result.into_list(self._kind)
+
+    # --- requests ----------------------------------------------------------------------------------------------------
+
+    def _copy(self) -> Self:
+        # `copy.copy` takes four times as long, and programs call `pods(namespace)` before every request.
+        other = self.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    async def _list_page(
+        self,
+        selectors: dict[str, str],
+        timeout_seconds: int | None,
+        *,
+        limit: int,
+        continue_token: str,
+        resource_version: str,
+        resource_version_match: str,
+    ) -> ObjectList[T]:
+        request = await self._collection_request("GET", accept=self._accept_list)
+        if timeout_seconds:
+            request.timeout(timeout_seconds)
+        parameters = query_parameters(
+            limit=limit or None,
+            continue_token=continue_token,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            timeout_seconds=timeout_seconds,
+        )
+        result = await request.params(selectors).params(parameters).do()
+        return await run_sliced(result.reading_list(self._kind))
+
+    async def _request(self, method: str, name: str, *subresource: str, namespace: str | None = None) -> Request:
+        """Build a request for one object or a subresource of it."""
+        # Checked here: a name such as None must never turn into a request for the whole collection.
+        if not isinstance(name, str):
+            raise RequestError(f"{self._name}: the name must be a str, not {name!r}")
+        request = (await self._collection_request(method, name=name, namespace=namespace)).name(name)
+        return request.subresource(*subresource) if subresource else request
+
+    async def _collection_request(
+        self, method: str, *, name: str | None = None, namespace: str | None = None, accept: str | None = None
+    ) -> Request:
+        """Build a request for the collection, or for an object whose name is added by the caller."""
+        resource = self._resource or await self._find_resource()
+        scope = self._namespace if namespace is None else namespace
+        _check_namespace(resource, scope, name, method)
+        request = self._rest.verb(method).resource(resource.plural)
+        if scope:
+            request.namespace(scope)
+        if accepted := self._accept_object if accept is None else accept:
+            request.header("Accept", accepted)
+        return request
+
+    async def _find_resource(self) -> Resource:
+        if self._resource is None:
+            assert self._find is not None
+            self._resource = await self._find()
+            self._rest = self._rest.for_group_version(self._resource.api_version)
+        return self._resource
+
+    def _combined(
+        self, label_selector: LabelSelectorLike, field_selector: FieldSelectorLike, shard_selector: str
+    ) -> dict[str, str]:
+        """Return the query parameters of this client's selectors and these."""
+        given, own = selector_parameters(label_selector, field_selector, shard_selector), self._selectors
+        return {name: ",".join(filter(None, (own.get(name), given.get(name)))) for name in own | given}
+
+    @property
+    def _is_builtin(self) -> bool:
+        return self._resource is not None and is_builtin(self._resource)
+
+    def __repr__(self) -> str:
+        namespace = f" in {self._namespace}" if self._namespace else ""
+        selectors = "".join(f" {name}={text}" for name, text in self._selectors.items())
+        return f"<{type(self).__name__} of {self._name}{namespace}{selectors}>"
+
+
+def _without_managed_fields(accept: str) -> str:
+    accepted = accept or "application/json"
+    return f"{accepted.split(',')[0]};drop=metadata.managedFields,{accepted}"
+
+
+def _check_namespace(resource: Resource, namespace: str, name: str | None, method: str) -> None:
+    if namespace and not resource.namespaced:
+        raise RequestError(f"{resource.group_resource} are cluster-scoped; remove the namespace {namespace!r}")
+    if resource.namespaced and not namespace and (name is not None or method == "POST"):
+        what = f"{resource.group_resource} {name!r}" if name else f"a new object of {resource.group_resource}"
+        raise RequestError(f"{what} needs a namespace: select one, as in .namespace('default')")
+
+
+class _TypeMeta(msgspec.Struct, gc=False):
+    kind: str = ""
+
+
+_type_metas = msgspec.json.Decoder(_TypeMeta)
+
+
+def _is_status(result: Result) -> bool:
+    """Whether the response is a Status or empty, instead of an object."""
+    try:
+        return not result.raw or _type_metas.decode(result.raw).kind == "Status"
+    except DECODE_FAILURES:
+        return False  # decoding it as an object raises the error
