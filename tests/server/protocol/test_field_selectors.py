@@ -31,7 +31,7 @@ def stored(tree: dict[str, Any], path: str = "ns/x", revision: int = 1) -> Store
 def selection(path: str, fields: str = "", labels: str = "", namespace: str = "") -> Selection:
     asked = resource(path)
     return Selection(
-        REGISTRY.storage_form(asked).group_resource,
+        REGISTRY.stored_as(asked).group_resource,
         namespace,
         LabelSelector.parse(labels),
         check_fields(FieldSelector.parse(fields), asked),

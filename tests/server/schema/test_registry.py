@@ -42,18 +42,18 @@ def test_all_versions_of_a_resource_share_a_storage_id(builtin):
         find(builtin, "autoscaling/v2/horizontalpodautoscalers"),
     )
     assert builtin.storage_id(old) == builtin.storage_id(new) == "autoscaling/horizontalpodautoscalers"
-    assert builtin.storage_form(old) is new
+    assert builtin.stored_as(old) is new
 
 
 def test_a_resource_of_only_an_old_version_is_stored_in_that_version(builtin):
     candidates = find(builtin, "coordination.k8s.io/v1alpha2/leasecandidates")
-    assert builtin.storage_form(candidates).version == "v1beta1"
+    assert builtin.stored_as(candidates).version == "v1beta1"
 
 
 def test_events_are_one_resource_in_two_groups(builtin):
     core, other = find(builtin, "v1/events"), find(builtin, "events.k8s.io/v1/events")
     assert builtin.storage_id(core) == builtin.storage_id(other) == "/events"
-    assert builtin.storage_form(other) is core
+    assert builtin.stored_as(other) is core
 
 
 @pytest.mark.parametrize(

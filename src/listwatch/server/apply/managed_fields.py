@@ -329,10 +329,10 @@ class FieldManagers:
 
     def shape(self, resource: Resource) -> MergeShape:
         """Return the merge shape of a resource's objects."""
-        if version := self._definitions.version(resource):
-            return self._custom_shape(version)
-        known = self._schema.type_of(resource.api_version, resource.kind)
-        return self._builtin_shape(known.name) if known else self._undefined
+        if known := self._schema.type_of(resource.api_version, resource.kind):
+            return self._builtin_shape(known.name)
+        version = self._definitions.version(resource)
+        return self._custom_shape(version) if version else self._undefined
 
     def _shape_of_version(self, version: CustomVersion) -> MergeShape:
         return custom_shape(version.schema, self._schema)

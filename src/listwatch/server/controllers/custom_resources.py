@@ -160,21 +160,21 @@ class CustomResources:
                 self._on_object, resource=definition.storage_id
             )
         self._served[definition.name] = definition
-        self._objects.definitions.put(definition)
+        self._objects.definitions.add(definition)
         if before and before.serves_like(definition):
             return
         if before:
             self._withdraw(before)
         for version in definition.served():
             self._objects.registry.add(
-                version.resource, CUSTOM_RESOURCE, stored_as=definition.form, selectable=version.selectable
+                version.resource, CUSTOM_RESOURCE, stored_as=definition.stored_as, selectable=version.selectable
             )
 
     def _stop_serving(self, name: str) -> None:
         if definition := self._served.pop(name, None):
             self._subscriptions.pop(name)()
             self._withdraw(definition)
-            self._objects.definitions.discard(definition)
+            self._objects.definitions.remove(definition)
 
     def _withdraw(self, definition: Definition) -> None:
         self._end_watches(definition.storage_id)
@@ -192,7 +192,7 @@ class CustomResources:
         stored = self._write_status(stored, tree, status)
         self._pending.pop(definition.name, None)
         for each in tuple(self._storage.scan(definition.storage_id)):
-            request = APIRequest("delete", definition.form, each.key.namespace, each.key.name, user=_SERVER)
+            request = APIRequest("delete", definition.stored_as, each.key.namespace, each.key.name, user=_SERVER)
             self._deleter.delete(request, each, DeleteOptions())
         if not self._storage.count(definition.storage_id):
             self._finalize(stored)

@@ -241,7 +241,7 @@ class GarbageCollector:
         user: User = _GARBAGE_COLLECTOR,
     ) -> None:
         if stored := self._storage.get(*place):
-            resource = self._registry.stored_under(place.storage_id)
+            resource = self._registry.by_storage_id(place.storage_id)
             request = APIRequest("delete", resource, place.key.namespace, place.key.name, user=user, method="DELETE")
             self._deleter.delete(request, stored, DeleteOptions(policy=policy, grace=grace))
 

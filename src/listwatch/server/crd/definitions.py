@@ -87,7 +87,7 @@ class Definition:
         return "deletionTimestamp" in self._metadata
 
     @cached_property
-    def form(self) -> Resource:
+    def stored_as(self) -> Resource:
         """The resource in the version that is stored."""
         name = next(text_at(each, "name") for each in objects_at(self._spec, "versions") if each.get("storage"))
         return self.versions[name].resource
@@ -105,13 +105,13 @@ class Definition:
         """Whether all stored objects were written by the current schema of the only version."""
         return len(self.versions) == 1 and integer_at(self._metadata, "generation") == 1
 
-    def sent(self, stored: Stored, version: str) -> bytes:
+    def encoded(self, stored: Stored, version: str) -> bytes:
         """Return the bytes of a stored object in a version."""
         if self._is_stored_as_sent:
             return stored.value
-        return encode_object(self.converted(msgspec.json.decode(stored.value), version))
+        return encode_object(self.convert(msgspec.json.decode(stored.value), version))
 
-    def converted(self, tree: JSONObject, version: str) -> JSONObject:
+    def convert(self, tree: JSONObject, version: str) -> JSONObject:
         """Return a stored object in a version: versions differ only in their schemas. The tree may be changed."""
         written_in = self.versions.get(text_at(tree, "apiVersion").rpartition("/")[2])
         if written_in:
@@ -184,13 +184,13 @@ class Definitions:
     def __bool__(self) -> bool:
         return bool(self._known)
 
-    def put(self, definition: Definition) -> None:
-        self._known[definition.form.group_resource] = definition
+    def add(self, definition: Definition) -> None:
+        self._known[definition.stored_as.group_resource] = definition
 
-    def discard(self, definition: Definition) -> None:
-        self._known.pop(definition.form.group_resource, None)
+    def remove(self, definition: Definition) -> None:
+        self._known.pop(definition.stored_as.group_resource, None)
 
-    def of(self, resource: Resource) -> Definition | None:
+    def get(self, resource: Resource) -> Definition | None:
         """Return the definition of a resource; None if it has none."""
         return self._known.get(resource.group_resource) if self._known else None
 
@@ -199,9 +199,9 @@ class Definitions:
         definition = self._known.get(resource.group_resource) if self._known else None
         return definition.versions.get(resource.version) if definition else None
 
-    def check_accepting(self, resource: Resource, name: str) -> None:
+    def check_not_terminating(self, resource: Resource, name: str) -> None:
         """Raise ForbiddenError if the definition is being deleted, so that objects cannot be created."""
-        definition = self.of(resource)
+        definition = self.get(resource)
         if definition and definition.is_terminating:
             why = "create not allowed while custom resource definition is terminating"
             raise ForbiddenError.of(resource.plural, name, why, group=resource.group)

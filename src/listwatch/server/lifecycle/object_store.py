@@ -82,11 +82,11 @@ class ObjectStore:
         target = self._targets.get(known)
         if target is None:
             target = self._targets[known] = Target(
-                stored_as=registry.storage_form(resource),
+                stored_as=registry.stored_as(resource),
                 traits=registry.traits(resource),
                 storage_id=registry.storage_id(resource),
                 is_built_in=self.schema.type_of(resource.api_version, resource.kind) is not None,
-                is_custom=self.definitions.of(resource) is not None,
+                is_custom=self.definitions.get(resource) is not None,
             )
         return target
 
@@ -108,8 +108,8 @@ class ObjectStore:
 
     def encode_all(self, stored: Sequence[Stored], resource: Resource) -> Sequence[bytes]:
         target = self.target(resource)
-        if target.is_custom and (definition := self.definitions.of(resource)):
-            return [definition.sent(each, resource.version) for each in stored]
+        if target.is_custom and (definition := self.definitions.get(resource)):
+            return [definition.encoded(each, resource.version) for each in stored]
         if target.stored_as is resource:
             return [each.value for each in stored]
         return [encode_object(convert(decode_stored(each), resource.gvk)) for each in stored]
@@ -117,8 +117,8 @@ class ObjectStore:
     def load(self, stored: Stored, target: Target) -> JSONObject:
         """Decode a stored object in the version that is stored now; the caller may change the result."""
         tree = decode_stored(stored)
-        if target.is_custom and (definition := self.definitions.of(target.stored_as)):
-            return definition.converted(tree, target.stored_as.version)
+        if target.is_custom and (definition := self.definitions.get(target.stored_as)):
+            return definition.convert(tree, target.stored_as.version)
         return tree
 
     # --- Write

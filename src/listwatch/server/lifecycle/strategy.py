@@ -328,7 +328,7 @@ def prepare_for_status_update(new: JSONObject, old: JSONObject, resource: Resour
     result: JSONObject = {**old, "metadata": metadata}
     _copy_member("status", result, new)
     _keep_server_metadata(metadata, before)
-    for name in _CLIENT_METADATA if traits.status_is_alone else _KEPT_BY_STATUS.get(resource.kind, ()):
+    for name in _CLIENT_METADATA if traits.has_isolated_status else _KEPT_BY_STATUS.get(resource.kind, ()):
         _copy_member(name, metadata, before)
     return result
 

@@ -182,7 +182,7 @@ def _read_selectors(query: Query) -> tuple[LabelSelector, FieldSelector]:
 def _selection(request: APIRequest, registry: Registry, labels: LabelSelector, fields: FieldSelector) -> Selection:
     selectable = registry.selectable_fields(request.resource)
     return Selection(
-        stored_as=registry.storage_form(request.resource).group_resource,
+        stored_as=registry.stored_as(request.resource).group_resource,
         namespace=request.namespace,
         labels=labels,
         fields=_with_name(check_fields(fields, request.resource, selectable), request.name),

@@ -217,7 +217,7 @@ def route(
     headers = headers or {}
     content_type, accept = headers.get("Content-Type", ""), headers.get("Accept", "")
     asked = info.method, info.path, info.query.flag("watch")
-    known: tuple[_Place, str] | None = registry.collections.get(asked)
+    known: tuple[_Place, str] | None = registry.route_cache.get(asked)
     if not known and not _leads_to_resources(info, registry):
         return _non_resource(info, headers, user)
     place, verb = known or _find(info, registry)
@@ -248,9 +248,9 @@ def route(
 def _remember(asked: tuple[str, str, bool], place: _Place, verb: str, registry: Registry) -> None:
     """Collections are few and asked for again, objects are many. To find one anew is a twentieth of a small write."""
     if not place.parts and len(asked[1]) <= _SHORT:
-        if len(registry.collections) >= _MAX_REMEMBERED:
-            registry.collections.clear()
-        registry.collections[asked] = place, verb
+        if len(registry.route_cache) >= _MAX_REMEMBERED:
+            registry.route_cache.clear()
+        registry.route_cache[asked] = place, verb
 
 
 def _non_resource(info: RequestInfo, headers: Mapping[str, str], user: User) -> NonResourceRequest:

@@ -29,12 +29,12 @@ class Traits:
     """An update without a resourceVersion overwrites the object."""
     has_generation: bool = False
     """`metadata.generation` counts the changes of the desired state."""
-    status_is_alone: bool = False
+    has_isolated_status: bool = False
     """The status subresource changes nothing but the status, not even labels."""
     name_rule: NameRule = "dns_subdomain"
 
 
-CUSTOM_RESOURCE = Traits(unconditional_update=False, has_generation=True, status_is_alone=True)
+CUSTOM_RESOURCE = Traits(unconditional_update=False, has_generation=True, has_isolated_status=True)
 
 # A resource with two names, stored under the older one.
 _STORED_AS = {("events.k8s.io", "events"): ("", "events")}
@@ -109,7 +109,7 @@ def builtin_traits(resource: Resource) -> Traits:
         create_on_update=name in _CREATED_ON_UPDATE,
         unconditional_update=name not in _UPDATED_CONDITIONALLY,
         has_generation=name in _WITH_GENERATION,
-        status_is_alone=name in _WITH_ISOLATED_STATUS,
+        has_isolated_status=name in _WITH_ISOLATED_STATUS,
         name_rule=next((rule for rule, names in _NAME_RULES.items() if name in names), "dns_subdomain"),
     )
 
@@ -120,13 +120,13 @@ class Registry:
     def __init__(self, resources: Iterable[Resource] = ()) -> None:
         self._served: dict[str, dict[str, dict[str, Resource]]] = {}
         self._traits: dict[tuple[str, str], Traits] = {}
-        self._declared_forms: dict[str, Resource] = {}
-        self._storage_forms: dict[str, Resource] = {}
+        self._declared_storage: dict[str, Resource] = {}
+        self._storage_cache: dict[str, Resource] = {}
         """A cache, cleared with each change."""
         self._selectable: dict[Resource, tuple[str, ...]] = {}
         self._custom_only: frozenset[str] | None = None
         """A cache, cleared with each change."""
-        self.collections: dict[tuple[str, str, bool], Any] = {}
+        self.route_cache: dict[tuple[str, str, bool], Any] = {}
         """The cache of `protocol.routes`, cleared with each change."""
         self._generation = 0
         for resource in resources:
@@ -156,7 +156,7 @@ class Registry:
         `selectable` are the fields that field selectors support, beside name and namespace.
         """
         if stored_as:
-            self._declared_forms[self.storage_id(resource)] = stored_as
+            self._declared_storage[self.storage_id(resource)] = stored_as
         if selectable is not None:
             self._selectable[resource] = selectable
         versions = self._served.setdefault(resource.group, {})
@@ -167,7 +167,7 @@ class Registry:
 
     def remove(self, resource: Resource) -> None:
         """Stop serving a resource in this version; a group without resources is no longer served."""
-        self._declared_forms.pop(self.storage_id(resource), None)
+        self._declared_storage.pop(self.storage_id(resource), None)
         versions = self._served[resource.group]
         self._selectable.pop(versions[resource.version].pop(resource.plural), None)
         if not versions[resource.version]:
@@ -178,8 +178,8 @@ class Registry:
 
     def _changed(self) -> None:
         self._generation += 1
-        self._storage_forms.clear()
-        self.collections.clear()
+        self._storage_cache.clear()
+        self.route_cache.clear()
         self._custom_only = None
 
     def lookup(self, group: str, version: str, plural: str) -> Resource | None:
@@ -217,25 +217,25 @@ class Registry:
         """Return the selectable fields that a definition declares; None for a resource without definition."""
         return self._selectable.get(resource) if self._selectable else None
 
-    def storage_form(self, resource: Resource) -> Resource:
+    def stored_as(self, resource: Resource) -> Resource:
         """Return the resource in the version that is stored; the resource itself if it is no longer served."""
         if resource.group not in self._served:
             return resource
-        return self.stored_under(self.storage_id(resource), otherwise=resource)
+        return self.by_storage_id(self.storage_id(resource), otherwise=resource)
 
     def storage_id(self, resource: Resource) -> str:
         """Return the id of a resource in the storage, equal for all versions."""
         group, plural = _STORED_AS.get((resource.group, resource.plural), (resource.group, resource.plural))
         return f"{group}/{plural}"
 
-    def stored_under(self, storage_id: str, *, otherwise: Resource | None = None) -> Resource:
+    def by_storage_id(self, storage_id: str, *, otherwise: Resource | None = None) -> Resource:
         """Return the resource with a storage id, in the version that is stored: the declared or the preferred one."""
-        found = self._storage_forms.get(storage_id) or self._declared_forms.get(storage_id)
+        found = self._storage_cache.get(storage_id) or self._declared_storage.get(storage_id)
         if found is None:
             group, _, plural = storage_id.rpartition("/")
             served = (each for version in self.versions(group) if (each := self.lookup(group, version, plural)))
             found = next(served, otherwise)
             if found is None:
                 raise LookupError(f"no served resource has the storage id {storage_id}")
-        self._storage_forms[storage_id] = found
+        self._storage_cache[storage_id] = found
         return found

@@ -201,7 +201,7 @@ class Pipeline:
         name = text_at(body.tree, "metadata", "name")
         check_namespace_accepts(self._storage, request, name)
         if target.is_custom:
-            self._objects.definitions.check_accepting(request.resource, name)
+            self._objects.definitions.check_not_terminating(request.resource, name)
         tree = self._to_stored_version(body.tree, request, target)
         now, uid = self._environment.now(), self._environment.new_uid()
         prepare_for_create(tree, target.stored_as, target.traits, self._schema, uid=uid, now=now)
@@ -418,7 +418,7 @@ class Pipeline:
 
     def _prune(self, tree: JSONObject, target: Target) -> None:
         """Drop fields of a custom object that the stored version does not have."""
-        if target.is_custom and (definition := self._objects.definitions.of(target.stored_as)):
+        if target.is_custom and (definition := self._objects.definitions.get(target.stored_as)):
             definition.versions[target.stored_as.version].prune(tree)
 
 
