@@ -73,16 +73,17 @@ test: setup ## run the tests; PYTHON=python3.13 for another Python, in its own e
 test-lowest: $(LOWEST_READY) ## run the tests on the lowest versions of the dependencies that pyproject.toml allows
 	@$(LOWEST)/bin/python -m pytest -q -rs -n auto
 
-check: $(CHECK_READY) ## ruff, mypy, pyright and the architecture test
+check: $(CHECK_READY) ## ruff, mypy, pyright, the architecture test and the generated blocking API
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
+	@$(RUN) -m tools.generate_blocking --check
 	@$(RUN) -m pytest -q tests/test_architecture.py tests/typechecking
 
 models: setup ## generate src/listwatch/models again, from the folder or API server SOURCE=…
 	@$(RUN) -m tools.generate_models $(SOURCE)
 
-blocking: setup ## write the types of listwatch.blocking again, from the asynchronous classes
+blocking: setup ## generate src/listwatch/blocking again, from the asynchronous classes
 	@$(RUN) -m tools.generate_blocking
 
 bench: $(BENCH_READY) ## measure listwatch beside its peers, in less than eight minutes; PART="clients informers" for some

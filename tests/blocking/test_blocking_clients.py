@@ -1,4 +1,4 @@
-"""The blocking clients against a real server: calls, streams that stop at once, threads, and nothing left behind."""
+"""Blocking clients on the embedded server: calls, streams that stop at once, threads, and cleanup."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from listwatch import blocking
-from listwatch.blocking.background import LoopThread
+from listwatch.blocking.runtime.background import LoopThread
 from listwatch.errors import ConflictError, ExpiredError, NotFoundError, UsageError, WaitTimeoutError
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
@@ -64,7 +64,7 @@ def test_a_list_can_be_read_page_by_page(client: blocking.ClientSet):
     assert [[each.name for each in page] for page in pages] == [["a", "b"], ["c"]]
 
 
-def test_pages_that_are_not_read_to_the_end_leave_nothing_behind(client: blocking.ClientSet):
+def test_pages_need_not_be_read_to_the_end(client: blocking.ClientSet):
     config_maps = client.core_v1.configmaps("default")
     for name in "abcd":
         config_maps.create(a_config_map(name))
@@ -121,7 +121,7 @@ def test_a_watch_is_a_plain_iterator(client: blocking.ClientSet):
     assert list(watch) == []
 
 
-def test_many_events_take_few_waits(client: blocking.ClientSet, api_server: APIServerThread):
+def test_events_of_one_network_read_come_in_one_batch(client: blocking.ClientSet, api_server: APIServerThread):
     config_maps = client.core_v1.configmaps("default")
     names = [f"settings-{number:03}" for number in range(50)]
     for name in names:
@@ -144,7 +144,7 @@ def test_leaving_the_loop_closes_the_watch(client: blocking.ClientSet):
     assert client.rest.statistics().open_watches == 0
 
 
-def test_another_thread_can_stop_a_watch_that_is_waiting(client: blocking.ClientSet, api_server: APIServerThread):
+def test_another_thread_can_close_a_watch_that_waits(client: blocking.ClientSet, api_server: APIServerThread):
     watch = client.core_v1.configmaps("default").watch()
     with ThreadPoolExecutor() as threads:
         reading = threads.submit(list, watch)
@@ -163,14 +163,14 @@ def test_an_error_event_is_raised(client: blocking.ClientSet, api_server: APISer
         list(config_maps.watch(resource_version=old.resource_version))
 
 
-def test_closing_the_client_ends_what_other_threads_wait_for(api_server: APIServerThread):
+def test_closing_the_client_ends_the_calls_of_other_threads(api_server: APIServerThread):
     client = blocking.ClientSet(api_server.config)
     with ThreadPoolExecutor() as threads:
         watch = client.core_v1.configmaps("default").watch()
         reading = threads.submit(lambda: list(watch))
         api_server.wait_for_requests(verb="watch", resource="configmaps", timeout=30)
         client.close()
-        reading.exception(timeout=30)  # it ends, one way or another
+        reading.exception(timeout=30)  # it ends, with or without an error
     assert loop_threads() == []
 
 
@@ -198,15 +198,15 @@ def test_the_loop_starts_with_the_first_call_and_ends_with_the_last_client(api_s
     assert loop_threads() == []
 
 
-def test_a_closed_client_says_so(api_server: APIServerThread):
+def test_a_call_of_a_closed_client_raises_usage_error(api_server: APIServerThread):
     client = blocking.ClientSet(api_server.config)
     pods = client.core_v1.pods("default")
     client.close()
-    with pytest.raises(UsageError, match=r"this ClientSet is closed: ResourceClient\.list"):
+    with pytest.raises(UsageError, match=r"ResourceClient\.list failed: this ClientSet is closed"):
         pods.list()
 
 
-def test_a_client_that_is_forgotten_is_closed(api_server: APIServerThread):
+def test_a_client_that_is_garbage_collected_is_closed(api_server: APIServerThread):
     client = blocking.ClientSet(api_server.config)
     client.core_v1.pods().list()
     [thread] = loop_threads()
@@ -216,22 +216,22 @@ def test_a_client_that_is_forgotten_is_closed(api_server: APIServerThread):
     assert not thread.is_alive()
 
 
-async def test_inside_a_running_loop_the_asynchronous_twin_is_named(api_server: APIServerThread):
+async def test_a_blocking_call_in_an_event_loop_names_the_asynchronous_class(api_server: APIServerThread):
     client = blocking.ClientSet(api_server.config)
-    with pytest.raises(UsageError, match=r"use listwatch\.ResourceClient here, with `await`"):
+    with pytest.raises(UsageError, match=r"use listwatch\.ResourceClient with `await` instead"):
         client.core_v1.pods().list()
     in_thread = asyncio.to_thread(client.core_v1.pods().list)
     assert (await in_thread).items == []
     await asyncio.to_thread(client.close)
 
 
-async def test_the_loop_of_a_notebook_may_wait(api_server: APIServerThread, monkeypatch: pytest.MonkeyPatch):
+async def test_blocking_calls_work_in_a_notebook(api_server: APIServerThread, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
     with blocking.ClientSet(api_server.config) as client:
         assert client.core_v1.pods().list().items == []
 
 
-def test_ctrl_c_ends_the_waiting_and_what_was_waited_for(client: blocking.ClientSet, api_server: APIServerThread):
+def test_ctrl_c_ends_a_call_and_cancels_its_request(client: blocking.ClientSet, api_server: APIServerThread):
     def interrupt() -> None:
         api_server.wait_for_requests(verb="watch", resource="configmaps", timeout=30)
         os.kill(os.getpid(), signal.SIGINT)
@@ -245,7 +245,7 @@ def test_ctrl_c_ends_the_waiting_and_what_was_waited_for(client: blocking.Client
     assert client.rest.statistics().open_watches == 0
 
 
-def test_a_forked_process_is_told_to_make_its_own_client(client: blocking.ClientSet):
+def test_a_client_cannot_be_used_in_a_forked_process(client: blocking.ClientSet):
     client.core_v1.pods().list()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""Controllers without an event loop, on a real server: plain functions, in threads, with blocking clients."""
+"""Blocking controllers on the embedded server: plain functions, in threads, with blocking clients."""
 
 import gc
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from listwatch import blocking
-from listwatch.blocking.background import LoopThread
+from listwatch.blocking.runtime.background import LoopThread
 from listwatch.controller.owners import set_controller
 from listwatch.controller.watches import Watch
 from listwatch.errors import LeadershipLostError, UsageError
@@ -18,7 +18,7 @@ from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.testing.api_server_thread import APIServerThread
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 
 
 @pytest.fixture
@@ -58,19 +58,19 @@ def test_a_plain_function_reconciles_in_threads(client: blocking.ClientSet):
     copying = Copying(client)
     with blocking.Controller(copying, for_=ConfigMap, owns=[Secret], client=client) as controller:
         copying.controller = controller
-        controller.enqueue("default/old")  # the first try may have come before the line above
-        assert copying.done.get(timeout=PATIENCE) == "old"
-        controller.wait_for_sync(PATIENCE)
+        controller.enqueue("default/old")  # the first call may have come before the line above
+        assert copying.done.get(timeout=TIMEOUT) == "old"
+        controller.wait_for_sync(TIMEOUT)
         maps.create(a_config_map("new", a="2"))
-        assert copying.done.get(timeout=PATIENCE) == "new"
+        assert copying.done.get(timeout=TIMEOUT) == "new"
         secrets.delete("old")
-        assert copying.done.get(timeout=PATIENCE) == "old"
+        assert copying.done.get(timeout=TIMEOUT) == "old"
         assert controller.lister(ConfigMap).namespace("default").get("new").data == {"a": "2"}
         assert controller.statistics().succeeded >= 3
     assert threading.current_thread() not in copying.threads
 
 
-def test_an_informer_that_is_there_already_is_watched(client: blocking.ClientSet):
+def test_an_existing_informer_can_be_watched(client: blocking.ClientSet):
     maps, secrets = client.core_v1.configmaps("default"), client.core_v1.secrets("default")
     seen: SimpleQueue[tuple[str, bool]] = SimpleQueue()
 
@@ -85,16 +85,16 @@ def test_an_informer_that_is_there_already_is_watched(client: blocking.ClientSet
     with blocking.SharedInformerFactory(client, namespace="default") as factory:
         informer = factory.core_v1.configmaps.informer
         with blocking.Controller(reconcile, for_=informer, owns=[Secret], client=client) as controller:
-            controller.wait_for_sync(PATIENCE)
+            controller.wait_for_sync(TIMEOUT)
             maps.create(a_config_map("a"))
-            assert seen.get(timeout=PATIENCE) == ("a", True)
-            assert seen.get(timeout=PATIENCE) == ("a", False)
+            assert seen.get(timeout=TIMEOUT) == ("a", True)
+            assert seen.get(timeout=TIMEOUT) == ("a", False)
             secrets.create({"metadata": {"name": "stray"}})
         assert not informer.is_stopped
 
 
 @pytest.mark.parametrize("several", [list, tuple])
-def test_informers_are_watched_also_within_a_watch_and_among_others(client: blocking.ClientSet, several: type[Any]):
+def test_informers_can_be_watched_in_a_watch_and_in_a_list(client: blocking.ClientSet, several: type[Any]):
     seen: SimpleQueue[str] = SimpleQueue()
     with blocking.SharedInformerFactory(client, namespace="default") as factory:
         maps, secrets = factory.core_v1.configmaps.informer, factory.core_v1.secrets.informer
@@ -103,26 +103,59 @@ def test_informers_are_watched_also_within_a_watch_and_among_others(client: bloc
             lambda key: seen.put(key.name), for_=Watch(maps), owns=several([secrets]), watches=several([for_secrets])
         )
         with controller:
-            controller.wait_for_sync(PATIENCE)
+            controller.wait_for_sync(TIMEOUT)
             client.core_v1.configmaps("default").create(a_config_map("a"))
-            assert seen.get(timeout=PATIENCE) == "a"
+            assert seen.get(timeout=TIMEOUT) == "a"
             client.core_v1.secrets("default").create({"metadata": {"name": "b"}})
-            assert seen.get(timeout=PATIENCE) == "of-b"
+            assert seen.get(timeout=TIMEOUT) == "of-b"
 
 
-def test_a_manager_keeps_its_controllers_also_when_nobody_else_does(client: blocking.ClientSet):
+def test_a_manager_keeps_its_controllers_alive(client: blocking.ClientSet):
     seen: SimpleQueue[ObjectKey] = SimpleQueue()
     manager = blocking.Manager(client, namespace="default")
     manager.add(blocking.Controller(seen.put, for_=ConfigMap))
     gc.collect()
     with manager:
         client.core_v1.configmaps("default").create(a_config_map("a"))
-        assert seen.get(timeout=PATIENCE) == ObjectKey("default", "a")
+        assert seen.get(timeout=TIMEOUT) == ObjectKey("default", "a")
         assert manager.is_leading
         assert manager.statistics().controllers[0].name == "ConfigMap"
 
 
-def test_run_ends_when_another_thread_says_so(client: blocking.ClientSet):
+def test_a_context_has_the_blocking_client_the_caches_and_events(client: blocking.ClientSet):
+    done: SimpleQueue[tuple[str, int]] = SimpleQueue()
+
+    class Copier:
+        def reconcile(self, key: ObjectKey, context: blocking.ReconcileContext[ConfigMap]) -> None:
+            item = context.get()
+            if item is None or context.indexer(Secret).get(key) is not None:
+                return
+            secret = Secret(metadata=ObjectMeta(name=key.name, namespace=key.namespace), string_data=dict(item.data))
+            context.client.core_v1.secrets(key.namespace).create(secret)
+            context.record_event(item, "Normal", "Copied", "the secret was created")
+            done.put((key.name, context.attempt))
+
+    manager = blocking.Manager(client, namespace="default")
+    manager.add(blocking.Controller(Copier(), for_=ConfigMap, owns=[Secret]))
+    with manager:
+        client.core_v1.configmaps("default").create(a_config_map("a", b="1"))
+        assert done.get(timeout=TIMEOUT) == ("a", 1)
+        assert client.core_v1.secrets("default").get("a").name == "a"
+    assert [event.reason for event in client.core_v1.events("default").list()] == ["Copied"]
+
+
+def test_an_async_reconcile_function_gets_the_asynchronous_context(client: blocking.ClientSet):
+    done: SimpleQueue[str] = SimpleQueue()
+
+    async def reconcile(key: ObjectKey, context: Any) -> None:
+        done.put((await context.client.core_v1.configmaps(key.namespace).get(key.name)).name)
+
+    client.core_v1.configmaps("default").create(a_config_map("a"))
+    with blocking.Controller(reconcile, for_=ConfigMap, client=client):  # type: ignore[arg-type]  # not documented
+        assert done.get(timeout=TIMEOUT) == "a"
+
+
+def test_run_ends_after_stop_soon_in_another_thread(client: blocking.ClientSet):
     manager = blocking.Manager(client)
     controller = manager.add(blocking.Controller(lambda _: manager.stop_soon(), for_=ConfigMap))
     controller.enqueue("default/a")
@@ -131,7 +164,7 @@ def test_run_ends_when_another_thread_says_so(client: blocking.ClientSet):
     assert controller.statistics().succeeded == 1
 
 
-def test_lost_leadership_is_raised_where_the_manager_runs(api_server: APIServerThread, client: blocking.ClientSet):
+def test_lost_leadership_ends_the_manager_with_an_error(api_server: APIServerThread, client: blocking.ClientSet):
     started = threading.Event()
 
     def reconcile(_: ObjectKey) -> None:
@@ -143,7 +176,7 @@ def test_lost_leadership_is_raised_where_the_manager_runs(api_server: APIServerT
     manager = blocking.Manager(client, leader_elector=elector)
     manager.add(blocking.Controller(reconcile, for_=ConfigMap)).enqueue("default/a")
     manager.start()
-    assert started.wait(PATIENCE)
+    assert started.wait(TIMEOUT)
     # A patch has no resourceVersion, so that it does not conflict with a renewal at the same time.
     taken = {"spec": {"holderIdentity": "another", "leaseDurationSeconds": 3600}}
     client.coordination_v1.leases("default").patch("op", taken)
@@ -153,39 +186,39 @@ def test_lost_leadership_is_raised_where_the_manager_runs(api_server: APIServerT
         manager.stop()
 
 
-def test_a_controller_cannot_wait_for_itself_in_an_event_loop(client: blocking.ClientSet):
+def test_a_controller_cannot_be_started_in_an_event_loop(client: blocking.ClientSet):
     async def start() -> None:
         blocking.Controller(print, for_=ConfigMap, client=client).start()
 
     import asyncio
 
-    with pytest.raises(UsageError, match="would hold up the event loop"):
+    with pytest.raises(UsageError, match="would block the event loop"):
         asyncio.run(start())
 
 
-def test_what_may_not_be_watched_is_an_error_that_says_so(client: blocking.ClientSet):
+def test_a_kind_that_cannot_be_watched_is_named_in_the_error(client: blocking.ClientSet):
     controller = blocking.Controller(print, for_=("example.com/v1", "Nothing"), client=client, sync_timeout=0.05)
     with pytest.raises(TimeoutError, match="Nothing"):
         controller.run()
 
 
-def test_a_finalizer_is_there_before_apply_and_goes_after_cleanup_in_the_caller_s_thread(client: blocking.ClientSet):
+def test_finalize_calls_apply_and_cleanup_in_the_caller_s_thread(client: blocking.ClientSet):
     maps, name = client.core_v1.configmaps("default"), "example.com/bucket"
-    story: list[str] = []
+    calls: list[str] = []
 
     def apply(item: ConfigMap) -> str:
-        story.append(f"apply with {maps.get(item.name).metadata.finalizers}")  # which waits, as only a thread may
+        calls.append(f"apply with {maps.get(item.name).metadata.finalizers}")  # a blocking call
         return threading.current_thread().name
 
     def cleanup(item: ConfigMap) -> None:
-        story.append(f"cleanup with {maps.get(item.name).metadata.finalizers}")
+        calls.append(f"cleanup with {maps.get(item.name).metadata.finalizers}")
 
     item = maps.create(a_config_map("a"))
     here = threading.current_thread().name
     assert blocking.finalize(maps, item, name, apply=apply, cleanup=cleanup) == here
     maps.delete("a")
     blocking.finalize(maps, maps.get("a"), name, apply=apply, cleanup=cleanup)
-    assert story == [f"apply with ['{name}']", f"cleanup with ['{name}']"]
+    assert calls == [f"apply with ['{name}']", f"cleanup with ['{name}']"]
     assert list(maps.list(field_selector="metadata.name=a")) == []
 
 
@@ -202,9 +235,9 @@ def test_a_cleanup_that_fails_keeps_the_finalizer(client: blocking.ClientSet):
     blocking.remove_finalizer(maps, maps.get("a"), name)
 
 
-def test_finalizers_of_blocking_programs_call_plain_functions(client: blocking.ClientSet):
+def test_finalize_refuses_async_functions(client: blocking.ClientSet):
     async def apply(item: ConfigMap) -> None: ...
 
     maps = client.core_v1.configmaps("default")
-    with pytest.raises(UsageError, match=r"calls plain functions, and .*apply is async"):
+    with pytest.raises(UsageError, match=r"calls plain functions; .*apply is async"):
         blocking.finalize(maps, maps.create(a_config_map("a")), "example.com/a", apply=apply, cleanup=print)

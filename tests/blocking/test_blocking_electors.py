@@ -1,4 +1,4 @@
-"""Leader election without an event loop, on a real server, with short leases: nothing here depends on how short."""
+"""Blocking leader election on the embedded server, with short leases; no assertion depends on their length."""
 
 import os
 import signal
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from listwatch import blocking
-from listwatch.blocking.background import LoopThread
+from listwatch.blocking.runtime.background import LoopThread
 from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.models.coordination_v1 import Lease
 from listwatch.server import Fault, Refuse
 from listwatch.testing.api_server_thread import APIServerThread
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_the_block_runs_while_leading_and_the_lease_is_released_after_it(client:
     assert the_lease(client).spec.holder_identity == ""
 
 
-def test_a_block_that_was_told_of_its_loss_ends_with_an_error_and_leaves_the_lease_to_another(
+def test_a_block_that_lost_leadership_ends_with_an_error_and_does_not_release_the_lease(
     client: blocking.ClientSet,
 ):
     me = elector(client, "me")
@@ -66,7 +66,7 @@ def test_a_block_that_was_told_of_its_loss_ends_with_an_error_and_leaves_the_lea
     def lead() -> None:
         with me.lead():
             give_to_another(client)
-            assert me.wait_lost(timeout=PATIENCE)
+            assert me.wait_lost(timeout=TIMEOUT)
             assert not me.is_leader
 
     with pytest.raises(LeadershipLostError, match="other holds it"):
@@ -83,7 +83,7 @@ def test_the_lease_is_not_released_before_a_block_that_lost_it_has_ended(
     def lead() -> None:
         with me.lead():
             fault = api_server.faults.add(Fault(Refuse(), resource="leases", verb="update"))
-            assert me.wait_lost(timeout=PATIENCE)
+            assert me.wait_lost(timeout=TIMEOUT)
             api_server.faults.remove(fault)
             holders.append(the_lease(client).spec.holder_identity)
 
@@ -93,20 +93,20 @@ def test_the_lease_is_not_released_before_a_block_that_lost_it_has_ended(
     assert holders == ["me", ""]
 
 
-def test_what_the_block_raises_comes_out_even_if_leadership_was_lost(client: blocking.ClientSet):
+def test_an_error_of_the_block_is_raised_even_if_leadership_was_lost(client: blocking.ClientSet):
     me = elector(client, "me")
 
     def lead() -> None:
         with me.lead():
             give_to_another(client)
-            me.wait_lost(timeout=PATIENCE)
+            me.wait_lost(timeout=TIMEOUT)
             raise ValueError("of its own")
 
     with pytest.raises(ValueError, match="of its own"):
         lead()
 
 
-def test_the_next_thread_leads_when_the_first_one_has_ended(client: blocking.ClientSet):
+def test_the_next_candidate_leads_after_the_first_block_has_ended(client: blocking.ClientSet):
     one, other = elector(client, "one"), elector(client, "other")
     leaders: SimpleQueue[str] = SimpleQueue()
 
@@ -120,47 +120,47 @@ def test_the_next_thread_leads_when_the_first_one_has_ended(client: blocking.Cli
         thread.start()
         assert one.wait_lost(timeout=0.2) is False
         leaders.put("one ends")
-    assert [leaders.get(timeout=PATIENCE) for _ in range(3)] == ["one", "one ends", "other"]
+    assert [leaders.get(timeout=TIMEOUT) for _ in range(3)] == ["one", "one ends", "other"]
     thread.join()
 
 
-def test_run_calls_back_in_its_own_thread_and_is_elected_again(client: blocking.ClientSet):
-    story: SimpleQueue[Any] = SimpleQueue()
+def test_run_calls_back_in_the_calling_thread_and_is_elected_again(client: blocking.ClientSet):
+    calls: SimpleQueue[Any] = SimpleQueue()
 
     class EnoughError(Exception):
         """Ends the run."""
 
     def on_started_leading() -> None:
-        story.put(("started", threading.current_thread()))
+        calls.put(("started", threading.current_thread()))
         if me.statistics().terms == 2:
             raise EnoughError
         patch = {"spec": {"holderIdentity": "other", "leaseDurationSeconds": 1}}
         client.coordination_v1.leases("default").patch("one", patch)
 
     def on_stopped_leading() -> str:
-        story.put(("stopped", threading.current_thread()))
-        return "what it returns is nobody's business"
+        calls.put(("stopped", threading.current_thread()))
+        return "a result that is ignored"
 
     me = elector(client, "me", on_started_leading=on_started_leading, on_stopped_leading=on_stopped_leading)
     with pytest.raises(EnoughError):
         me.run()
     here = threading.current_thread()
     expected = [("started", here), ("stopped", here), ("started", here), ("stopped", here)]
-    assert [story.get(timeout=PATIENCE) for _ in range(4)] == expected
+    assert [calls.get(timeout=TIMEOUT) for _ in range(4)] == expected
     assert the_lease(client).spec.holder_identity == ""
 
 
-def test_on_new_leader_may_wait_for_whatever_it_wants(client: blocking.ClientSet):
-    told: SimpleQueue[tuple[str, str]] = SimpleQueue()
+def test_on_new_leader_may_block(client: blocking.ClientSet):
+    leaders: SimpleQueue[tuple[str, str]] = SimpleQueue()
 
     def on_new_leader(leader: str) -> None:
-        told.put((leader, the_lease(client).spec.holder_identity or ""))
+        leaders.put((leader, the_lease(client).spec.holder_identity or ""))
 
     with elector(client, "me", on_new_leader=on_new_leader).lead():
-        assert told.get(timeout=PATIENCE) == ("me", "me")
+        assert leaders.get(timeout=TIMEOUT) == ("me", "me")
 
 
-def test_who_is_interrupted_while_waiting_stands_no_longer(client: blocking.ClientSet):
+def test_an_interrupted_candidate_withdraws(client: blocking.ClientSet):
     def interrupt(leader: str) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -172,7 +172,7 @@ def test_who_is_interrupted_while_waiting_stands_no_longer(client: blocking.Clie
     assert other.statistics().terms == 0
 
 
-def test_bad_input_is_told_of_as_by_the_asynchronous_class(client: blocking.ClientSet):
+def test_invalid_arguments_raise_the_errors_of_the_asynchronous_class(client: blocking.ClientSet):
     with pytest.raises(UsageError, match="needs the name"):
         blocking.LeaderElector(client)
     with pytest.raises(UsageError, match="on_new_leader=5 cannot be called"):

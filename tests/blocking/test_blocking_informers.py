@@ -1,4 +1,4 @@
-"""Informers without an event loop, on a real server: caches for any thread, handlers in threads of their own."""
+"""Blocking informers on the embedded server: stores for any thread, handlers in threads of their own."""
 
 import asyncio
 import gc
@@ -14,14 +14,15 @@ from typing import Any
 import pytest
 
 from listwatch import blocking
-from listwatch.blocking.background import LoopThread
-from listwatch.blocking.handler_thread import HandlerThread
+from listwatch.blocking.runtime.background import LoopThread
+from listwatch.blocking.runtime.handler_thread import HandlerThread
 from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError
+from listwatch.informer.handlers import HandlerFunctions
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.testing.api_server_thread import APIServerThread
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 
 
 @pytest.fixture
@@ -44,60 +45,60 @@ def a_config_map(name: str, **data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name), data=data)
 
 
-class Told:
-    """A handler that notes what it is told, and in which thread."""
+class Recorder:
+    """A handler that records its calls and their threads."""
 
     def __init__(self) -> None:
         self.changes: SimpleQueue[str] = SimpleQueue()
         self.threads: set[threading.Thread] = set()
 
     def on_add(self, item: ConfigMap) -> None:
-        self._note("added", item)
+        self._record("added", item)
 
     def on_update(self, old: ConfigMap, new: ConfigMap) -> None:
-        self._note("updated", new)
+        self._record("updated", new)
 
     def on_delete(self, item: ConfigMap) -> None:
-        self._note("deleted", item)
+        self._record("deleted", item)
 
-    def _note(self, what: str, item: ConfigMap) -> None:
+    def _record(self, what: str, item: ConfigMap) -> None:
         self.threads.add(threading.current_thread())
         self.changes.put(f"{what} {item.name}")
 
     def next(self) -> str:
-        return self.changes.get(timeout=PATIENCE)
+        return self.changes.get(timeout=TIMEOUT)
 
 
-def test_a_handler_is_told_everything_in_order_in_one_thread_of_its_own(config_maps: Any):
+def test_a_handler_receives_all_changes_in_order_in_one_thread(config_maps: Any):
     config_maps.create(a_config_map("old"))
-    told = Told()
+    recorder = Recorder()
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
-        informer.add_handler(told)
-        informer.wait_for_sync(timeout=PATIENCE)
-        assert told.next() == "added old"
+        informer.add_handler(recorder)
+        informer.wait_for_sync(timeout=TIMEOUT)
+        assert recorder.next() == "added old"
         made = config_maps.create(a_config_map("new"))
         made.data["a"] = "1"
         config_maps.update(made)
         config_maps.delete("new")
-        assert [told.next() for _ in range(3)] == ["added new", "updated new", "deleted new"]
-    [thread] = told.threads
+        assert [recorder.next() for _ in range(3)] == ["added new", "updated new", "deleted new"]
+    [thread] = recorder.threads
     assert isinstance(thread, HandlerThread)
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert not thread.is_alive()
 
 
-def test_a_slow_handler_holds_up_neither_others_nor_the_cache(config_maps: Any):
-    may_go_on = threading.Event()
-    told = Told()
+def test_a_slow_handler_delays_neither_other_handlers_nor_the_store(config_maps: Any):
+    may_continue = threading.Event()
+    recorder = Recorder()
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
-        informer.add_handler(on_add=lambda _: may_go_on.wait(PATIENCE))
-        informer.add_handler(told)
+        informer.add_handler(on_add=lambda _: may_continue.wait(TIMEOUT))
+        informer.add_handler(recorder)
         for name in "abc":
             written = config_maps.create(a_config_map(name))
-        assert [told.next() for _ in range(3)] == ["added a", "added b", "added c"]
-        informer.wait_until(written.resource_version, timeout=PATIENCE)
+        assert [recorder.next() for _ in range(3)] == ["added a", "added b", "added c"]
+        informer.wait_until(written.resource_version, timeout=TIMEOUT)
         assert len(informer.lister.list()) == 3
-        may_go_on.set()
+        may_continue.set()
 
 
 def test_a_handler_may_use_the_client(config_maps: Any):
@@ -112,58 +113,58 @@ def test_a_handler_may_use_the_client(config_maps: Any):
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         informer.add_handler(on_add=on_add)
         config_maps.create(a_config_map("original", a="1"))
-        assert copied.wait(PATIENCE)
+        assert copied.wait(TIMEOUT)
         assert config_maps.get("copy").data == {"a": "1"}
 
 
-def test_what_a_handler_raises_is_reported_and_passed_over(config_maps: Any):
+def test_an_error_of_a_handler_is_reported_and_the_next_change_is_handled(config_maps: Any):
     failures: SimpleQueue[Exception] = SimpleQueue()
-    told: SimpleQueue[str] = SimpleQueue()
+    names: SimpleQueue[str] = SimpleQueue()
 
     def on_add(item: ConfigMap) -> None:
         if item.name == "bad":
             raise ValueError(item.name)
-        told.put(item.name)
+        names.put(item.name)
 
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         registration = informer.add_handler(on_add=on_add, on_failure=lambda _name, _change, error: failures.put(error))
         config_maps.create(a_config_map("bad"))
         config_maps.create(a_config_map("good"))
-        assert told.get(timeout=PATIENCE) == "good"
-        assert str(failures.get(timeout=PATIENCE)) == "bad"
+        assert names.get(timeout=TIMEOUT) == "good"
+        assert str(failures.get(timeout=TIMEOUT)) == "bad"
         registration.wait_removed()
         assert registration.statistics().failed == 1
 
 
 def test_an_async_handler_is_awaited(config_maps: Any):
-    told: SimpleQueue[str] = SimpleQueue()
+    names: SimpleQueue[str] = SimpleQueue()
 
     async def on_add(item: ConfigMap) -> None:
-        told.put(item.name)
+        names.put(item.name)
 
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         informer.add_handler(on_add=on_add)
         config_maps.create(a_config_map("a"))
-        assert told.get(timeout=PATIENCE) == "a"
+        assert names.get(timeout=TIMEOUT) == "a"
 
 
 def test_waiting_for_sync_waits_for_handlers(config_maps: Any):
     for name in "abc":
         last = config_maps.create(a_config_map(name))
-    may_go_on = threading.Event()
+    may_continue = threading.Event()
     handled: list[str] = []
 
     def on_add(item: ConfigMap) -> None:
-        may_go_on.wait(PATIENCE)
+        may_continue.wait(TIMEOUT)
         handled.append(item.name)
 
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         registration = informer.add_handler(on_add=on_add)
-        informer.wait_until(last.resource_version, timeout=PATIENCE)
+        informer.wait_until(last.resource_version, timeout=TIMEOUT)
         with pytest.raises(SyncTimeoutError, match="these handlers have not"):
             informer.wait_for_sync(timeout=0.01)
-        may_go_on.set()
-        informer.wait_for_sync(timeout=PATIENCE, handlers=[registration])
+        may_continue.set()
+        informer.wait_for_sync(timeout=TIMEOUT, handlers=[registration])
         assert sorted(handled) == ["a", "b", "c"]
         assert registration.has_synced
 
@@ -189,23 +190,23 @@ def test_a_handler_can_stop_the_factory(client: blocking.ClientSet, config_maps:
     changes = informer.changes()
     assert next(changes).object.name == "a"
     config_maps.create(a_config_map("b"))
-    assert [change.object.name for change in changes] in (["b"], [])  # it ends when the informer has stopped
+    assert [change.object.name for change in changes] in (["b"], [])  # it ends after the informer has stopped
 
 
-def test_another_thread_can_stop_an_informer_that_runs(config_maps: Any, api_server: APIServerThread):
+def test_another_thread_can_stop_a_running_informer(config_maps: Any, api_server: APIServerThread):
     informer = blocking.SharedIndexInformer(config_maps, ConfigMap)
     with ThreadPoolExecutor() as threads:
         running = threads.submit(informer.run)
-        api_server.wait_for_requests(resource="configmaps", timeout=PATIENCE)
+        api_server.wait_for_requests(resource="configmaps", timeout=TIMEOUT)
         informer.stop()
-        running.result(PATIENCE)
+        running.result(TIMEOUT)
     with pytest.raises(InformerStoppedError):
         informer.add_handler(on_add=print)
 
 
-def test_ctrl_c_stops_an_informer_that_runs(config_maps: Any, api_server: APIServerThread):
+def test_ctrl_c_stops_a_running_informer(config_maps: Any, api_server: APIServerThread):
     def interrupt() -> None:
-        api_server.wait_for_requests(resource="configmaps", timeout=PATIENCE)
+        api_server.wait_for_requests(resource="configmaps", timeout=TIMEOUT)
         os.kill(os.getpid(), signal.SIGINT)
 
     informer = blocking.SharedIndexInformer(config_maps, ConfigMap)
@@ -217,7 +218,7 @@ def test_ctrl_c_stops_an_informer_that_runs(config_maps: Any, api_server: APISer
     assert informer.is_stopped
 
 
-def test_changes_can_be_looped_over_and_end_when_the_informer_stops(config_maps: Any):
+def test_changes_ends_when_the_informer_stops(config_maps: Any):
     config_maps.create(a_config_map("a"))
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         for change in informer.changes():
@@ -235,25 +236,25 @@ def test_a_factory_shares_informers_and_waits_for_all_of_them(client: blocking.C
     with blocking.SharedInformerFactory(client, namespace="default") as factory:
         assert factory.core_v1.configmaps == factory.core_v1.configmaps
         assert factory.informer(ConfigMap).informer == factory.core_v1.configmaps.informer
-        told = Told()
-        factory.core_v1.configmaps.informer.add_handler(told)
-        factory.wait_for_sync(timeout=PATIENCE)
+        recorder = Recorder()
+        factory.core_v1.configmaps.informer.add_handler(recorder)
+        factory.wait_for_sync(timeout=TIMEOUT)
         assert factory.core_v1.configmaps.lister.namespace("default").get("a").name == "a"
-        assert told.next() == "added a"
+        assert recorder.next() == "added a"
         [statistics] = factory.statistics()
         assert statistics.has_synced
-    for thread in told.threads:
-        thread.join(PATIENCE)
+    for thread in recorder.threads:
+        thread.join(TIMEOUT)
         assert not thread.is_alive()
 
 
 def test_any_thread_may_read_the_cache(client: blocking.ClientSet, config_maps: Any):
     with blocking.SharedInformerFactory(client) as factory, ThreadPoolExecutor(4) as threads:
         handle = factory.informer(ConfigMap, indexers={"a": lambda item: [item.data.get("a", "")]})
-        factory.wait_for_sync(timeout=PATIENCE)
+        factory.wait_for_sync(timeout=TIMEOUT)
         for number in range(20):
             written = config_maps.create(a_config_map(f"c{number}", a=str(number % 2)))
-        handle.informer.wait_until(written.resource_version, timeout=PATIENCE)
+        handle.informer.wait_until(written.resource_version, timeout=TIMEOUT)
         counts = threads.map(lambda value: len(handle.informer.indexer.by_index("a", value)), ["0", "1"] * 10)
         assert set(counts) == {10}
         handle.release()
@@ -263,29 +264,29 @@ def test_any_thread_may_read_the_cache(client: blocking.ClientSet, config_maps: 
 def test_several_sources_may_fill_one_store(config_maps: Any):
     config_maps.create(a_config_map("a"))
     with blocking.SharedIndexInformer({"default": config_maps}, ConfigMap) as informer:
-        informer.wait_for_sync(timeout=PATIENCE)
+        informer.wait_for_sync(timeout=TIMEOUT)
         assert [each.name for each in informer.lister.list()] == ["a"]
 
 
-def test_an_informer_that_runs_goes_on_when_nobody_looks_and_stops_after_its_client(api_server: APIServerThread):
-    told = Told()
+def test_a_started_informer_runs_until_it_is_stopped_even_after_its_client_is_closed(api_server: APIServerThread):
+    recorder = Recorder()
     with blocking.ClientSet(api_server.config) as client:
         config_maps = client.core_v1.configmaps("default")
         factory = blocking.SharedInformerFactory(client)
         handle = factory.core_v1.configmaps
-        handle.informer.add_handler(told)
+        handle.informer.add_handler(recorder)
         factory.start()
         del handle
         gc.collect()
         config_maps.create(a_config_map("a"))
-        assert told.next() == "added a"
+        assert recorder.next() == "added a"
     assert len(our_threads()) == 1
     factory.stop()
     assert our_threads() == []
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_a_handler_that_wants_to_end_the_program_ends_nothing_and_is_reported(config_maps: Any, is_async: bool):
+def test_system_exit_in_a_handler_is_reported_and_the_informer_continues(config_maps: Any, is_async: bool):
     config_maps.create(a_config_map("old"))
     failures: SimpleQueue[Exception] = SimpleQueue()
 
@@ -295,20 +296,20 @@ def test_a_handler_that_wants_to_end_the_program_ends_nothing_and_is_reported(co
     async def leave_later(_: ConfigMap) -> None:
         sys.exit(3)
 
-    told = Told()
+    recorder = Recorder()
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         informer.add_handler(
             on_add=leave_later if is_async else leave, on_failure=lambda _, __, error: failures.put(error)
         )
-        informer.add_handler(told)
-        informer.wait_for_sync(timeout=PATIENCE)
-        assert "tell the main thread instead" in str(failures.get(timeout=PATIENCE))
+        informer.add_handler(recorder)
+        informer.wait_for_sync(timeout=TIMEOUT)
+        assert "notify the main thread instead" in str(failures.get(timeout=TIMEOUT))
         config_maps.create(a_config_map("new"))
-        assert [told.next(), told.next()] == ["added old", "added new"]
-        assert "tell the main thread instead" in str(failures.get(timeout=PATIENCE))
+        assert [recorder.next(), recorder.next()] == ["added old", "added new"]
+        assert "notify the main thread instead" in str(failures.get(timeout=TIMEOUT))
 
 
-def test_a_handler_that_raises_a_cancellation_is_reported_and_goes_on(config_maps: Any):
+def test_cancelled_error_in_a_handler_is_reported_and_the_informer_continues(config_maps: Any):
     failures: SimpleQueue[Exception] = SimpleQueue()
 
     def cancel(_: ConfigMap) -> None:
@@ -318,12 +319,12 @@ def test_a_handler_that_raises_a_cancellation_is_reported_and_goes_on(config_map
         registration = informer.add_handler(on_add=cancel, on_failure=lambda _, __, error: failures.put(error))
         for name in "ab":
             config_maps.create(a_config_map(name))
-            assert isinstance(failures.get(timeout=PATIENCE).__cause__, asyncio.CancelledError)
+            assert isinstance(failures.get(timeout=TIMEOUT).__cause__, asyncio.CancelledError)
         registration.wait_removed()
         assert registration.statistics().handled == 2
 
 
-def test_an_index_is_added_where_the_cache_is_written(client: blocking.ClientSet, config_maps: Any):
+def test_an_index_is_built_in_the_loop_s_thread(client: blocking.ClientSet, config_maps: Any):
     config_maps.create(a_config_map("a"))
     threads: list[threading.Thread] = []
 
@@ -331,32 +332,100 @@ def test_an_index_is_added_where_the_cache_is_written(client: blocking.ClientSet
         threads.append(threading.current_thread())
         return [item.name]
 
-    def add_index_and_look(informer: Any) -> None:
-        informer.wait_for_sync(timeout=PATIENCE)
+    def check_index(informer: Any) -> None:
+        informer.wait_for_sync(timeout=TIMEOUT)
         informer.indexer.add_indexers({"name": by_name})
         assert informer.indexer.index_keys("name", "a") == ["default/a"]
 
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
-        add_index_and_look(informer)
+        check_index(informer)
     with blocking.SharedInformerFactory(client, namespace="default") as factory:
-        add_index_and_look(factory.core_v1.configmaps.informer)
+        check_index(factory.core_v1.configmaps.informer)
     assert [type(each) for each in threads] == [LoopThread] * 2
     informer.indexer.add_indexers({"later": by_name})
     assert informer.indexer.index_keys("later", "a") == ["default/a"]
 
 
-def test_a_function_that_ends_the_program_does_so_where_it_is_waited_for_and_the_others_go_on(config_maps: Any):
+def test_system_exit_in_a_condition_is_raised_by_the_call_and_the_loop_continues(config_maps: Any):
     config_maps.create(a_config_map("old"))
 
     def leave(_: object) -> bool:
         sys.exit(3)
 
     with pytest.raises(SystemExit):
-        blocking.wait_for(config_maps, "old", leave, timeout=PATIENCE)
+        blocking.wait_for(config_maps, "old", leave, timeout=TIMEOUT)
     assert [each.name for each in config_maps.list()] == ["old"]
 
 
-@pytest.mark.parametrize("functions", [{}, {"list": list}, {"watch": iter}, {"list": 3, "watch": iter}])
+# --- the plain informer
+
+
+def test_a_plain_informer_calls_its_handler_in_one_thread_in_order(config_maps: Any):
+    config_maps.create(a_config_map("old"))
+    recorder = Recorder()
+    with blocking.Informer(config_maps, ConfigMap, recorder) as informer:
+        informer.wait_for_sync(timeout=TIMEOUT)
+        assert recorder.next() == "added old"
+        config_maps.create(a_config_map("new"))
+        config_maps.patch("new", {"data": {"a": "1"}})
+        config_maps.delete("new")
+        assert [recorder.next() for _ in range(3)] == ["added new", "updated new", "deleted new"]
+        assert informer.has_synced
+        assert informer.indexer.keys() == ["default/old"]
+    [thread] = recorder.threads
+    assert isinstance(thread, HandlerThread)
+    thread.join(TIMEOUT)
+    assert not thread.is_alive()
+
+
+def test_the_store_of_a_plain_informer_waits_for_its_handler_which_may_use_the_client(config_maps: Any):
+    seen: SimpleQueue[tuple[str, list[str]]] = SimpleQueue()
+
+    def on_add(item: ConfigMap) -> None:
+        config_maps.patch(item.name, {"metadata": {"labels": {"seen": "yes"}}})
+        seen.put((item.name, informer.indexer.keys()))
+
+    with blocking.Informer(config_maps, ConfigMap, HandlerFunctions(on_add=on_add)) as informer:
+        config_maps.create(a_config_map("a"))
+        assert seen.get(timeout=TIMEOUT) == ("a", ["default/a"])
+
+
+def test_an_error_of_a_plain_informer_s_handler_is_a_problem(config_maps: Any):
+    problems: SimpleQueue[Exception] = SimpleQueue()
+
+    def on_add(item: ConfigMap) -> None:
+        raise ValueError(item.name) if item.name == "a" else SystemExit(3)
+
+    handler: HandlerFunctions[ConfigMap] = HandlerFunctions(on_add=on_add)
+    with blocking.Informer(config_maps, ConfigMap, handler, on_problem=lambda each: problems.put(each.error)):
+        config_maps.create(a_config_map("a"))
+        assert str(problems.get(timeout=TIMEOUT)) == "a"
+        config_maps.create(a_config_map("b"))
+        assert "notify the main thread instead" in str(problems.get(timeout=TIMEOUT))
+
+
+def test_ctrl_c_ends_the_run_of_a_plain_informer(config_maps: Any, api_server: APIServerThread):
+    def interrupt() -> None:
+        api_server.wait_for_requests(resource="configmaps", timeout=TIMEOUT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    informer = blocking.Informer(config_maps, ConfigMap, HandlerFunctions(on_add=print))
+    with ThreadPoolExecutor() as threads:
+        threads.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            informer.run()
+
+
+# --- sources
+
+
+@pytest.mark.parametrize("functions", [{"list": list, "watch": None}, {"list": 3, "watch": iter}])
 def test_a_source_is_made_of_two_functions(functions: dict[str, Any]):
     with pytest.raises(UsageError, match="needs two functions"):
+        blocking.ListWatch(**functions)
+
+
+@pytest.mark.parametrize("functions", [{}, {"list": list}, {"watch": iter}])
+def test_a_source_needs_both_functions(functions: dict[str, Any]):
+    with pytest.raises(TypeError, match=r"missing .* required keyword-only argument"):
         blocking.ListWatch(**functions)

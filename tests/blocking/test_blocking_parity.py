@@ -1,28 +1,39 @@
-"""The blocking face has every name of the asynchronous one, with its signature and its documentation."""
+"""Every asynchronous class and function has a blocking counterpart with the same parameters and documentation."""
 
-import ast
 import inspect
 from collections.abc import Iterator
 from functools import cached_property
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
 
-import listwatch as lw
-from listwatch import blocking
-from listwatch.blocking.face import Face, Opened, spoken
-from listwatch.informer.factory import SharedInformerFactory
-from listwatch.informer.list_watch import ListWatch
-from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.models.core_v1 import Pod
+import listwatch
+from listwatch import blocking, client, controller, events, informer, leaderelection, workqueue
+from listwatch.blocking.runtime.blocking_object import BlockingObject
 from tools import generate_blocking
+from tools.blocking_source import blocking_words
 
-FACES = generate_blocking.faces()
-FUNCTIONS = [name for name in blocking.__all__ if not isinstance(getattr(blocking, name), type)]
+PACKAGES: list[ModuleType] = [listwatch, client, informer, workqueue, leaderelection, controller, events]
 
-# What is for other parts of listwatch, and not for programs.
-LEFT_OUT = {
+# Public asynchronous names without a blocking counterpart, and why.
+WITHOUT = {
+    "AiohttpTransport": "a transport is used by clients, blocking ones included",
+    "EventSink": "a protocol; blocking recorders take a blocking client",
+    "LeaderLock": "a protocol; a lock of your own is asynchronous in both APIs",
+    "LeaseLock": "blocking electors take a client and the name of the lease",
+    "ListerWatcher": "a protocol; blocking informers take blocking sources and objects of the protocol",
+    "Pager": "ResourceClient.pages does it",
+    "RateLimiter": "used by clients, blocking ones included",
+    "Reflector": "a part of informers",
+    "TokenBucket": "used by clients, blocking ones included",
+    "Transport": "a protocol that clients use",
+    "WatchSource": "a protocol; the functions of a blocking ListWatch return plain iterators",
+    "until_without_retry": "a `for` loop over the watch does it",
+}
+
+# Members without a blocking counterpart: they are for other parts of listwatch.
+MEMBERS_WITHOUT = {
     "Request": {"open_stream", "open_watch"},
     "ClientSet": {"source"},
     "ListWatch": {"list", "watch", "of_kind"},
@@ -30,96 +41,121 @@ LEFT_OUT = {
     "DynamicClient": {"source"},
     "Manager": {"factory"},
     "MetadataClient": {"source"},
-    "SharedIndexInformer": {"lease", "indexer_type", "listener_type"},
-    "SharedInformerFactory": {"informer_type", "lease"},
+    "SharedIndexInformer": {"indexer_type", "listener_type"},
+    "SharedInformerFactory": {"informer_type"},
 }
 
+BLOCKING_NAMES = {
+    "aclose": "close",
+    "__aenter__": "__enter__",
+    "__aexit__": "__exit__",
+    "__aiter__": "__iter__",
+    "__anext__": "__next__",
+}
+VALUES = [getattr(blocking, name) for name in blocking.__all__]
+CLASSES = [each for each in VALUES if isinstance(each, type) and issubclass(each, BlockingObject)]
+FUNCTIONS = [each.__name__ for each in VALUES if not isinstance(each, type)]
 
-def members(face: type[Face]) -> Iterator[tuple[str, Any, Any]]:
-    """The name of each member here, the twin's and our own."""
-    for its_name, member in vars(face.twin_class).items():
-        name = face.name_for(its_name)
-        if name is not None and isinstance(member, FunctionType | property | cached_property | classmethod):
-            yield name, member, inspect.getattr_static(face, name)
-
-
-@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
-def test_nothing_is_left_out_but_what_is_named_here(face: type[Face]):
-    assert face.left_out == LEFT_OUT.get(face.__name__, set())
-    public = {name for name in vars(face.twin_class) if not name.startswith("_")} - {"aclose"} - face.left_out
-    functions = {name for name in public if not isinstance(vars(face.twin_class)[name], str)}
-    assert functions <= set(dir(face))
+Member = FunctionType | property | cached_property | classmethod
 
 
-@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
-def test_every_method_takes_what_its_twin_takes(face: type[Face]):
-    for name, theirs, ours in members(face):
-        if name not in ("__enter__", "__exit__") and isinstance(theirs, FunctionType | classmethod):
-            ours, theirs = getattr(ours, "__func__", ours), getattr(theirs, "__func__", theirs)
-            assert inspect.signature(ours).parameters == inspect.signature(theirs).parameters, name
-            assert not inspect.iscoroutinefunction(ours), name
-    if issubclass(face, Opened):
-        assert inspect.signature(face).parameters == inspect.signature(face.twin_class).parameters
+def is_asynchronous(value: object) -> bool:
+    """Whether a class has coroutine methods, or a function is a coroutine function."""
+    if not isinstance(value, type):
+        return inspect.iscoroutinefunction(value)
+    names = [name for name in dir(value) if not name.startswith("_") or name in BLOCKING_NAMES]
+    members = [inspect.getattr_static(value, name) for name in names]
+    return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in members)
 
 
-@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
-def test_the_documentation_is_that_of_the_twin(face: type[Face]):
-    assert face.__doc__ == spoken(face.twin_class.__doc__)
-    for name, theirs, ours in members(face):
-        assert ours.__doc__ == spoken(theirs.__doc__), name
+def original_of(blocking_class: type[BlockingObject]) -> type:
+    return blocking_class._original
+
+
+def members(blocking_class: type[BlockingObject]) -> Iterator[tuple[str, Any, Any]]:
+    """The name of each public member, the asynchronous and the blocking one."""
+    original = original_of(blocking_class)
+    left_out = MEMBERS_WITHOUT.get(blocking_class.__name__, set())
+    for name in dir(original):
+        member = inspect.getattr_static(original, name)
+        is_public = not name.startswith("_") or name in BLOCKING_NAMES or name in ("__call__", "__len__")
+        is_double = name == "aclose" and hasattr(original, "close")
+        if is_public and not is_double and name not in left_out and isinstance(member, Member):
+            own_name = BLOCKING_NAMES.get(name, name)
+            yield own_name, member, inspect.getattr_static(blocking_class, own_name, None)
+
+
+def parameters(function: Any) -> list[tuple[str, Any, Any]]:
+    signature = inspect.signature(getattr(function, "__func__", function))
+    return [(each.name, each.kind, each.default) for each in signature.parameters.values()]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_public_asynchronous_name_has_a_counterpart(package: ModuleType):
+    names = {name for name in package.__all__ if is_asynchronous(getattr(package, name))}
+    assert names <= {*blocking.__all__, *WITHOUT}
+
+
+def test_no_reason_is_given_for_a_name_that_has_a_counterpart_or_does_not_exist():
+    assert WITHOUT.keys().isdisjoint(blocking.__all__)
+    assert {name for package in PACKAGES for name in package.__all__} >= WITHOUT.keys()
+
+
+@pytest.mark.parametrize("blocking_class", CLASSES, ids=lambda each: each.__name__)
+def test_every_member_is_there_and_nothing_is_left_out_without_need(blocking_class: type[BlockingObject]):
+    assert [name for name, _, own in members(blocking_class) if own is None] == []
+    left_out = MEMBERS_WITHOUT.get(blocking_class.__name__, set())
+    assert left_out <= {*dir(original_of(blocking_class))}
+    assert left_out.isdisjoint(dir(blocking_class))
+
+
+@pytest.mark.parametrize("blocking_class", CLASSES, ids=lambda each: each.__name__)
+def test_every_method_has_the_parameters_of_the_asynchronous_one(blocking_class: type[BlockingObject]):
+    for name, original, own in members(blocking_class):
+        if name != "__exit__" and isinstance(original, FunctionType | classmethod):
+            assert parameters(own) == parameters(original), name
+            assert not inspect.iscoroutinefunction(own), name
+    if "__init__" in vars(blocking_class):
+        assert parameters(blocking_class) == parameters(original_of(blocking_class))
+
+
+@pytest.mark.parametrize("blocking_class", CLASSES, ids=lambda each: each.__name__)
+def test_the_documentation_is_that_of_the_asynchronous_class(blocking_class: type[BlockingObject]):
+    assert documentation(blocking_class) == documentation(original_of(blocking_class))
+    for name, original, own in members(blocking_class):
+        if not name.startswith("__"):
+            assert documentation(own) == documentation(original), name
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_takes_what_its_twin_takes(name: str):
-    ours = getattr(blocking, name)
-    theirs = ours.__wrapped__
-    assert inspect.iscoroutinefunction(theirs)
-    assert not inspect.iscoroutinefunction(ours)
-    assert inspect.signature(ours).parameters == inspect.signature(theirs).parameters
-    assert ours.__doc__ == spoken(theirs.__doc__)
+def test_every_function_has_the_parameters_of_the_asynchronous_one(name: str):
+    own = getattr(blocking, name)
+    [original] = {getattr(package, name) for package in PACKAGES if name in package.__all__}
+    assert inspect.iscoroutinefunction(original)
+    assert not inspect.iscoroutinefunction(own)
+    assert parameters(own) == parameters(original)
+    assert documentation(own) == documentation(original)
 
 
-def test_what_reads_and_waits_has_a_blocking_form():
-    held = {"add_finalizer", "finalize", "remove_finalizer"}
-    assert set(FUNCTIONS) == {"apply_files", "retry_on_conflict", "until", "until_with_sync", "wait_for"} | held
-    functions = {name for name in lw.__all__ if inspect.iscoroutinefunction(getattr(lw, name))}
-    assert functions <= set(FUNCTIONS)
+def documentation(value: Any) -> str:
+    return inspect.cleandoc(blocking_words(value.__doc__ or ""))
 
 
-def test_the_words_of_asynchronous_programs_are_not_used():
-    told = "`async with informer`, or `await informer.run()`"
-    assert spoken(told) == "`with informer`, or `informer.run()`"
-    assert spoken(None) is None
+def test_the_names_are_those_of_the_asynchronous_classes():
+    assert [each.__name__ for each in CLASSES] == [original_of(each).__name__ for each in CLASSES]
 
 
-@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
-def test_type_checkers_see_what_is_there(face: type[Face]):
-    [definition] = [each for each in stub_classes() if each.name == face.__name__]
-    seen = {each.name for each in definition.body if isinstance(each, ast.FunctionDef)}
-    assert {name for name, *_ in members(face)} <= seen
+def test_the_documentation_has_no_words_of_asynchronous_programs():
+    text = "`async with informer`, or `await informer.run()`"
+    assert blocking_words(text) == "`with informer`, or `informer.run()`"
 
 
-def test_type_checkers_know_the_attributes_that_constructors_set():
-    informer = {name for name in vars(informer_twin()) if not name.startswith("_")}
-    assert informer == set(generate_blocking._ATTRIBUTES["SharedIndexInformer"])
+@pytest.mark.parametrize("path", generate_blocking.modules(), ids=lambda path: path.name)
+def test_the_modules_are_what_the_generator_writes_now(path: Any):
+    assert path.read_text() == generate_blocking.modules()[path], "run `make blocking`"
 
 
-def informer_twin() -> SharedIndexInformer[Any]:
-    return SharedIndexInformer(ListWatch(list=list, watch=list), Pod)
-
-
-def test_the_stub_is_what_the_generator_makes_now():
-    assert generate_blocking.stub() == generate_blocking.STUB.read_text(), "run `make blocking`"
-
-
-def test_the_public_names_are_those_of_the_asynchronous_classes():
-    assert SharedInformerFactory.__name__ in blocking.__all__
-    for name in blocking.__all__:
-        here = getattr(blocking, name)
-        twin = getattr(here, "twin_class", None) or here.__wrapped__
-        assert twin.__name__ == name
-
-
-def stub_classes() -> list[ast.ClassDef]:
-    tree = ast.parse(generate_blocking.STUB.read_text())
-    return [each for each in tree.body if isinstance(each, ast.ClassDef)]
+@pytest.mark.parametrize("name", ["ResourceClient", "WatchStream", "HandlerRegistration"])
+def test_objects_that_others_return_are_not_created_directly(name: str):
+    with pytest.raises(TypeError, match="not created directly; other objects return it"):
+        getattr(blocking, name)()

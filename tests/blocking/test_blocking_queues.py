@@ -1,4 +1,4 @@
-"""The work queue of programs without an event loop."""
+"""The blocking work queue."""
 
 import asyncio
 import signal
@@ -21,7 +21,7 @@ def in_thread(function, *arguments) -> threading.Thread:
     return thread
 
 
-def test_threads_take_what_threads_add_and_no_two_have_the_same_item():
+def test_no_two_threads_have_the_same_item():
     queue: blocking.WorkQueue[str] = blocking.WorkQueue(name="keys")
     lock, in_work, done = threading.Lock(), set(), Counter()
 
@@ -49,7 +49,7 @@ def test_threads_take_what_threads_add_and_no_two_have_the_same_item():
     assert len(queue) == 0
 
 
-def test_a_delayed_item_reaches_a_thread_that_waits():
+def test_a_delayed_item_reaches_a_waiting_thread():
     queue: blocking.WorkQueue[str] = blocking.WorkQueue(limiter=ExponentialLimiter(initial=0.001))
     taken: list[str] = []
 
@@ -80,7 +80,7 @@ def test_an_item_is_done_when_its_work_fails():
     assert repr(queue) == "<blocking WorkQueue 'keys': 0 waiting, 0 in process, 0 delayed>"
 
 
-def test_who_is_interrupted_while_waiting_takes_no_item_with_it():
+def test_an_interrupted_get_takes_no_item():
     queue: blocking.WorkQueue[str] = blocking.WorkQueue()
     before = signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     signal.setitimer(signal.ITIMER_REAL, 0.01)
@@ -93,7 +93,7 @@ def test_who_is_interrupted_while_waiting_takes_no_item_with_it():
     assert queue.get() == "one"
 
 
-def test_a_drain_waits_for_what_is_in_work_and_a_shut_down_ends_it():
+def test_drain_waits_until_items_in_work_are_done():
     queue: blocking.WorkQueue[str] = blocking.WorkQueue(name="keys")
     queue.add("one")
     queue.get()
@@ -106,7 +106,7 @@ def test_a_drain_waits_for_what_is_in_work_and_a_shut_down_ends_it():
     queue.drain()
 
 
-def test_a_shut_down_ends_a_drain():
+def test_shut_down_ends_a_drain():
     queue: blocking.WorkQueue[str] = blocking.WorkQueue()
     queue.add("one")
     draining = in_thread(queue.drain)
@@ -117,30 +117,30 @@ def test_a_shut_down_ends_a_drain():
     assert len(queue) == 1
 
 
-def test_the_end_is_told_to_who_waits():
+def test_shut_down_ends_a_waiting_get():
     queue: blocking.WorkQueue[str] = blocking.WorkQueue()
-    told = threading.Event()
+    ended = threading.Event()
 
     def work() -> None:
         try:
             queue.get()
         except QueueShutDownError:
-            told.set()
+            ended.set()
 
     worker = in_thread(work)
     queue.shut_down()
     worker.join()
-    assert told.is_set()
+    assert ended.is_set()
     assert queue.is_shut_down
 
 
-def test_what_cannot_be_hashed_is_refused_here_too():
+def test_an_unhashable_item_is_refused():
     with pytest.raises(UsageError, match="a list is not hashable"):
         blocking.WorkQueue().add([])
 
 
-async def test_it_does_not_hold_up_an_event_loop():
-    with pytest.raises(UsageError, match=r"use listwatch.WorkQueue here"):
+async def test_get_refuses_to_block_an_event_loop():
+    with pytest.raises(UsageError, match=r"use listwatch.WorkQueue with `await`"):
         blocking.WorkQueue().get()
 
 
@@ -151,7 +151,7 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=40))
-async def test_both_faces_give_out_the_same(steps: list[tuple[str, str, int]]):
+async def test_the_blocking_and_the_asynchronous_queue_return_the_same_items(steps: list[tuple[str, str, int]]):
     at_once = {"fast": 0.0, "slow": 0.0, "fast_tries": 0}
     theirs: WorkQueue[str] = WorkQueue(name="same", limiter=FastSlowLimiter(**at_once))
     ours: blocking.WorkQueue[str] = blocking.WorkQueue(name="same", limiter=FastSlowLimiter(**at_once))

@@ -1,4 +1,4 @@
-"""The event recorder of programs without an event loop."""
+"""The blocking event recorder."""
 
 from listwatch import blocking
 from listwatch.models.core_v1 import Pod
@@ -7,7 +7,7 @@ from listwatch.testing.api_server_thread import APIServerThread
 POD = Pod.from_dict({"metadata": {"name": "web", "namespace": "default"}})
 
 
-def test_events_are_written_while_the_program_goes_on():
+def test_events_are_written_in_the_background():
     with APIServerThread() as server, blocking.ClientSet(server.config) as client:
         with blocking.EventRecorder(client.core_v1.events(), component="tests") as recorder:
             recorder.event(POD, "Normal", "Pulled", "the image is there")

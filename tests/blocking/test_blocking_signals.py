@@ -1,4 +1,4 @@
-"""Ctrl-C ends a blocking call whichever thread of the process the signal reaches."""
+"""Ctrl-C ends a blocking call whichever thread receives the signal."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ silent = socket.create_server(("127.0.0.1", 0))
 
 
 def interrupt():
-    silent.accept()  # the request is under way, and nobody will answer it
+    silent.accept()  # the request was sent, and gets no response
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)
     threading.Event().wait()
 
@@ -26,6 +26,6 @@ with blocking.ClientSet(lw.ClientConfig(host=f"http://127.0.0.1:{silent.getsockn
 """
 
 
-def test_a_signal_that_reaches_another_thread_ends_the_call_all_the_same():
+def test_ctrl_c_ends_a_call_even_if_another_thread_receives_the_signal():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "interrupted\n", done.stderr

@@ -1,4 +1,4 @@
-"""Watches that go on, waiting for events, repeated changes and sources of plain functions, without an event loop."""
+"""Retried watches, waiting for events, retries on conflict and sources of plain functions in blocking programs."""
 
 import threading
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from listwatch import blocking
 from listwatch.api.watch_events import AddedEvent, ModifiedEvent, WatchEvent
 from listwatch.backoff import Backoff
-from listwatch.blocking.background import LoopThread
+from listwatch.blocking.runtime.background import LoopThread
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import ConflictError, ExpiredError, UsageError, WaitTimeoutError
 from listwatch.informer.handlers import ObjectDeleted
@@ -41,10 +41,10 @@ def a_config_map(name: str, **data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name), data=data)
 
 
-# --- a watch that goes on
+# --- retried watches
 
 
-def test_a_retry_watcher_loses_nothing_when_connections_break(
+def test_a_retry_watcher_loses_no_event_when_connections_break(
     config_maps: blocking.ResourceClient[ConfigMap], api_server: APIServerThread
 ):
     version = config_maps.list().resource_version
@@ -61,7 +61,7 @@ def test_a_retry_watcher_loses_nothing_when_connections_break(
     assert watcher.resource_version == config_maps.get("c").resource_version
 
 
-def test_a_retry_watcher_raises_what_no_further_try_can_mend(
+def test_a_retry_watcher_raises_errors_that_a_retry_cannot_fix(
     config_maps: blocking.ResourceClient[ConfigMap], api_server: APIServerThread
 ):
     version = config_maps.list().resource_version
@@ -71,7 +71,7 @@ def test_a_retry_watcher_raises_what_no_further_try_can_mend(
         next(blocking.RetryWatcher(config_maps, version))
 
 
-def test_another_thread_can_stop_a_retry_watcher_that_is_waiting(
+def test_another_thread_can_close_a_waiting_retry_watcher(
     config_maps: blocking.ResourceClient[ConfigMap], api_server: APIServerThread, client: blocking.ClientSet
 ):
     watcher = blocking.RetryWatcher(config_maps, config_maps.list().resource_version)
@@ -96,12 +96,12 @@ def test_closing_with_events_unread_closes_the_watch(
     watcher = blocking.RetryWatcher(config_maps, version)
     assert next(watcher).object.name == "a"
     watcher.close()
-    config_maps.get("a")  # the loop has had its turn
+    config_maps.get("a")  # the loop has executed the close
     assert client.rest.statistics().open_watches == 0
 
 
-def test_a_watcher_that_cannot_be_made_says_why(config_maps: blocking.ResourceClient[ConfigMap]):
-    with pytest.raises(UsageError, match="cannot start from version '0'"):
+def test_a_retry_watcher_refuses_version_zero(config_maps: blocking.ResourceClient[ConfigMap]):
+    with pytest.raises(UsageError, match="cannot start from resource version '0'"):
         blocking.RetryWatcher(config_maps, "0")
 
 
@@ -121,7 +121,7 @@ def test_events_can_be_waited_for(config_maps: blocking.ResourceClient[ConfigMap
     assert isinstance(last, ModifiedEvent)
 
 
-def test_waiting_for_events_ends_in_time(config_maps: blocking.ResourceClient[ConfigMap]):
+def test_waiting_for_events_ends_after_the_timeout(config_maps: blocking.ResourceClient[ConfigMap]):
     with pytest.raises(WaitTimeoutError, match="there was no event"):
         blocking.until(config_maps, config_maps.list().resource_version, lambda _: True, timeout=0.01)
 
@@ -135,30 +135,30 @@ def test_changes_can_be_waited_for_through_an_informer(config_maps: blocking.Res
     assert there is None
 
 
-# --- trying again
+# --- retries
 
 
-def test_a_change_that_lost_a_race_is_repeated_in_the_thread_that_asked_for_it(
+def test_a_change_is_retried_after_a_conflict_in_the_caller_s_thread(
     config_maps: blocking.ResourceClient[ConfigMap],
 ):
     config_maps.create(a_config_map("counter", value="0"))
-    tries = []
+    attempts = []
 
     def count() -> ConfigMap:
-        tries.append(threading.current_thread())
+        attempts.append(threading.current_thread())
         mine = config_maps.get("counter")
-        if len(tries) == 1:
+        if len(attempts) == 1:
             config_maps.patch("counter", {"data": {"other": "faster"}})
         mine.data["value"] = "1"
         return config_maps.update(mine)
 
     assert blocking.retry_on_conflict(count).data == {"value": "1", "other": "faster"}
-    assert tries == [threading.current_thread()] * 2
+    assert attempts == [threading.current_thread()] * 2
 
 
-def test_the_last_conflict_is_raised_and_the_waits_are_as_asked():
+def test_the_last_conflict_is_raised_after_the_steps_of_the_backoff():
     def conflict() -> None:
-        raise ConflictError("somebody was faster")
+        raise ConflictError("the object was changed")
 
     clock = InstantClock()
     with pytest.raises(ConflictError):
@@ -180,7 +180,7 @@ def test_a_source_made_of_plain_functions_fills_an_informer():
         assert resource_version == "1"
         more.wait()
         yield AddedEvent(version_of("b", "2"))
-        threading.Event().wait()  # a function that never returns keeps nobody from stopping
+        threading.Event().wait()  # a function that never returns does not prevent a stop
 
     source = blocking.ListWatch(list=list_all, watch=watch)
     with blocking.SharedIndexInformer(source, ConfigMap, streaming=False) as informer:
@@ -196,7 +196,7 @@ def version_of(name: str, version: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name, resource_version=version))
 
 
-def test_a_source_may_hand_out_the_watches_of_a_client(config_maps: blocking.ResourceClient[ConfigMap]):
+def test_the_functions_of_a_source_may_be_those_of_a_client(config_maps: blocking.ResourceClient[ConfigMap]):
     source = blocking.ListWatch(list=config_maps.list, watch=config_maps.watch)
     config_maps.create(a_config_map("a"))
     config_maps.delete("a")
@@ -205,7 +205,7 @@ def test_a_source_may_hand_out_the_watches_of_a_client(config_maps: blocking.Res
     assert gone.object.name == "a"
 
 
-def test_a_source_can_be_made_of_a_rest_client(client: blocking.ClientSet):
+def test_a_source_can_be_created_from_a_rest_client(client: blocking.ClientSet):
     client.core_v1.configmaps("default").create(a_config_map("a"))
     client.core_v1.configmaps("default").create(a_config_map("b"))
     source = blocking.ListWatch.from_client(client.rest, "configmaps", "default", field_selector="metadata.name=b")
@@ -222,24 +222,24 @@ def test_a_source_can_be_made_of_a_rest_client(client: blocking.ClientSet):
         assert gone is None
 
 
-# --- mistakes
+# --- invalid arguments
 
 
-async def test_an_asynchronous_client_is_told_apart(api_server: APIServerThread):
+async def test_an_asynchronous_client_is_refused(api_server: APIServerThread):
     async with ClientSet(api_server.config) as client:
         with pytest.raises(
-            UsageError, match=r"blocking\.until was given <ResourceClient of pods>, which is asynchronous"
+            UsageError, match=r"<ResourceClient of pods> is asynchronous; give a blocking ResourceClient"
         ):
-            blocking.until(client.core_v1.pods(), "1", lambda _: True)  # type: ignore[arg-type]  # what is tested
+            blocking.until(client.core_v1.pods(), "1", lambda _: True)  # type: ignore[arg-type]  # the error under test
 
 
-def test_what_cannot_be_watched_is_refused():
-    with pytest.raises(UsageError, match="'pods' cannot be watched: give a client's resource"):
-        blocking.until("pods", "1", lambda _: True)  # type: ignore[arg-type]  # it is what is tested
+def test_an_object_that_cannot_be_watched_is_refused():
+    with pytest.raises(UsageError, match="'pods' cannot be watched: pass a ResourceClient"):
+        blocking.until("pods", "1", lambda _: True)  # type: ignore[arg-type]  # the error under test
     assert loop_threads() == []
 
 
-def test_completions_show_what_a_program_can_use(client: blocking.ClientSet):
+def test_dir_shows_the_public_methods_only(client: blocking.ClientSet):
     assert [name for name in dir(client.mapper) if not name.startswith("_")] == [
         "in_category",
         "invalidate",

@@ -51,8 +51,9 @@ class Collector:
     def add(self, *components: HasStatistics | Connected) -> None:
         """Collect from these too; adding one twice has no effect. Of two with the same name, the first one counts."""
         for given in components:
-            twin = getattr(given, "_twin", given)  # a blocking component may be dropped while its twin still runs
-            component = twin.rest if isinstance(twin, Connected) else twin
+            # A blocking component may be deleted while the asynchronous one still runs.
+            original = getattr(given, "_async", given)
+            component = original.rest if isinstance(original, Connected) else original
             self._check(component)
             if component not in self._alive():
                 self._components.append(ref(component))

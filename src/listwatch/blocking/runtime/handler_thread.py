@@ -1,0 +1,114 @@
+"""Threads in which handlers of informers run, so that a handler may block without delaying anything else.
+
+The loop hands over a batch of changes and waits for it: one switch of threads for each batch, not for each change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from listwatch.informer.handlers import Change
+from listwatch.informer.listener import Listener
+from listwatch.objects.object import Object
+
+__all__ = ["HandlerThread", "ThreadListener", "call_handler"]
+
+R = TypeVar("R")
+T = TypeVar("T", bound=Object)
+
+# Small enough that a limit on the backlog of a slow handler remains meaningful.
+_BATCH = 100
+
+
+class HandlerThread(threading.Thread):
+    """A daemon thread that executes functions one after another until `end`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=f"listwatch handler {name}", daemon=True)
+        self._work: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+
+    def run(self) -> None:
+        while (work := self._work.get()) is not None:
+            function, done = work
+            try:
+                done.set_result(function())
+            except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
+                done.set_exception(error)
+
+    def submit(self, function: Callable[[], R]) -> Future[R]:
+        done: Future[R] = Future()
+        self._work.put((function, done))
+        return done
+
+    def end(self) -> None:
+        self._work.put(None)
+
+
+class ThreadListener(Listener[T]):
+    """Calls one handler in order, as its base class does, but in a thread of its own.
+
+    When it is stopped, it waits for the current call: a thread cannot be cancelled.
+    """
+
+    async def run(self) -> None:
+        """Handle changes until closed or cancelled."""
+        thread = HandlerThread(self.name)
+        thread.start()
+        try:
+            while not self._is_closing:
+                await self._awake.wait()
+                self._awake.clear()
+                while self._pending and not self._is_closing:
+                    await self._handle_batch(thread)
+        finally:
+            thread.end()
+
+    async def _handle_batch(self, thread: HandlerThread) -> None:
+        batch = self.take(_BATCH)
+        loop = asyncio.get_running_loop()
+        handling = asyncio.wrap_future(thread.submit(lambda: self._call_with_each(batch, loop)))
+        try:
+            handled = await asyncio.shield(handling)
+        except asyncio.CancelledError:
+            self.close()
+            await asyncio.wait([handling])
+            raise
+        for change in batch[:handled]:
+            self.was_handled(change)
+
+    def _call_with_each(self, batch: list[Change[T]], loop: asyncio.AbstractEventLoop) -> int:
+        """Call the handler, in its thread, until the listener closes; return the number of handled changes."""
+        for count, change in enumerate(batch):
+            if self._is_closing:
+                return count
+            try:
+                call_handler(self._handler, change, loop)
+            except Exception as error:  # noqa: BLE001  # a user's function; later changes are still to be handled
+                self._report(change, error)
+        return len(batch)
+
+
+def call_handler(
+    handler: Callable[[Change[T]], Awaitable[Any] | None], change: Change[T], loop: asyncio.AbstractEventLoop
+) -> None:
+    """Call a handler in this thread; an awaitable that it returns runs in the loop."""
+    try:
+        awaitable = handler(change)
+        if awaitable is not None:
+            asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
+    except Exception:
+        raise
+    except BaseException as error:  # SystemExit, KeyboardInterrupt and CancelledError have no effect in this thread
+        raise RuntimeError(
+            f"the handler raised {error!r}, which does not end the program from a handler's thread; "
+            "notify the main thread instead"
+        ) from error
+
+
+async def _await(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable

@@ -1,0 +1,156 @@
+"""Informers that run on the background loop and call each handler in a thread of its own.
+
+Their stores can be read in any thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from listwatch.blocking.runtime.background import LoopReference, LoopThread
+from listwatch.blocking.runtime.blocking_object import BlockingObject, LoopAttributes, loop_for
+from listwatch.blocking.runtime.handler_thread import HandlerThread, ThreadListener, call_handler
+from listwatch.blocking.runtime.running import Running
+from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.handlers import Change, Handler, HandlerFunctions
+from listwatch.informer.informer import Informer
+from listwatch.informer.listener import Overflow, Reader
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.objects.object import Object
+
+__all__ = ["PlainInformer", "RunningFactory", "RunningInformer", "ThreadedFactory", "ThreadedInformer"]
+
+T = TypeVar("T", bound=Object)
+
+# How many changes move from one thread to the other at a time.
+_BATCH = 100
+
+
+class ThreadedIndexer(Indexer[T]):
+    """A store to which any thread may add indexes; they are built in the loop's thread, which writes to the store."""
+
+    def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
+        if isinstance(threading.current_thread(), LoopThread):
+            super().add_indexers(indexers)
+        else:
+            with loop_for(None, "Indexer") as loop:
+                loop.call(lambda: self.add_indexers(indexers), "Indexer.add_indexers")
+
+
+class ThreadedInformer(SharedIndexInformer[T]):
+    """An informer that calls each handler in a thread of its own."""
+
+    indexer_type = ThreadedIndexer
+    listener_type = ThreadListener
+    running_loop: LoopReference | None = None
+
+
+class ThreadedFactory(SharedInformerFactory):
+    """A factory of such informers."""
+
+    informer_type = ThreadedInformer
+    running_loop: LoopReference | None = None
+
+
+class RunningFactory(Running, LoopAttributes):
+    """The hand-written part of SharedInformerFactory."""
+
+
+class RunningInformer(Running, Generic[T]):
+    """The hand-written part of SharedIndexInformer."""
+
+    _async: ThreadedInformer[T]
+
+    def _do_changes(
+        self,
+        *,
+        filter: Callable[[T], bool] | None,
+        resync: float | None,
+        max_pending: int | None,
+        overflow: Overflow,
+    ) -> Iterator[Change[T]]:
+        add_reader = partial(
+            self._async._add_reader, accepts=filter, resync=resync, max_pending=max_pending, overflow=overflow
+        )
+        reader: Reader[T] = self._call("changes", add_reader)
+        try:
+            while batch := self._next_batch(reader):
+                for change in batch:
+                    yield change
+                    self._loop.call_soon(partial(reader.was_handled, change))
+        finally:
+            self._loop.call_soon(partial(self._async._remove_reader, reader))
+
+    def _next_batch(self, reader: Reader[T]) -> Sequence[Change[T]]:
+        if not self._loop.is_open:
+            return ()
+        return self._loop.run(reader.wait_some(_BATCH), self._name_of("changes"))
+
+
+class PlainThreadedInformer(Informer[T]):
+    """An informer whose only handler is called in a thread; the informer waits for it before the next change."""
+
+    def __init__(self, source: Any, kind: type[T], handler: Handler[T] | HandlerFunctions[T], **options: Any) -> None:
+        functions = handler if isinstance(handler, HandlerFunctions) else HandlerFunctions.of(handler)
+        self._threaded = _ThreadedFunctions(functions)
+        super().__init__(source, kind, self._threaded, **options)
+
+    async def run(self) -> None:
+        """Keep the store synced until cancelled."""
+        with self._threaded:
+            await super().run()
+
+
+class _ThreadedFunctions(HandlerFunctions[T]):
+    """Handler functions that are called in a HandlerThread, inside `with`."""
+
+    def __init__(self, functions: HandlerFunctions[T]) -> None:
+        self._functions = functions
+        self.name = functions.name
+
+    def __enter__(self) -> None:
+        self._thread = HandlerThread(self.name)
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.end()
+
+    async def __call__(self, change: Change[T]) -> None:
+        loop = asyncio.get_running_loop()
+        handling = asyncio.wrap_future(self._thread.submit(lambda: call_handler(self._functions, change, loop)))
+        try:
+            await asyncio.shield(handling)
+        except asyncio.CancelledError:
+            await asyncio.wait([handling])  # a thread cannot be cancelled
+            raise
+
+
+class PlainInformer(BlockingObject, Generic[T]):
+    """The hand-written part of Informer: it keeps the background loop alive inside `with`."""
+
+    _clean_up: ClassVar[str] = ""  # nothing to clean up outside of `with`
+    _async: PlainThreadedInformer[T]
+    _running_loop: LoopReference | None = None
+
+    def _do_enter(self) -> Self:
+        self._run(self._async.__aenter__())
+        if self._running_loop is None:
+            self._running_loop = LoopReference(f"this {type(self).__name__}", self._leave)
+        return self
+
+    def _do_exit(self) -> None:
+        loop, self._running_loop = self._running_loop, None
+        if loop is not None:
+            try:
+                loop.run(self._leave(), self._name_of("__exit__"))
+            finally:
+                loop.close()
+                self._release_loop()
+
+    async def _leave(self) -> None:
+        await self._async.__aexit__(None, None, None)
