@@ -1,4 +1,4 @@
-"""Ways into objects."""
+"""JSONPath."""
 
 import contextlib
 from typing import Any
@@ -62,7 +62,7 @@ TREE = {
         (".", [TREE]),
     ],
 )
-def test_a_path_leads_to_what_it_names(path: str, found: list[Any]):
+def test_a_path_finds_its_values(path: str, found: list[Any]):
     assert JSONPath(path).find(TREE) == found
 
 
@@ -70,14 +70,14 @@ def test_a_path_leads_to_what_it_names(path: str, found: list[Any]):
     "path",
     ["{.a b}", ".a[", ".a]", ".a[x]", "{.a", "{range .items[*]}", "{.a[?(@.b==c)]}", ".a[::0]", ".a[?(.b)]", "'a"],
 )
-def test_a_path_that_cannot_be_read_is_refused(path: str):
+def test_an_invalid_path_is_rejected(path: str):
     with pytest.raises(MalformedError, match="cannot read the JSONPath") as caught:
         JSONPath(path)
     assert caught.value.text in (path, "a b")
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_a_path_or_refused(text: str):
+def test_any_string_is_a_path_or_rejected(text: str):
     with contextlib.suppress(MalformedError):
         JSONPath(text).find(TREE)
 
@@ -89,6 +89,6 @@ def test_any_text_is_a_path_or_refused(text: str):
         max_leaves=10,
     )
 )
-def test_a_path_into_anything_finds_something_or_nothing(tree: Any):
+def test_a_path_can_be_applied_to_any_json(tree: Any):
     for path in ("{.a.b}", "{.a[0]}", "{..a}", "{[*]}", "{.a[?(@.b>1)]}", "{[1:2]}"):
         assert isinstance(JSONPath(path).find(tree), list)

@@ -1,4 +1,4 @@
-"""YAML files brought into being, in the order that works."""
+"""Applying files: their order, and errors."""
 
 import json
 from pathlib import Path
@@ -68,14 +68,14 @@ def test_files_and_folders_are_read_in_the_order_of_their_names(tmp_path: Path):
         ("a: 1\na: 2", "duplicate key 'a'"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, message: str):
+def test_the_error_names_an_invalid_file(tmp_path: Path, text: str, message: str):
     (tmp_path / "bad.yaml").write_text(text)
     with pytest.raises(DecodeError, match=message) as caught:
         load_files(tmp_path)
     assert str(tmp_path / "bad.yaml") in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path):
+def test_the_error_names_a_missing_file(tmp_path: Path):
     with pytest.raises(UsageError, match=r"the path '.*nothing' does not exist"):
         load_files(tmp_path / "nothing")
 
@@ -83,7 +83,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path):
 # --- applying --------------------------------------------------------------------------------------------------------
 
 
-async def test_what_others_live_in_comes_first(tmp_path: Path, client: ClientSet, server: APIServer):
+async def test_namespaces_and_definitions_are_applied_first(tmp_path: Path, client: ClientSet, server: APIServer):
     write(tmp_path, "all.yaml", WEBHOOK | {"webhooks": []}, CONFIG, ROLE, NAMESPACE)
     applied = await apply_files(client, tmp_path, field_manager="me", server_side=False)
     assert [each.kind for each in applied] == [
@@ -96,7 +96,7 @@ async def test_what_others_live_in_comes_first(tmp_path: Path, client: ClientSet
     assert (await client.core_v1.configmaps("shop").get("a")).data == {"x": "1"}
 
 
-async def test_what_is_there_is_merged_into(client: ClientSet):
+async def test_existing_objects_are_merged(client: ClientSet):
     maps = client.core_v1.configmaps("default")
     await maps.create({"metadata": {"name": "a"}, "data": {"x": "0", "y": "0"}})
     given = {**CONFIG, "metadata": {"name": "a"}}
@@ -105,7 +105,7 @@ async def test_what_is_there_is_merged_into(client: ClientSet):
     assert len(await apply_objects(client.dynamic, [given], field_manager="me", server_side=False)) == 1
 
 
-async def test_what_names_no_namespace_goes_where_it_is_told(client: ClientSet):
+async def test_objects_without_a_namespace_go_to_the_given_one(client: ClientSet):
     given = {**CONFIG, "metadata": {"name": "a"}}
     [here] = await apply_objects(client, [given], field_manager="me", server_side=False)
     [there] = await apply_objects(client, [given], field_manager="me", server_side=False, namespace="kube-system")
@@ -118,19 +118,19 @@ async def test_a_dry_run_applies_nothing(client: ClientSet):
     assert list(await client.core_v1.configmaps("default").list(field_selector="metadata.name=a")) == []
 
 
-async def test_the_object_that_failed_is_named(client: ClientSet, server: APIServer):
+async def test_a_note_names_the_object_that_failed(client: ClientSet, server: APIServer):
     server.faults.add(Fault(Fail(ForbiddenError("no")), resource="configmaps"))
     with pytest.raises(ForbiddenError) as caught:
         await apply_objects(client, [CONFIG, NAMESPACE], field_manager="me", server_side=False)
     assert caught.value.__notes__ == ["while applying ConfigMap shop/a, after 1 other objects"]
 
 
-async def test_a_kind_that_nobody_serves_is_named(client: ClientSet):
+async def test_the_error_names_a_kind_that_is_not_served(client: ClientSet):
     with pytest.raises(NoMatchError, match=r"example\.com/v1, Kind=Gadget"):
         await apply_objects(client, [GADGET], field_manager="me")
 
 
-async def test_the_server_is_asked_to_apply(tmp_path: Path):
+async def test_objects_are_applied_server_side(tmp_path: Path):
     path = "/apis/example.com/v1/namespaces/default/widgets/a"
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
     async with routed({**WITH_WIDGETS, path: widget}) as (documents, client):
@@ -148,7 +148,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ONE_DEFINITION = {"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "7"}, "items": [ESTABLISHED]}
 
 
-async def test_a_new_kind_is_known_as_soon_as_its_definition_is_established():
+async def test_a_new_kind_is_found_as_soon_as_its_definition_is_established():
     gadgets = "/apis/example.com/v1/namespaces/default/gadgets/a"
     routes = {f"{DEFINITIONS}/gadgets.example.com": DEFINITION, DEFINITIONS: ONE_DEFINITION, gadgets: GADGET}
     async with routed(routes) as (documents, client):

@@ -1,13 +1,10 @@
 # pyright: strict
-"""Uses every asynchronous client, and says of each value what its type is. It is read by type checkers, and not run."""
+"""Uses every asynchronous client and asserts the types of values. Type checkers read it; it is not run."""
 
 from typing import assert_type
 
 import listwatch as lw
-from listwatch.api.discovery import ServerVersion
-from listwatch.api.watch_events import WatchEvent
-from listwatch.client.resources.subresource_client import SubresourceClient
-from listwatch.client.wait.conditions import ready
+from listwatch.client import DiscoveryResult, ServerVersion, SubresourceClient, WatchEvent, ready
 from listwatch.informer.handlers import Change
 from listwatch.meta import Resource
 from listwatch.models.authentication_v1 import TokenRequest
@@ -20,7 +17,7 @@ from listwatch.objects.partial_object import PartialObjectMetadata
 
 
 class Widget(Object, resource=Resource("example.com", "v1", "Widget", "widgets")):
-    """A kind of one's own."""
+    """A custom kind."""
 
     spec: dict[str, int] = lazy(dict[str, int])
 
@@ -61,7 +58,8 @@ async def typed(client: lw.ClientSet) -> None:
     assert_type(await pods.delete_collection(), ObjectList[Pod])
     assert_type(await client.apps_v1.deployments("x").get_scale("web"), Scale)
     assert_type(await client.core_v1.serviceaccounts("x").create_token("y"), TokenRequest)
-    assert_type(await pods.logs("web-0"), str)
+    assert_type(await pods.patch("web-0", [{"op": "remove", "path": "/metadata/labels"}], type="json"), Pod)
+    assert_type(await pods.logs("web-0", tail_lines=10, since_seconds=60), str)
     async for line in pods.follow_logs("web-0"):
         assert_type(line, str)
     assert_type(client.core_v1.nodes(), lw.ResourceClient[Node])
@@ -110,6 +108,7 @@ async def others(config: lw.ClientConfig) -> None:
     assert_type(await metadata.resource("apps/v1", "Deployment").get("x"), PartialObjectMetadata)
     discovery = lw.DiscoveryClient(config)
     assert_type(await discovery.server_version(), ServerVersion)
+    assert_type(await discovery.server_groups_and_resources(), DiscoveryResult)
     assert_type((await discovery.server_groups_and_resources()).resources, tuple[Resource, ...])
     assert_type(await lw.RESTMapper(discovery).resource_for("po"), Resource)
 

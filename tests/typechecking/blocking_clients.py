@@ -1,13 +1,11 @@
 # pyright: strict
-"""The same for the blocking clients."""
+"""Uses every blocking client and asserts the types of values."""
 
 from typing import assert_type
 
 import listwatch as lw
 from listwatch import blocking
-from listwatch.api.discovery import ServerVersion
-from listwatch.api.watch_events import WatchEvent
-from listwatch.client.wait.conditions import ready
+from listwatch.client import ServerVersion, WatchEvent, ready
 from listwatch.informer.handlers import Change
 from listwatch.meta import Resource
 from listwatch.models.autoscaling_v1 import Scale

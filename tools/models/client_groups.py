@@ -1,4 +1,4 @@
-"""Writes what type checkers and completions know of a ClientSet: a line for each resource. Programs use the table."""
+"""Generates the declarations of a ClientSet for type checkers: an attribute for each resource."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def client_groups_text(source: Source, definitions: Mapping[str, Definition]) ->
     return "\n".join([
         f'"""The resources of Kubernetes {source.version}, as type checkers and completions see them in a ClientSet.',
         "",
-        "Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.",
+        "Generated from an API server's schemas and discovery. Do not edit: run `make models`.",
         '"""',
         "",
         "from __future__ import annotations",

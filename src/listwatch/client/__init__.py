@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
+    "APIGroup": "listwatch.api.discovery",
     "AddedEvent": "listwatch.api.watch_events",
     "AiohttpTransport": "listwatch.client.transport.aiohttp_transport",
     "BookmarkEvent": "listwatch.api.watch_events",
@@ -14,43 +15,56 @@ _HOMES = {
     "ClientStatistics": "listwatch.client.rest.sender",
     "Condition": "listwatch.client.wait.conditions",
     "DeletedEvent": "listwatch.api.watch_events",
+    "DiscoveryCache": "listwatch.client.discovery.discovery_cache",
     "DiscoveryClient": "listwatch.client.discovery.discovery_client",
+    "DiscoveryResult": "listwatch.api.discovery",
     "DynamicClient": "listwatch.client.resources.dynamic_client",
-    "ExecConfig": "listwatch.client.config.client_config",
     "ErrorEvent": "listwatch.api.watch_events",
+    "EventCondition": "listwatch.client.wait.until",
+    "ExecConfig": "listwatch.client.config.client_config",
     "FieldValidation": "listwatch.api.options",
     "Impersonation": "listwatch.client.config.client_config",
-    "ListOptions": "listwatch.api.options",
     "KubeconfigUser": "listwatch.client.config.client_config",
+    "ListOptions": "listwatch.api.options",
+    "LogSource": "listwatch.api.options",
     "LogStream": "listwatch.client.rest.log_stream",
     "MetadataClient": "listwatch.client.resources.metadata_client",
     "MetadataResource": "listwatch.client.resources.metadata_client",
     "ModifiedEvent": "listwatch.api.watch_events",
     "OIDCConfig": "listwatch.client.config.client_config",
     "Pager": "listwatch.client.resources.pager",
+    "Patch": "listwatch.api.patches",
     "PatchType": "listwatch.api.patches",
+    "PatchTypeLike": "listwatch.api.patches",
     "PropagationPolicy": "listwatch.api.options",
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
     "RateLimiter": "listwatch.client.rest.rate_limiter",
     "Request": "listwatch.client.rest.request",
+    "Resource": "listwatch.meta",
     "ResourceClient": "listwatch.client.resources.resource_client",
+    "ResourceLike": "listwatch.api.references",
+    "ResourceMap": "listwatch.api.resource_map",
     "Result": "listwatch.client.rest.result",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
+    "ServerVersion": "listwatch.api.discovery",
     "ServerWarning": "listwatch.client.config.client_config",
     "SubresourceClient": "listwatch.client.resources.subresource_client",
     "TokenBucket": "listwatch.client.rest.rate_limiter",
     "Transport": "listwatch.client.rest.sender",
     "WatchEvent": "listwatch.api.watch_events",
     "WatchStream": "listwatch.client.rest.watch_stream",
+    "Watchable": "listwatch.client.wait.retry_watcher",
     "apply_files": "listwatch.client.manifests",
     "apply_objects": "listwatch.client.manifests",
     "condition": "listwatch.client.wait.conditions",
+    "deleted": "listwatch.client.wait.conditions",
     "jsonpath": "listwatch.client.wait.conditions",
     "load_config": "listwatch.client.config.kubeconfig",
     "load_files": "listwatch.client.manifests",
     "load_incluster_config": "listwatch.client.config.in_cluster",
     "load_kube_config": "listwatch.client.config.kubeconfig",
+    "ready": "listwatch.client.wait.conditions",
     "retry_on_conflict": "listwatch.client.wait.retry_on_conflict",
     "retry_on_error": "listwatch.client.wait.retry_on_conflict",
     "until": "listwatch.client.wait.until",
@@ -62,10 +76,18 @@ __all__ = [*_HOMES]
 
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
+    from listwatch.api.discovery import APIGroup as APIGroup
+    from listwatch.api.discovery import DiscoveryResult as DiscoveryResult
+    from listwatch.api.discovery import ServerVersion as ServerVersion
     from listwatch.api.options import FieldValidation as FieldValidation
     from listwatch.api.options import ListOptions as ListOptions
+    from listwatch.api.options import LogSource as LogSource
     from listwatch.api.options import PropagationPolicy as PropagationPolicy
+    from listwatch.api.patches import Patch as Patch
     from listwatch.api.patches import PatchType as PatchType
+    from listwatch.api.patches import PatchTypeLike as PatchTypeLike
+    from listwatch.api.references import ResourceLike as ResourceLike
+    from listwatch.api.resource_map import ResourceMap as ResourceMap
     from listwatch.api.watch_events import AddedEvent as AddedEvent
     from listwatch.api.watch_events import BookmarkEvent as BookmarkEvent
     from listwatch.api.watch_events import DeletedEvent as DeletedEvent
@@ -81,6 +103,7 @@ if TYPE_CHECKING:
     from listwatch.client.config.in_cluster import load_incluster_config as load_incluster_config
     from listwatch.client.config.kubeconfig import load_config as load_config
     from listwatch.client.config.kubeconfig import load_kube_config as load_kube_config
+    from listwatch.client.discovery.discovery_cache import DiscoveryCache as DiscoveryCache
     from listwatch.client.discovery.discovery_client import DiscoveryClient as DiscoveryClient
     from listwatch.client.discovery.rest_mapper import RESTMapper as RESTMapper
     from listwatch.client.manifests import apply_files as apply_files
@@ -106,12 +129,17 @@ if TYPE_CHECKING:
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport as AiohttpTransport
     from listwatch.client.wait.conditions import Condition as Condition
     from listwatch.client.wait.conditions import condition as condition
+    from listwatch.client.wait.conditions import deleted as deleted
     from listwatch.client.wait.conditions import jsonpath as jsonpath
+    from listwatch.client.wait.conditions import ready as ready
     from listwatch.client.wait.retry_on_conflict import retry_on_conflict as retry_on_conflict
     from listwatch.client.wait.retry_on_conflict import retry_on_error as retry_on_error
     from listwatch.client.wait.retry_watcher import RetryWatcher as RetryWatcher
+    from listwatch.client.wait.retry_watcher import Watchable as Watchable
+    from listwatch.client.wait.until import EventCondition as EventCondition
     from listwatch.client.wait.until import until as until
     from listwatch.client.wait.until import until_without_retry as until_without_retry
     from listwatch.client.wait.wait_for import wait_for as wait_for
+    from listwatch.meta import Resource as Resource
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

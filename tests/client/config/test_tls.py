@@ -59,7 +59,7 @@ def handshake(
                 continue
     assert not waiting
     certificate: Any = theirs.getpeercert()
-    return str(certificate["subjectAltName"][0][1]) if certificate else "nobody"
+    return str(certificate["subjectAltName"][0][1]) if certificate else "anonymous"
 
 
 def config(**fields: Any) -> ClientConfig:
@@ -75,8 +75,8 @@ def test_without_tls_there_is_no_context():
 
 def test_a_server_of_the_authority_is_trusted(tmp_path: Path):
     (tmp_path / "ca.crt").write_bytes(CA_PEM)
-    assert handshake(TLSContexts(config()).current()) == "nobody"
-    assert handshake(TLSContexts(config(ca_data=b"", ca_file=str(tmp_path / "ca.crt"))).current()) == "nobody"
+    assert handshake(TLSContexts(config()).current()) == "anonymous"
+    assert handshake(TLSContexts(config(ca_data=b"", ca_file=str(tmp_path / "ca.crt"))).current()) == "anonymous"
 
 
 @pytest.mark.parametrize("fields", [{"ca_data": OTHER_CA_PEM}, {"ca_data": b""}], ids=["another", "the system's"])
@@ -88,20 +88,20 @@ def test_a_server_of_another_authority_is_not_trusted(fields: dict[str, Any]):
 def test_without_an_authority_those_of_the_system_are_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "ca.crt").write_bytes(CA_PEM)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.crt"))
-    assert handshake(TLSContexts(config(ca_data=b"")).current()) == "nobody"
-    assert handshake(ca_context()) == "nobody"
+    assert handshake(TLSContexts(config(ca_data=b"")).current()) == "anonymous"
+    assert handshake(ca_context()) == "anonymous"
 
 
 def test_a_server_of_another_name_is_not_trusted():
     context = TLSContexts(config()).current()
-    assert handshake(context, name="10.0.0.1") == "nobody"
+    assert handshake(context, name="10.0.0.1") == "anonymous"
     with pytest.raises(ssl.SSLCertVerificationError, match=r"other\.example\.com"):
         handshake(context, name="other.example.com")
 
 
 def test_skipping_verification_trusts_every_server():
     insecure = TLSContexts(config(ca_data=b"", insecure_skip_tls_verify=True)).current()
-    assert handshake(insecure, name="whatever") == "nobody"
+    assert handshake(insecure, name="whatever") == "anonymous"
 
 
 def test_a_bundle_may_hold_comments_and_several_authorities():
@@ -111,18 +111,18 @@ def test_a_bundle_may_hold_comments_and_several_authorities():
         + b"-----BEGIN CERTIFICATE-----\n?\n-----END CERTIFICATE-----"
         + CA_PEM
     )
-    assert handshake(TLSContexts(config(ca_data=bundle)).current()) == "nobody"
+    assert handshake(TLSContexts(config(ca_data=bundle)).current()) == "anonymous"
 
 
 def test_an_intermediate_authority_may_be_the_anchor():
     intermediate = AUTHORITY.create_child_ca()
     server = server_context(intermediate.issue_cert("server.example.com"))
-    assert handshake(TLSContexts(config(ca_data=intermediate.cert_pem.bytes())).current(), server) == "nobody"
+    assert handshake(TLSContexts(config(ca_data=intermediate.cert_pem.bytes())).current(), server) == "anonymous"
 
 
 def test_the_servers_own_certificate_may_be_the_anchor():
     pinned = SERVER.cert_chain_pems[0].bytes()
-    assert handshake(TLSContexts(config(ca_data=pinned)).current()) == "nobody"
+    assert handshake(TLSContexts(config(ca_data=pinned)).current()) == "anonymous"
 
 
 def test_old_versions_of_tls_are_rejected():
@@ -133,7 +133,7 @@ def test_old_versions_of_tls_are_rejected():
 
 def test_a_context_for_another_server_can_be_built(tmp_path: Path):
     (tmp_path / "ca.crt").write_bytes(CA_PEM)
-    assert handshake(ca_context(ca_file=str(tmp_path / "ca.crt"))) == "nobody"
+    assert handshake(ca_context(ca_file=str(tmp_path / "ca.crt"))) == "anonymous"
     with pytest.raises(ssl.SSLCertVerificationError):
         handshake(ca_context())
 
@@ -187,7 +187,7 @@ def test_an_authority_that_changes_is_picked_up_after_five_minutes(tmp_path: Pat
     clock.jump(299)
     assert contexts.current() is first
     clock.jump(1)
-    assert handshake(contexts.current()) == "nobody"
+    assert handshake(contexts.current()) == "anonymous"
     again = contexts.current()
     clock.jump(300)
     assert contexts.current() is again, "the file is the same as before"

@@ -1,4 +1,4 @@
-"""What a client learns of what a server offers, from documents of every age, and what it remembers of it."""
+"""Discovery, aggregated and not, and its cache."""
 
 import asyncio
 import json
@@ -84,7 +84,7 @@ def names(discovered: DiscoveryResult) -> list[str]:
 # --- a real server ---------------------------------------------------------------------------------------------------
 
 
-async def test_everything_that_a_server_has_is_found_in_two_requests(client: ClientSet, server: Any):
+async def test_aggregated_discovery_takes_two_requests(client: ClientSet, server: Any):
     discovered = await client.discovery.server_groups_and_resources()
     assert {each.gvr for each in discovered.resources} == {each.gvr for each in models.resources()}
     assert [each.path for each in server.requests] == ["/api", "/apis"]
@@ -94,7 +94,7 @@ async def test_everything_that_a_server_has_is_found_in_two_requests(client: Cli
     assert (eviction.group, eviction.version, eviction.kind) == ("policy", "v1", "Eviction")
 
 
-async def test_both_ways_to_ask_find_the_same(client: ClientSet):
+async def test_both_forms_of_discovery_find_the_same(client: ClientSet):
     plain = DiscoveryClient(client.rest, aggregated=False)
     old, new = await plain.server_groups_and_resources(), await client.discovery.server_groups_and_resources()
     assert set(old.resources) == set(new.resources)
@@ -108,13 +108,13 @@ async def test_the_preferred_version_of_each_resource_is_known(client: ClientSet
     assert len({each.group_resource for each in preferred}) == len(preferred)
 
 
-async def test_one_group_version_can_be_asked_for(client: ClientSet):
+async def test_one_group_version_can_be_discovered(client: ClientSet):
     assert "deployments" in [each.plural for each in await client.discovery.server_resources("apps/v1")]
     with pytest.raises(NotFoundError):
         await client.discovery.server_resources("example.com/v1")
 
 
-async def test_a_server_says_which_version_it_is(client: ClientSet):
+async def test_the_version_of_the_server_is_read(client: ClientSet):
     found = await client.discovery.server_version()
     assert (found.major, str(found)[:2]) == ("1", "v1")
 
@@ -122,7 +122,7 @@ async def test_a_server_says_which_version_it_is(client: ClientSet):
 # --- all at once -----------------------------------------------------------------------------------------------------
 
 
-async def test_groups_come_with_their_resources():
+async def test_aggregated_groups_contain_their_resources():
     async with routed(WITH_WIDGETS) as (documents, client):
         discovered = await client.discovery.server_groups_and_resources()
         assert names(discovered) == ["v1 pods", "v1 nodes", "apps/v1 deployments", "example.com/v1 widgets"]
@@ -139,7 +139,7 @@ async def test_groups_come_with_their_resources():
         ]
 
 
-async def test_a_stale_version_is_a_failure_and_leaves_the_others():
+async def test_a_stale_version_is_a_failure_and_does_not_affect_the_others():
     stale = group(
         "metrics.k8s.io", version("v1", freshness="Stale"), version("v1beta1", resource("nodes", "NodeMetrics"))
     )
@@ -154,14 +154,14 @@ async def test_a_stale_version_is_a_failure_and_leaves_the_others():
         assert documents.paths == ["/api", "/apis"] * 2  # one more try, and no more
 
 
-async def test_a_failure_may_be_gone_at_the_second_attempt():
+async def test_discovery_is_attempted_twice():
     stale = aggregated(group("apps", version("v1", freshness="Stale")))
     async with routed({**DISCOVERY, "/apis": stale}) as (documents, client):
         documents.then = {"/apis": aggregated(APPS)}
         assert "apps/v1 deployments" in names(await client.discovery.server_groups_and_resources())
 
 
-async def test_what_has_no_kind_is_left_out():
+async def test_resources_without_a_kind_are_omitted():
     nameless = {"resource": "nameless", "scope": "Cluster", "verbs": None, "subresources": None}
     status = {"subresource": "status", "responseKind": None, "verbs": ["get"]}
     core = aggregated(group("", version("v1", nameless, {**PODS, "subresources": [status], "categories": None})))
@@ -170,19 +170,19 @@ async def test_what_has_no_kind_is_left_out():
     assert (pods.plural, pods.subresources, pods.categories) == ("pods", (), ())
 
 
-async def test_servers_need_not_have_a_core_group():
+async def test_a_server_without_a_core_group_is_discovered():
     async with routed({"/apis": aggregated(APPS)}) as (_, client):
         assert names(await client.discovery.server_groups_and_resources()) == ["apps/v1 deployments"]
 
 
-async def test_servers_must_have_groups():
+async def test_a_server_without_groups_is_an_error():
     async with routed({"/api": CORE}) as (_, client):
         with pytest.raises(NotFoundError):
             await client.discovery.server_groups_and_resources()
 
 
 @pytest.mark.parametrize("document", [[], {"kind": "APIGroupDiscoveryList", "items": [{"versions": [7]}]}])
-async def test_what_cannot_be_read_is_an_error_of_ours(document: Any):
+async def test_an_undecodable_document_is_an_error(document: Any):
     async with routed({**DISCOVERY, "/apis": document}) as (_, client):
         with pytest.raises(DecodeError, match="the discovery document"):
             await client.discovery.server_groups_and_resources()
@@ -191,7 +191,7 @@ async def test_what_cannot_be_read_is_an_error_of_ours(document: Any):
 # --- one by one ------------------------------------------------------------------------------------------------------
 
 
-async def test_older_servers_are_asked_for_each_version():
+async def test_older_servers_are_discovered_version_by_version():
     async with routed(PLAIN) as (documents, client):
         discovered = await client.discovery.server_groups_and_resources()
         assert set(names(discovered)) == {
@@ -218,14 +218,14 @@ async def test_a_resource_is_preferred_in_the_first_version_that_has_it():
     }
 
 
-async def test_a_server_may_say_all_at_once_for_one_half_only():
+async def test_a_server_may_aggregate_one_of_both_documents_only():
     async with routed({**PLAIN, "/api": CORE}) as (documents, client):
         assert "v1 pods" in names(await client.discovery.server_groups_and_resources())
         assert "/api/v1" in documents.paths
 
 
 @pytest.mark.parametrize("failure", [404, 500, 503, ConnectRefusedError("away")], ids=str)
-async def test_a_version_that_fails_leaves_the_others(failure: Any):
+async def test_a_failed_version_does_not_affect_the_others(failure: Any):
     async with routed({**PLAIN, "/apis/apps/v1beta1": failure}) as (documents, client):
         with pytest.raises(DiscoveryError, match="apps/v1beta1") as caught:
             await client.discovery.server_groups_and_resources()
@@ -239,7 +239,7 @@ async def test_the_resources_of_the_core_group_may_be_missing():
         assert "v1 pods" not in names(await client.discovery.server_groups_and_resources())
 
 
-async def test_groups_alone_can_be_asked_for():
+async def test_groups_can_be_discovered_alone():
     async with routed(PLAIN) as (documents, client):
         groups = await client.discovery.server_groups()
         assert groups == (APIGroup("", ("v1",), "v1"), APIGroup("apps", ("v1", "v1beta1"), "v1"))
@@ -260,7 +260,7 @@ async def test_the_schemas_of_a_group_version_are_found_by_its_path():
 
 
 @pytest.mark.parametrize("document", [[], {"paths": 7}, {"gitVersion": 7}], ids=str)
-async def test_what_is_no_such_document_is_an_error_of_ours(document: Any):
+async def test_an_invalid_document_is_an_error(document: Any):
     async with routed({"/openapi/v3": document, "/version": document}) as (_, client):
         with pytest.raises(DecodeError, match="the discovery document"):
             await (client.discovery.server_version() if "gitVersion" in document else client.discovery.openapi_paths())
@@ -275,14 +275,14 @@ async def remembered() -> AsyncIterator[tuple[Documents, DiscoveryCache]]:
         yield documents, DiscoveryCache(client.discovery)
 
 
-async def test_a_server_is_asked_once_however_many_want_to_know(remembered: tuple[Documents, DiscoveryCache]):
+async def test_concurrent_callers_share_one_discovery(remembered: tuple[Documents, DiscoveryCache]):
     documents, cache = remembered
     first, *others = await asyncio.gather(*(cache.discovered() for _ in range(5)))
     assert all(each is first for each in others)
     assert documents.paths == ["/api", "/apis"]
 
 
-async def test_a_server_is_asked_again_when_told_so(remembered: tuple[Documents, DiscoveryCache]):
+async def test_an_invalidated_cache_is_discovered_again(remembered: tuple[Documents, DiscoveryCache]):
     documents, cache = remembered
     await cache.discovered()
     documents.routes |= WITH_WIDGETS
@@ -291,7 +291,7 @@ async def test_a_server_is_asked_again_when_told_so(remembered: tuple[Documents,
     assert "example.com/v1 widgets" in names(await cache.discovered())
 
 
-async def test_what_was_asked_for_before_it_was_told_so_is_not_remembered(tmp_path: Path):
+async def test_a_discovery_that_started_before_the_invalidation_is_not_cached(tmp_path: Path):
     async with routed(DISCOVERY) as (documents, client):
         cache = DiscoveryCache(client.discovery, folder=tmp_path)
         gate = documents.gates["/apis"] = asyncio.Event()
@@ -318,7 +318,7 @@ async def test_what_was_asked_for_before_it_was_told_so_is_not_remembered(tmp_pa
     ids=str,
 )
 @pytest.mark.parametrize("is_kept", [True, False], ids=["on disk", "in memory"])
-async def test_only_failures_that_may_pass_are_asked_about_again(
+async def test_only_transient_failures_are_discovered_again(
     failure: Any, asked_again: bool, is_kept: bool, tmp_path: Path
 ):
     if isinstance(failure, APIError):
@@ -332,7 +332,7 @@ async def test_only_failures_that_may_pass_are_asked_about_again(
         assert bool(documents.requests) is asked_again
 
 
-async def test_a_server_that_cannot_be_asked_at_all_is_remembered_as_nothing():
+async def test_a_failed_discovery_is_not_cached():
     async with routed({}) as (documents, client):
         cache = DiscoveryCache(client.discovery)
         with pytest.raises(NotFoundError):
@@ -348,7 +348,7 @@ def files_in(folder: Path) -> list[Path]:
 # --- on disk ---------------------------------------------------------------------------------------------------------
 
 
-async def test_what_was_learnt_is_kept_on_disk(tmp_path: Path):
+async def test_the_result_is_cached_on_disk(tmp_path: Path):
     async with routed(WITH_WIDGETS) as (documents, client):
         first = await DiscoveryCache(client.discovery, folder=tmp_path / "a" / "b").discovered()
         documents.requests.clear()
@@ -369,7 +369,7 @@ async def test_servers_do_not_share_a_file(tmp_path: Path, server: Any):
     assert len(files_in(tmp_path)) == 2
 
 
-async def test_what_is_kept_grows_old(tmp_path: Path):
+async def test_a_cache_file_expires(tmp_path: Path):
     async with routed(DISCOVERY) as (documents, client):
         await DiscoveryCache(client.discovery, folder=tmp_path).discovered()
         [file] = files_in(tmp_path)
@@ -385,7 +385,7 @@ async def test_what_is_kept_grows_old(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not json", b"[]", b'{"groups": 7}', b'{"groups": [], "resources": [{}]}'])
-async def test_a_broken_file_is_as_good_as_none(tmp_path: Path, content: bytes):
+async def test_an_invalid_cache_file_is_ignored(tmp_path: Path, content: bytes):
     async with routed(DISCOVERY) as (documents, client):
         await DiscoveryCache(client.discovery, folder=tmp_path).discovered()
         [file] = files_in(tmp_path)
@@ -401,20 +401,20 @@ async def test_a_broken_file_is_as_good_as_none(tmp_path: Path, content: bytes):
     [{**PLAIN, "/apis/apps/v1beta1": 503}, {"/api": aggregated(), "/apis": aggregated()}],
     ids=["failed", "empty"],
 )
-async def test_what_is_incomplete_is_not_kept(tmp_path: Path, routes: dict[str, Any]):
+async def test_an_incomplete_result_is_not_written_to_disk(tmp_path: Path, routes: dict[str, Any]):
     async with routed(routes) as (_, client):
         await DiscoveryCache(client.discovery, folder=tmp_path).discovered()
     assert files_in(tmp_path) == []
 
 
-async def test_a_folder_that_cannot_be_written_does_not_matter(tmp_path: Path):
+async def test_a_folder_that_cannot_be_written_is_ignored(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     async with routed(WITH_WIDGETS) as (_, client):
         found = await DiscoveryCache(client.discovery, folder=tmp_path / "file").discovered()
     assert "example.com/v1 widgets" in names(found)
 
 
-async def test_others_may_not_read_what_is_kept(tmp_path: Path):
+async def test_a_cache_file_is_readable_by_its_owner_only(tmp_path: Path):
     async with routed(DISCOVERY) as (_, client):
         await DiscoveryCache(client.discovery, folder=tmp_path / "kept").discovered()
     [file] = files_in(tmp_path / "kept")

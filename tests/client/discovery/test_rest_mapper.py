@@ -1,4 +1,4 @@
-"""What a name, a kind or a path means on a server, and when the server is asked again."""
+"""References to resources, and the mapper that finds them."""
 
 import asyncio
 import logging
@@ -53,19 +53,19 @@ from listwatch.objects.object import Object
     ],
     ids=str,
 )
-def test_a_resource_can_be_said_in_many_ways(of: Any, reference: Any):
+def test_references_have_many_forms(of: Any, reference: Any):
     assert read_reference(of) == reference
 
 
 @pytest.mark.parametrize(
     "of", [None, 7, "", "  ", Object, GroupVersion("apps", "v1"), ("a", "b", "c"), b"pods"], ids=str
 )
-def test_what_says_of_no_resource_which_one_is_refused(of: Any):
+def test_an_invalid_reference_is_rejected(of: Any):
     with pytest.raises(RequestError, match="does not name a resource"):
         read_reference(of)
 
 
-def test_an_api_version_that_is_none_is_refused():
+def test_an_invalid_api_version_is_rejected():
     with pytest.raises(BadNameError, match="'a/b/c' is not an API version"):
         read_reference("a/b/c", "Deployment")
 
@@ -128,11 +128,11 @@ def test_a_full_name_wins_over_a_short_one():
 
 
 @pytest.mark.parametrize("name", ["pd", "pods.apps", "deployments.v2.apps", "deployments.pps", "deployments.v1", "."])
-def test_a_name_that_nothing_has_finds_nothing(name: str):
+def test_an_unknown_name_finds_nothing(name: str):
     assert KNOWN.named(name) is None
 
 
-def test_a_short_name_of_several_means_the_first_and_tells_of_the_others():
+def test_an_ambiguous_short_name_means_the_first_and_lists_the_others():
     assert KNOWN.named("po").also == (GroupResource("example.com", "deploys"),)
     assert KNOWN.named("deploy.apps").also == ()  # two versions of one resource are no ambiguity
 
@@ -154,7 +154,7 @@ def test_a_category_has_each_member_once():
 # --- at a server -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_mapper_knows_what_the_server_has(client: ClientSet):
+async def test_a_mapper_finds_what_the_server_serves(client: ClientSet):
     mapper = client.mapper
     assert await mapper.resource_for("deploy") == await mapper.resource_for("apps/v1", "Deployment")
     assert await mapper.kind_for("deployments.v1.apps") == GroupVersionKind("apps", "v1", "Deployment")
@@ -164,7 +164,7 @@ async def test_a_mapper_knows_what_the_server_has(client: ClientSet):
     assert len(await mapper.resources()) > 90
 
 
-async def test_the_core_group_comes_first_and_preferred_versions_before_others():
+async def test_the_core_group_and_preferred_versions_have_precedence():
     core = aggregated(group("", version("v1", resource("things", "Thing"))))
     other = group("zoo.com", version("v2", resource("things", "Thing")), version("v1", resource("things", "Thing")))
     async with routed({"/api": core, "/apis": aggregated(other, APPS)}) as (_, client):
@@ -175,20 +175,20 @@ async def test_the_core_group_comes_first_and_preferred_versions_before_others()
         )
 
 
-async def test_a_server_is_asked_once_for_all_that_it_has():
+async def test_a_server_is_discovered_once():
     async with routed(DISCOVERY) as (documents, client):
         for name in ("pods", "po", "nodes", "deployments.apps", "v1 Node"):
             await client.mapper.resource_for(name)
         assert documents.paths == ["/api", "/apis"]
 
 
-async def test_what_is_known_already_needs_no_server():
+async def test_a_complete_resource_needs_no_discovery():
     async with routed({}) as (documents, client):
         assert await client.mapper.resource_for(Pod) == Pod.resource
         assert documents.requests == []
 
 
-async def test_a_miss_makes_it_look_again():
+async def test_a_miss_renews_the_cache():
     async with routed(DISCOVERY) as (documents, client):
         await client.mapper.resource_for("pods")
         documents.routes |= WITH_WIDGETS
@@ -196,14 +196,14 @@ async def test_a_miss_makes_it_look_again():
         assert documents.paths == ["/api", "/apis"] * 2
 
 
-async def test_a_miss_right_after_looking_is_believed():
+async def test_a_miss_right_after_discovery_is_final():
     async with routed(DISCOVERY) as (documents, client):
         with pytest.raises(NoMatchError, match="the server has no resource wd"):
             await client.mapper.resource_for("wd")
         assert documents.paths == ["/api", "/apis"]
 
 
-async def test_an_answer_that_was_asked_for_before_the_question_is_no_answer_to_it():
+async def test_a_discovery_that_started_before_the_lookup_is_renewed():
     async with routed(DISCOVERY) as (documents, client):
         gate = documents.gates["/apis"] = asyncio.Event()
         earlier = asyncio.create_task(client.mapper.resource_for("pods"))
@@ -221,7 +221,7 @@ async def other_turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_misses_at_once_are_all_believed_after_a_second_look():
+async def test_concurrent_misses_are_final_after_one_renewal():
     async with routed(DISCOVERY) as (documents, client):
         await client.mapper.resource_for("pods")
         documents.requests.clear()
@@ -232,7 +232,7 @@ async def test_misses_at_once_are_all_believed_after_a_second_look():
         )
 
 
-async def test_many_misses_at_once_look_again_once():
+async def test_concurrent_misses_renew_the_cache_once():
     async with routed(DISCOVERY) as (documents, client):
         await client.mapper.resource_for("pods")
         documents.routes |= WITH_WIDGETS
@@ -242,7 +242,7 @@ async def test_many_misses_at_once_look_again_once():
 
 
 @pytest.mark.parametrize("asked_before", [True, False])
-async def test_what_comes_from_disk_is_looked_at_again_on_a_miss(tmp_path: Any, asked_before: bool):
+async def test_a_cache_file_is_renewed_on_a_miss(tmp_path: Any, asked_before: bool):
     async with routed(DISCOVERY) as (documents, client):
         await DiscoveryCache(client.discovery, folder=tmp_path).discovered()
         documents.routes |= WITH_WIDGETS
@@ -254,7 +254,7 @@ async def test_what_comes_from_disk_is_looked_at_again_on_a_miss(tmp_path: Any, 
         assert (await mapper.resource_for("wd")).kind == "Widget"
 
 
-async def test_a_category_that_is_new_is_found():
+async def test_a_new_category_is_found():
     async with routed(DISCOVERY) as (documents, client):
         assert [each.plural for each in await client.mapper.in_category("all")] == ["pods", "deployments"]
         documents.routes |= {"/api": CORE, "/apis": aggregated(APPS, widgets(categories=["toys"]))}
@@ -263,27 +263,27 @@ async def test_a_category_that_is_new_is_found():
             await client.mapper.in_category("none")
 
 
-async def test_a_part_of_the_api_that_is_away_does_not_hide_the_rest():
+async def test_an_unavailable_group_does_not_hide_the_others():
     away = group("metrics.k8s.io", version("v1beta1", freshness="Stale"))
     async with routed({**DISCOVERY, "/apis": aggregated(APPS, away)}) as (_, client):
         assert (await client.mapper.resource_for("deploy")).kind == "Deployment"
 
 
-async def test_an_ambiguous_short_name_is_told_of_once(caplog: pytest.LogCaptureFixture):
+async def test_an_ambiguous_short_name_is_warned_about_once(caplog: pytest.LogCaptureFixture):
     rival = group("example.com", version("v1", resource("polls", "Poll", shortNames=["po"])))
     async with routed({**DISCOVERY, "/apis": aggregated(APPS, rival)}) as (_, client):
-        told: list[str] = []
-        mapper = RESTMapper(client.discovery, on_warning=told.append)
+        warnings: list[str] = []
+        mapper = RESTMapper(client.discovery, on_warning=warnings.append)
         assert (await mapper.resource_for("po")).kind == "Pod"
         await mapper.resource_for("po")
         await mapper.resource_for("pods")
-        assert told == ["'po' is ambiguous: using pods; also known: polls.example.com"]
+        assert warnings == ["'po' is ambiguous: using pods; also known: polls.example.com"]
         with caplog.at_level(logging.WARNING):
             await client.mapper.resource_for("po")
-        assert caplog.messages == told
+        assert caplog.messages == warnings
 
 
-async def test_it_forgets_when_told_to():
+async def test_an_invalidated_mapper_discovers_again():
     async with routed(DISCOVERY) as (documents, client):
         await client.mapper.resource_for("pods")
         client.mapper.invalidate()
@@ -295,7 +295,7 @@ async def test_it_forgets_when_told_to():
     ("asked", "kind"),
     [("apps/v1", "deployments"), ("apps/v1", "deployment"), ("apps/v2", "Deployment"), ("apps/v1/deployments", "")],
 )
-async def test_what_was_nearly_said_right_is_suggested(asked: str, kind: str):
+async def test_an_unknown_reference_gets_a_suggestion(asked: str, kind: str):
     async with routed(DISCOVERY) as (_, client):
         with pytest.raises(
             NoMatchError, match=r"the server has no resource .*; did you mean apps/v1, Kind=Deployment\?"

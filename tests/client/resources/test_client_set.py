@@ -1,4 +1,4 @@
-"""Resources by attribute and by class, over one set of connections."""
+"""ClientSet: resources by attribute and by class."""
 
 import subprocess
 import sys
@@ -47,16 +47,16 @@ async def test_every_built_in_resource_has_a_typed_client(resource: Resource):
     await client.aclose()
 
 
-def test_type_checkers_are_told_what_programs_find():
-    told = {}
+def test_the_declared_attributes_are_those_at_run_time():
+    declared = {}
     for attribute, group in Groups.__annotations__.items():
         home = __import__("listwatch.client.resources.typed_groups", fromlist=[group])
-        told[attribute] = getattr(home, group).__annotations__
+        declared[attribute] = getattr(home, group).__annotations__
     found: dict[str, dict[str, str]] = {}
     for each in models.resources():
         place = "Namespaced" if each.namespaced else "ClusterScoped"
         found.setdefault(each.attribute, {})[each.plural] = f"{place}[{each.attribute}.{each.kind}]"
-    assert told == found
+    assert declared == found
 
 
 async def test_completions_see_group_versions_and_resources():
@@ -66,7 +66,7 @@ async def test_completions_see_group_versions_and_resources():
     await client.aclose()
 
 
-async def test_what_is_not_there_is_missed_with_what_is():
+async def test_an_unknown_attribute_is_an_error_that_lists_the_known_ones():
     client = ClientSet(NOWHERE)
     with pytest.raises(AttributeError, match="ClientSet has no attribute 'core_v2'; its group-versions are core_v1, "):
         _ = client.core_v2
@@ -101,7 +101,7 @@ ONE_WIDGET = {"kind": "WidgetList", "apiVersion": "example.com/v1", "metadata": 
 IN_DEFAULT = "/apis/example.com/v1/namespaces/default/widgets"
 
 
-async def test_a_kind_of_ones_own_is_typed_as_well():
+async def test_a_custom_kind_has_a_typed_client():
     async with routed({IN_DEFAULT: ONE_WIDGET, f"{IN_DEFAULT}/a": WIDGET}) as (documents, client):
         widgets = client.resource(Widget, namespace="default")
         [listed] = await widgets.list()
@@ -110,7 +110,7 @@ async def test_a_kind_of_ones_own_is_typed_as_well():
         assert documents.paths == [IN_DEFAULT, f"{IN_DEFAULT}/a"]
 
 
-async def test_a_kind_that_does_not_say_where_it_is_served_is_looked_for():
+async def test_a_kind_without_a_resource_is_found_by_discovery():
     async with routed(DISCOVERY) as (documents, client):
         gadgets = client.resource(Gadget, namespace="default")
         with pytest.raises(NoMatchError, match=r"no resource example.com/v1, Kind=Widget; is its CustomResourceDef"):
@@ -120,7 +120,7 @@ async def test_a_kind_that_does_not_say_where_it_is_served_is_looked_for():
         assert isinstance(found, Gadget)
 
 
-async def test_only_a_class_of_objects_is_a_kind():
+async def test_a_kind_must_be_a_class_of_objects():
     async with ClientSet(NOWHERE) as client:
         with pytest.raises(RequestError, match="expected a class such as Pod, not 'pods'"):
             client.resource("pods")
@@ -142,7 +142,7 @@ async def test_all_clients_share_the_connections(server: APIServer):
         assert client.dynamic.rest is client.metadata.rest is client.discovery.rest is client.rest
 
 
-async def test_a_client_over_another_leaves_it_open(server: APIServer):
+async def test_a_client_with_a_shared_rest_client_leaves_it_open(server: APIServer):
     async with RESTClient(server.config) as rest:
         async with ClientSet(rest) as client:
             await client.core_v1.pods().list()
@@ -177,7 +177,7 @@ async def test_a_built_in_kind_is_a_source_of_typed_objects(of: Any):
     assert "in default labelSelector=app=web" in repr(source)
 
 
-async def test_a_kind_of_ones_own_is_a_source():
+async def test_a_custom_kind_is_a_source():
     async with ClientSet(NOWHERE) as client:
         kind, resource, source = client.source(Widget, **OPTIONS)
         assert (kind, resource, source.kind) == (Widget, Widget.resource, Widget)
@@ -186,7 +186,7 @@ async def test_a_kind_of_ones_own_is_a_source():
 
 
 @pytest.mark.parametrize("of", ["example.com/v1 Widget", GroupVersionResource("example.com", "v1", "widgets"), "wd"])
-async def test_what_is_not_built_in_is_a_source_that_is_looked_for_when_it_is_read(of: Any):
+async def test_a_custom_resource_is_a_source_that_is_found_when_it_is_read(of: Any):
     async with routed({**WITH_WIDGETS, IN_DEFAULT: ONE_WIDGET}) as (documents, client):
         kind, resource, source = client.source(of, **OPTIONS)
         assert kind is Unstructured
@@ -195,7 +195,7 @@ async def test_what_is_not_built_in_is_a_source_that_is_looked_for_when_it_is_re
         assert [each.name for each in await source.list()] == ["a"]
 
 
-async def test_a_source_lists_and_watches_what_was_selected():
+async def test_a_source_lists_and_watches_the_selected_objects():
     listed = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}'
     replies = [
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(listed), listed)
@@ -226,7 +226,7 @@ async def test_config_maps_are_read_as_config_maps(client: ClientSet):
 
 
 @pytest.mark.parametrize("kind", [ClientSet, DynamicClient, MetadataClient, DiscoveryClient, RESTClient])
-def test_what_is_no_configuration_is_refused_with_the_way_to_one(kind: Any):
+def test_an_invalid_configuration_is_rejected_with_advice(kind: Any):
     for given in ("http://jane:secret@10.0.0.1", None, {"token": "secret"}):
         with pytest.raises(UsageError, match=r"pass listwatch\.load_config\(\) or listwatch\.ClientConfig") as caught:
             kind(given)

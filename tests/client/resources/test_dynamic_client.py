@@ -1,4 +1,4 @@
-"""Any resource, found by its many names, with objects as they are."""
+"""DynamicClient."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from listwatch.objects.unstructured import Unstructured
 from listwatch.server import APIServer
 
 
-async def test_a_dynamic_client_stands_on_its_own(server: APIServer):
+async def test_a_dynamic_client_can_be_created_alone(server: APIServer):
     async with DynamicClient(server.config) as dynamic:
         deployments = await dynamic.resource("apps/v1", "Deployment").namespace("default").list()
         assert (list(deployments), deployments.kind) == ([], "DeploymentList")
@@ -40,7 +40,7 @@ async def test_objects_are_read_and_written_as_mappings(client: ClientSet):
     assert await maps.delete("a") is None
 
 
-async def test_whole_numbers_stay_whole(client: ClientSet):
+async def test_integers_stay_integers(client: ClientSet):
     made = await client.dynamic.resource("v1", "Service", namespace="default").create(
         {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}], "clusterIP": "None"}}
     )
@@ -59,7 +59,7 @@ async def test_whole_numbers_stay_whole(client: ClientSet):
     ],
     ids=str,
 )
-async def test_what_is_built_in_is_found_without_a_request(of: Any, kind: str):
+async def test_a_built_in_resource_is_found_without_a_request(of: Any, kind: str):
     path = "/apis/apps/v1/namespaces/default/deployments"
     async with routed({path: listing("DeploymentList")}) as (documents, client):
         await client.dynamic.resource(of, kind).namespace("default").list()
@@ -67,7 +67,7 @@ async def test_what_is_built_in_is_found_without_a_request(of: Any, kind: str):
 
 
 @pytest.mark.parametrize("name", ["deployments", "deploy", "deployment", "deployments.apps", "Deployment.v1.apps"])
-async def test_a_name_is_asked_about(name: str):
+async def test_a_bare_name_is_found_by_discovery(name: str):
     path = "/apis/apps/v1/namespaces/default/deployments"
     async with routed({**DISCOVERY, path: listing("DeploymentList")}) as (documents, client):
         await client.dynamic.resource(name, namespace="default").list()
@@ -79,7 +79,7 @@ async def test_a_name_is_asked_about(name: str):
     [("example.com/v1", "Widget"), (GroupVersionResource("example.com", "v1", "widgets"), ""), ("wd", "")],
     ids=str,
 )
-async def test_a_custom_resource_is_found_as_soon_as_it_is_there(of: Any, kind: str):
+async def test_a_new_custom_resource_is_found(of: Any, kind: str):
     path = "/apis/example.com/v1/widgets"
     async with routed(DISCOVERY) as (documents, client):
         custom = client.dynamic.resource(of, kind)
@@ -91,7 +91,7 @@ async def test_a_custom_resource_is_found_as_soon_as_it_is_there(of: Any, kind: 
         assert documents.paths == [*["/api", "/apis"] * 2, path, path]
 
 
-async def test_nothing_is_asked_before_it_is_needed():
+async def test_nothing_is_sent_before_the_first_request():
     async with routed({}) as (documents, client):
         watch = client.dynamic.resource("wd", namespace="default").watch()
         assert documents.requests == []
@@ -100,7 +100,7 @@ async def test_nothing_is_asked_before_it_is_needed():
         assert documents.paths == ["/api", "/apis"]
 
 
-async def test_a_place_is_checked_once_the_resource_is_known():
+async def test_the_namespace_is_checked_after_discovery():
     async with routed(WITH_WIDGETS) as (_, client):
         with pytest.raises(RequestError, match=r"widgets.example.com 'a' needs a namespace"):
             await client.dynamic.resource("wd").get("a")
@@ -108,7 +108,7 @@ async def test_a_place_is_checked_once_the_resource_is_known():
             await client.dynamic.resource("no", namespace="default").get("a")
 
 
-async def test_a_dict_for_a_custom_resource_need_not_say_its_kind():
+async def test_a_dict_for_a_custom_resource_may_omit_its_kind():
     path = "/apis/example.com/v1/namespaces/default/widgets"
     made = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
     async with routed({**WITH_WIDGETS, path: made}) as (documents, client):
@@ -123,7 +123,7 @@ async def test_a_typed_object_may_be_sent_as_well(client: ClientSet):
     assert made["data"] == {"x": "1"}
 
 
-async def test_a_client_shows_what_it_is_for():
+async def test_the_repr_of_a_client_names_its_resource():
     async with DynamicClient(ClientConfig(host="http://127.0.0.1:1")) as dynamic:
         assert repr(dynamic) == "<DynamicClient of http://127.0.0.1:1>"
         assert repr(dynamic.resource("wd").namespace("x")) == "<ResourceClient of wd in x>"

@@ -1,4 +1,4 @@
-"""The metadata of objects, from servers that know how to send nothing else, and from others."""
+"""MetadataClient, on servers that send metadata only and on others."""
 
 import json
 
@@ -27,7 +27,7 @@ def config_map(name: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name, labels={"app": name}), data={"x": "1"})
 
 
-async def test_a_metadata_client_stands_on_its_own(server: APIServer, client: ClientSet):
+async def test_a_metadata_client_can_be_created_alone(server: APIServer, client: ClientSet):
     await client.core_v1.configmaps("default").create(config_map("a"))
     async with MetadataClient(server.config) as metadata:
         [found] = await metadata.resource("v1", "ConfigMap").namespace("default").list(field_selector="metadata.name=a")
@@ -36,7 +36,7 @@ async def test_a_metadata_client_stands_on_its_own(server: APIServer, client: Cl
     assert found.to_dict().keys() == {"apiVersion", "kind", "metadata"}
 
 
-async def test_metadata_is_read_watched_patched_and_objects_are_deleted_by_it(client: ClientSet):
+async def test_metadata_clients_read_watch_patch_and_delete(client: ClientSet):
     await client.core_v1.configmaps("default").create(config_map("a"))
     metadata = client.metadata.resource("cm", namespace="default")
     found = await metadata.get("a")
@@ -63,7 +63,7 @@ async def test_pages_and_collections_work_as_for_whole_objects(client: ClientSet
     assert [each.name for each in await metadata.list()] == ["c"]
 
 
-async def test_the_server_is_asked_for_metadata_and_takes_json_otherwise():
+async def test_metadata_is_requested_and_plain_json_is_accepted():
     listed = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {}, "items": []}
     replies = [answer(200, json.dumps(FULL).encode()), answer(200, json.dumps(listed).encode())]
     async with scripted(*replies, [stream_head(), LAST_CHUNK]) as (server, client):
@@ -78,7 +78,7 @@ async def test_the_server_is_asked_for_metadata_and_takes_json_otherwise():
     ]
 
 
-async def test_a_server_that_sends_whole_objects_is_put_up_with():
+async def test_a_server_that_sends_whole_objects_is_accepted():
     listed = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"resourceVersion": "9"}, "items": [FULL, FULL]}
     event = json.dumps({"type": "ADDED", "object": FULL}).encode() + b"\n"
     replies = [answer(200, json.dumps(FULL).encode()), answer(200, json.dumps(listed).encode())]
@@ -94,13 +94,13 @@ async def test_a_server_that_sends_whole_objects_is_put_up_with():
 
 
 @pytest.mark.parametrize("body", [b'{"kind":"Thing"}', b'{"metadata":{}}', b'{"metadata":{"labels":{}}}'])
-async def test_what_does_not_look_like_metadata_is_none(body: bytes):
+async def test_a_response_without_metadata_is_an_error(body: bytes):
     async with scripted(answer(200, body)) as (_, client):
         with pytest.raises(DecodeError, match="not the metadata of an object"):
             await client.metadata.resource("v1", "ConfigMap", namespace="default").get("a")
 
 
-async def test_metadata_is_a_source_of_informers(client: ClientSet):
+async def test_a_metadata_client_is_a_source_of_informers(client: ClientSet):
     kind, resource, source = client.metadata.source(
         ConfigMap, namespace="default", label_selector="a=b", field_selector=""
     )

@@ -1,4 +1,4 @@
-"""What a pager asks for, page by page, and what it makes of the answers."""
+"""The pages that a Pager requests, and the list that it returns."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ from listwatch.server import APIServer, Expire, Fault
 
 
 class Pages:
-    """A list of so many objects at version 7, which fails at one request if told so, and notes what it was asked."""
+    """A list of `count` objects at version 7, which can fail at one request; it records the requests."""
 
     def __init__(self, count: int, *, failing_at: int | None = None, error: Exception | None = None) -> None:
         self.objects = [Unstructured(metadata=ObjectMeta(name=f"a-{number}")) for number in range(count)]
@@ -39,7 +39,7 @@ def names(found: ObjectList[Unstructured]) -> list[str]:
     return [each.name for each in found]
 
 
-async def test_a_short_list_is_the_answer_itself():
+async def test_a_short_list_is_one_page():
     pages = Pages(3)
     found = await Pager(pages, page_size=10).list(resource_version="5", resource_version_match="Exact")
     assert names(found) == ["a-0", "a-1", "a-2"]
@@ -57,7 +57,7 @@ async def test_a_long_list_is_read_to_its_end(count: int, requests: int):
     assert len(pages.asked) == requests
 
 
-async def test_only_the_first_page_is_asked_with_a_version():
+async def test_only_the_first_page_is_requested_with_a_version():
     pages = Pages(25)
     await Pager(pages, page_size=10).list(resource_version="5", resource_version_match="Exact")
     assert [
@@ -69,7 +69,7 @@ async def test_only_the_first_page_is_asked_with_a_version():
     ]
 
 
-async def test_a_list_that_expires_on_its_way_is_read_again_in_one_piece():
+async def test_a_list_that_expires_is_read_again_without_pages():
     pages = Pages(25, failing_at=2)
     found = await Pager(pages, page_size=10).list(resource_version="5", resource_version_match="Exact")
     assert len(found) == 25
@@ -88,9 +88,9 @@ async def test_a_list_that_expires_on_its_way_is_read_again_in_one_piece():
         (Pages(25, failing_at=2), False),
         (Pages(25, failing_at=2, error=ForbiddenError("no")), True),
     ],
-    ids=["on the first page", "told not to try again", "for another reason"],
+    ids=["on the first page", "without a full list", "with another error"],
 )
-async def test_other_failures_are_raised(pages: Pages, full_list_if_expired: bool):
+async def test_other_errors_are_raised(pages: Pages, full_list_if_expired: bool):
     pages.asked.clear()
     with pytest.raises(type(pages.error)):
         await Pager(pages, page_size=10, full_list_if_expired=full_list_if_expired).list()
@@ -110,18 +110,18 @@ async def test_the_second_attempt_is_the_last():
     assert len(pages.asked) == 3
 
 
-async def test_a_list_can_go_on_from_a_token():
+async def test_a_list_can_be_continued_from_a_token():
     found = await Pager(Pages(25), page_size=10).list(continue_token="20")
     assert names(found) == [f"a-{number}" for number in range(20, 25)]
 
 
 @pytest.mark.parametrize("read_ahead", [0, 1, 10])
-async def test_pages_come_one_by_one(read_ahead: int):
+async def test_pages_are_yielded_in_order(read_ahead: int):
     pages = Pager(Pages(25), page_size=10, read_ahead=read_ahead).pages()
     assert [len(page) async for page in pages] == [10, 10, 5]
 
 
-async def test_an_empty_page_in_between_is_no_end():
+async def test_an_empty_page_does_not_end_the_list():
     class Sparse(Pages):
         async def __call__(self, **options: Any) -> ObjectList[Unstructured]:
             page = await super().__call__(**options)
@@ -132,7 +132,7 @@ async def test_an_empty_page_in_between_is_no_end():
 
 
 @pytest.mark.parametrize(("read_ahead", "most"), [(0, 1), (1, 3), (2, 4)])
-async def test_no_more_pages_are_read_ahead_than_asked_for(read_ahead: int, most: int):
+async def test_no_more_pages_are_read_ahead_than_configured(read_ahead: int, most: int):
     source = Pages(100)
     pages = Pager(source, page_size=10, read_ahead=read_ahead).pages()
     await anext(pages)
@@ -142,14 +142,14 @@ async def test_no_more_pages_are_read_ahead_than_asked_for(read_ahead: int, most
     await pages.aclose()
 
 
-async def test_pages_that_were_read_are_given_out_before_an_error():
+async def test_pages_read_ahead_are_yielded_before_an_error():
     pages = Pager(Pages(45, failing_at=3), page_size=10).pages()
     assert [len(await anext(pages)), len(await anext(pages))] == [10, 10]
     with pytest.raises(ExpiredError):
         await anext(pages)
 
 
-async def test_leaving_early_leaves_nothing_behind():
+async def test_leaving_the_iteration_early_stops_reading_ahead():
     pages = Pager(Pages(1000), page_size=10, read_ahead=3).pages()
     async for _ in pages:
         break
@@ -160,19 +160,19 @@ async def test_leaving_early_leaves_nothing_behind():
 
 
 @pytest.mark.parametrize("options", [{"page_size": 0}, {"read_ahead": -1}])
-def test_a_pager_needs_sensible_numbers(options: dict[str, int]):
+def test_invalid_page_sizes_are_rejected(options: dict[str, int]):
     with pytest.raises(UsageError, match="page_size must be 1 or more"):
         Pager(Pages(1), **options)
 
 
-async def test_a_resource_is_listed_whole_in_pages_of_500(server: APIServer, client: ClientSet):
+async def test_a_resource_is_listed_in_pages_of_500(server: APIServer, client: ClientSet):
     seed_config_maps(server, 1001)
     found = await client.core_v1.configmaps("default").list()
     assert [each.name for each in found] == [f"c-{number:05}" for number in range(1001)]
     assert [each.query.text("limit") for each in server.requests.matching(verb="list")] == ["500", "500", "500"]
 
 
-async def test_a_resource_is_listed_whole_although_the_server_forgets_meanwhile(server: APIServer, client: ClientSet):
+async def test_a_resource_is_listed_although_its_version_is_compacted_meanwhile(server: APIServer, client: ClientSet):
     seed_config_maps(server, 600)
     server.faults.add(Fault(Expire(), verb="list", skip=1, times=1))
     assert len(await client.core_v1.configmaps("default").list()) == 600

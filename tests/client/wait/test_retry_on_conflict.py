@@ -1,4 +1,4 @@
-"""Changes that lose a race are made again, a few times."""
+"""Retries after conflicts."""
 
 import pytest
 
@@ -27,7 +27,7 @@ class Attempts:
 
 
 @pytest.mark.parametrize("failures", [0, 1, 4])
-async def test_a_conflict_is_tried_again(failures: int):
+async def test_a_conflict_is_retried(failures: int):
     attempts, clock = Attempts(failures), InstantClock()
     assert await retry_on_conflict(attempts, clock=clock) == "done"
     assert attempts.made == failures + 1
@@ -35,7 +35,7 @@ async def test_a_conflict_is_tried_again(failures: int):
     assert all(0.01 <= delay <= 0.011 for delay in clock.slept)
 
 
-async def test_the_last_conflict_is_raised_when_all_tries_are_used_up():
+async def test_the_last_conflict_is_raised_after_all_retries():
     attempts, clock = Attempts(9), InstantClock()
     with pytest.raises(ConflictError, match="attempt 5"):
         await retry_on_conflict(attempts, clock=clock)
@@ -49,14 +49,14 @@ async def test_other_errors_are_raised_at_once():
     assert attempts.made == 1
 
 
-async def test_it_may_be_tried_further_and_further_apart():
+async def test_retries_use_the_backoff():
     clock = InstantClock()
     with pytest.raises(ConflictError, match="attempt 4"):
         await retry_on_conflict(Attempts(9), backoff=DEFAULT_BACKOFF, clock=clock)
     assert [round(delay / 1.05, 2) for delay in clock.slept] == pytest.approx([0.01, 0.05, 0.25], rel=0.1)
 
 
-async def test_which_errors_are_worth_another_try_can_be_said():
+async def test_the_caller_decides_which_errors_are_retried():
     attempts = Attempts(2, ServiceUnavailableError)
     backoff = Backoff(initial=1.0, steps=3)
     clock = InstantClock()
@@ -68,7 +68,7 @@ async def test_which_errors_are_worth_another_try_can_be_said():
     assert clock.slept == [1.0, 2.0]
 
 
-async def test_a_change_comes_through_although_others_write(client: ClientSet):
+async def test_a_change_succeeds_in_spite_of_concurrent_writes(client: ClientSet):
     maps = client.core_v1.configmaps("default")
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a")))
     rivals = iter(["one", "two"])

@@ -1,4 +1,4 @@
-"""How a watch goes on, what it is given up for, and how long it waits in between."""
+"""When a RetryWatcher resumes, which errors it raises, and how long it waits."""
 
 import asyncio
 from typing import Any
@@ -66,12 +66,12 @@ async def first(count: int, watcher: RetryWatcher[ConfigMap]) -> list[WatchEvent
 
 
 @pytest.mark.parametrize("version", ["", "0"])
-def test_it_cannot_start_from_a_version_that_is_another_one_each_time(source: ScriptedSource[ConfigMap], version: str):
+def test_it_cannot_start_from_a_version_that_is_not_fixed(source: ScriptedSource[ConfigMap], version: str):
     with pytest.raises(UsageError, match="list first, and pass the resource_version of the list"):
         RetryWatcher(source, version)
 
 
-async def test_it_goes_on_from_the_last_event(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_it_resumes_from_the_last_event(source: ScriptedSource[ConfigMap], clock: InstantClock):
     source.will_watch().add(config_map("a", 6)).modify(config_map("a", 7)).end()
     source.will_watch().delete(config_map("a", 9)).end()
     seen = await first(3, RetryWatcher(source, "5", clock=clock))
@@ -79,7 +79,7 @@ async def test_it_goes_on_from_the_last_event(source: ScriptedSource[ConfigMap],
     assert versions(source) == ["5", "7"]
 
 
-async def test_it_goes_on_from_the_last_bookmark_and_keeps_it_to_itself(
+async def test_it_resumes_from_the_last_bookmark_and_does_not_yield_it(
     source: ScriptedSource[ConfigMap], clock: InstantClock
 ):
     source.will_watch().bookmark("20").end()
@@ -94,7 +94,7 @@ async def test_it_goes_on_from_the_last_bookmark_and_keeps_it_to_itself(
     "error",
     [
         ConnectionLostError("reset"),
-        ConnectRefusedError("nobody there"),
+        ConnectRefusedError("connection refused"),
         StreamIdleError("silent"),
         ServiceUnavailableError("not ready"),
         InternalServerError("broken"),
@@ -103,7 +103,7 @@ async def test_it_goes_on_from_the_last_bookmark_and_keeps_it_to_itself(
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_a_watch_that_cannot_be_opened_is_tried_again(
+async def test_a_watch_that_cannot_be_opened_is_retried(
     source: ScriptedSource[ConfigMap], clock: InstantClock, error: Exception
 ):
     source.will_fail_watch(error)
@@ -113,7 +113,7 @@ async def test_a_watch_that_cannot_be_opened_is_tried_again(
     assert versions(source) == ["5", "5", "5"]
 
 
-async def test_a_stream_that_breaks_is_taken_up_again(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_a_broken_stream_is_resumed(source: ScriptedSource[ConfigMap], clock: InstantClock):
     source.will_watch().add(config_map("a", 6)).break_with(ConnectionLostError("reset"))
     source.will_watch().add(config_map("b", 8))
     assert len(await first(2, RetryWatcher(source, "5", clock=clock))) == 2
@@ -130,7 +130,7 @@ async def test_a_stream_that_breaks_is_taken_up_again(source: ScriptedSource[Con
         (APIError("?", status_code=418), 0.0),
     ],
 )
-async def test_an_error_in_the_stream_is_waited_out(
+async def test_a_transient_error_event_is_retried_after_its_delay(
     source: ScriptedSource[ConfigMap], clock: InstantClock, error: APIError, delay: float
 ):
     source.will_watch().add(config_map("a", 6)).fail(error)
@@ -139,7 +139,7 @@ async def test_an_error_in_the_stream_is_waited_out(
     assert clock.slept == [max(delay, 1.0)]
 
 
-async def test_watches_begin_a_second_apart_at_least(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_watches_start_at_least_a_second_apart(source: ScriptedSource[ConfigMap], clock: InstantClock):
     for _ in range(3):
         source.will_watch().end()
     source.will_watch().add(config_map("a", 6))
@@ -147,7 +147,7 @@ async def test_watches_begin_a_second_apart_at_least(source: ScriptedSource[Conf
     assert clock.slept == [1.0, 1.0, 1.0]
 
 
-async def test_a_watch_that_lasted_is_taken_up_at_once(source: ScriptedSource[ConfigMap]):
+async def test_a_long_watch_is_resumed_at_once(source: ScriptedSource[ConfigMap]):
     clock = VirtualClock()
     long = source.will_watch()
     source.will_watch().add(config_map("a", 6))
@@ -167,7 +167,7 @@ FINAL = [ExpiredError("too old"), GoneError("gone"), ForbiddenError("no"), Unaut
 
 @pytest.mark.parametrize("error", FINAL, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("where", ["when it is opened", "in the stream"])
-async def test_what_no_further_try_can_mend_is_raised(
+async def test_final_errors_are_raised(
     source: ScriptedSource[ConfigMap], clock: InstantClock, error: APIError, where: str
 ):
     if where == "in the stream":
@@ -192,7 +192,7 @@ async def test_an_event_that_cannot_be_read_ends_it(source: ScriptedSource[Confi
         await first(1, RetryWatcher(source, "5", clock=clock))
 
 
-async def test_it_is_over_after_an_error(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_it_is_closed_after_an_error(source: ScriptedSource[ConfigMap], clock: InstantClock):
     source.will_fail_watch(ForbiddenError("no"))
     watcher = RetryWatcher(source, "5", clock=clock)
     with pytest.raises(ForbiddenError):
@@ -200,7 +200,7 @@ async def test_it_is_over_after_an_error(source: ScriptedSource[ConfigMap], cloc
     assert [event async for event in watcher] == []
 
 
-async def test_leaving_closes_the_watch_with_events_unread(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_leaving_closes_the_watch_with_unread_events(source: ScriptedSource[ConfigMap], clock: InstantClock):
     watch = source.will_watch()
     for version in range(6, 20):
         watch.add(config_map("a", version))
@@ -240,14 +240,14 @@ async def test_closing_ends_a_wait_between_two_watches(source: ScriptedSource[Co
     assert await reading is None
 
 
-async def test_closing_what_was_never_read_is_the_end(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_closing_an_unread_watcher_ends_it(source: ScriptedSource[ConfigMap], clock: InstantClock):
     watcher = RetryWatcher(source, "5", clock=clock)
     await watcher.aclose()
     assert await anext(watcher, None) is None
     assert source.requests == []
 
 
-async def test_a_time_limit_on_the_next_event_loses_none(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_a_timeout_on_the_next_event_loses_none(source: ScriptedSource[ConfigMap], clock: InstantClock):
     source.will_watch().add(config_map("a", 6))  # which ends when it is cancelled, as generators do
     source.will_watch().add(config_map("b", 7))
     watcher = RetryWatcher(source, "5", clock=clock)
@@ -260,9 +260,7 @@ async def test_a_time_limit_on_the_next_event_loses_none(source: ScriptedSource[
     await watcher.aclose()
 
 
-async def test_closing_while_an_event_is_at_hand_closes_the_watch(
-    source: ScriptedSource[ConfigMap], clock: InstantClock
-):
+async def test_closing_with_an_event_available_closes_the_watch(source: ScriptedSource[ConfigMap], clock: InstantClock):
     watch = source.will_watch()
     watcher = RetryWatcher(source, "5", clock=clock)
     reading = asyncio.create_task(anext(watcher, None))
@@ -274,7 +272,7 @@ async def test_closing_while_an_event_is_at_hand_closes_the_watch(
     assert watch.closed.is_set()
 
 
-async def test_it_has_one_reader(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_a_second_reader_is_rejected(source: ScriptedSource[ConfigMap], clock: InstantClock):
     watch = source.will_watch()
     watcher = RetryWatcher(source, "5", clock=clock)
     reading = asyncio.create_task(anext(watcher))
@@ -289,7 +287,7 @@ async def test_it_has_one_reader(source: ScriptedSource[ConfigMap], clock: Insta
 # --- at a server -----------------------------------------------------------------------------------------------------
 
 
-async def test_no_event_is_lost_or_doubled_when_connections_break(
+async def test_no_event_is_lost_or_duplicated_when_connections_break(
     server: APIServer, client: ClientSet, clock: InstantClock
 ):
     maps = client.core_v1.configmaps("default")
@@ -302,7 +300,7 @@ async def test_no_event_is_lost_or_doubled_when_connections_break(
     assert len(server.requests.matching(verb="watch")) == 5
 
 
-async def test_time_limits_on_the_next_event_leave_the_watch_open(server: APIServer, client: ClientSet):
+async def test_timeouts_on_the_next_event_leave_the_watch_open(server: APIServer, client: ClientSet):
     maps = client.core_v1.configmaps("default")
     async with RetryWatcher(maps, (await maps.list()).resource_version) as watcher:
         for number in range(3):
@@ -314,7 +312,7 @@ async def test_time_limits_on_the_next_event_leave_the_watch_open(server: APISer
     assert len(server.requests.matching(verb="watch")) == 1
 
 
-async def test_a_version_that_is_forgotten_is_raised_at_a_server(server: APIServer, client: ClientSet):
+async def test_a_compacted_version_raises_on_a_server(server: APIServer, client: ClientSet):
     maps = client.core_v1.configmaps("default")
     start = (await maps.list()).resource_version
     for number in range(3):
@@ -347,7 +345,7 @@ async def test_one_event_may_meet_several_conditions(source: ScriptedSource[Conf
     assert last.object.resource_version == "6"
 
 
-async def test_what_a_condition_raises_ends_the_waiting(source: ScriptedSource[ConfigMap], clock: InstantClock):
+async def test_an_exception_in_a_condition_ends_the_wait(source: ScriptedSource[ConfigMap], clock: InstantClock):
     watch = source.will_watch().add(config_map("a", 6))
 
     def fail(_: WatchEvent[ConfigMap]) -> bool:
@@ -358,7 +356,7 @@ async def test_what_a_condition_raises_ends_the_waiting(source: ScriptedSource[C
     assert watch.closed.is_set()
 
 
-async def test_waiting_ends_in_time_and_tells_the_last_event(source: ScriptedSource[ConfigMap]):
+async def test_a_timeout_reports_the_last_event(source: ScriptedSource[ConfigMap]):
     clock = VirtualClock()
     watch = source.will_watch().add(config_map("b", 6))
     waiting = asyncio.create_task(until(source, "5", named("a"), timeout=30, clock=clock))
@@ -372,14 +370,14 @@ async def test_waiting_ends_in_time_and_tells_the_last_event(source: ScriptedSou
     assert watch.closed.is_set()
 
 
-async def test_one_watch_alone_may_end_too_early(source: ScriptedSource[ConfigMap]):
+async def test_a_single_watch_may_end_too_early(source: ScriptedSource[ConfigMap]):
     source.will_watch().add(config_map("b", 6)).end()
     async with source.watch(resource_version="5") as events:
         with pytest.raises(WatchClosedError, match="the watch ended while waiting for is_named, is_named"):
             await until_without_retry(events, named("a"), named("c"))
 
 
-async def test_an_error_in_one_watch_alone_is_raised(source: ScriptedSource[ConfigMap]):
+async def test_an_error_in_a_single_watch_is_raised(source: ScriptedSource[ConfigMap]):
     source.will_watch().fail(InternalServerError("broken"))
     async with source.watch(resource_version="5") as events:
         with pytest.raises(InternalServerError):

@@ -1,4 +1,4 @@
-"""Waiting for an object to be as wanted: what is true when, and what is asked of the server meanwhile."""
+"""wait_for and its conditions."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -43,7 +43,7 @@ async def started(server: APIServer, waiting: Coroutine[Any, Any, Any], *, watch
 # --- waiting ---------------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_true_already_is_not_waited_for(server: APIServer, pods: ResourceClient[Pod]):
+async def test_a_condition_that_is_met_returns_at_once(server: APIServer, pods: ResourceClient[Pod]):
     await pods.create(pod("web-0"))
     await set_status(pods, "web-0", **READY)
     server.requests.clear()
@@ -53,7 +53,7 @@ async def test_what_is_true_already_is_not_waited_for(server: APIServer, pods: R
     assert [each.verb for each in server.requests] == ["list"]
 
 
-async def test_a_change_is_seen_when_it_happens(server: APIServer, pods: ResourceClient[Pod]):
+async def test_a_change_is_seen_by_watching(server: APIServer, pods: ResourceClient[Pod]):
     await pods.create(pod("web-0"))
     waiting = await started(server, wait_for(pods, "web-0", "condition=Ready", timeout=60))
     await set_status(pods, "web-0", phase="Running")
@@ -64,7 +64,7 @@ async def test_a_change_is_seen_when_it_happens(server: APIServer, pods: Resourc
     assert len(server.requests.matching(verb="watch")) == 1
 
 
-async def test_what_is_not_there_yet_may_come(server: APIServer, pods: ResourceClient[Pod]):
+async def test_a_missing_object_may_be_created_later(server: APIServer, pods: ResourceClient[Pod]):
     waiting = await started(server, wait_for(pods, "web-0", lambda found: found is not None))
     await pods.create(pod("other"))
     await pods.create(pod("web-0"))
@@ -79,7 +79,7 @@ async def test_a_deletion_can_be_waited_for(server: APIServer, pods: ResourceCli
     assert await waiting is None
 
 
-async def test_it_is_waited_through_interruptions(server: APIServer, pods: ResourceClient[Pod]):
+async def test_the_wait_survives_interruptions(server: APIServer, pods: ResourceClient[Pod]):
     await pods.create(pod("web-0"))
     server.faults.add(Fault(CutStream(after_events=1), verb="watch", times=3))
     waiting = asyncio.create_task(wait_for(pods, "web-0", ready, clock=InstantClock()))
@@ -89,7 +89,7 @@ async def test_it_is_waited_through_interruptions(server: APIServer, pods: Resou
     assert (await waiting).status.conditions
 
 
-async def test_what_the_server_forgot_is_listed_again(server: APIServer, pods: ResourceClient[Pod]):
+async def test_an_expired_watch_is_relisted(server: APIServer, pods: ResourceClient[Pod]):
     await pods.create(pod("web-0"))
     clock = InstantClock()
     waiting = await started(server, wait_for(pods, "web-0", ready, clock=clock))
@@ -101,7 +101,7 @@ async def test_what_the_server_forgot_is_listed_again(server: APIServer, pods: R
     assert 0.8 <= clock.slept[0] <= 1.6
 
 
-async def test_waiting_ends_in_time_and_says_what_it_saw(server: APIServer, pods: ResourceClient[Pod]):
+async def test_a_timeout_reports_the_last_state(server: APIServer, pods: ResourceClient[Pod]):
     clock = VirtualClock()
     await pods.create(pod("web-0"))
     waiting = await started(server, wait_for(pods, "web-0", ready, timeout=30, clock=clock))
@@ -114,7 +114,7 @@ async def test_waiting_ends_in_time_and_says_what_it_saw(server: APIServer, pods
     assert isinstance(caught.value.last, Pod)
 
 
-async def test_waiting_for_what_never_comes_says_that_it_is_not_there(server: APIServer, pods: ResourceClient[Pod]):
+async def test_a_timeout_reports_that_the_object_does_not_exist(server: APIServer, pods: ResourceClient[Pod]):
     clock = VirtualClock()
     waiting = await started(server, wait_for(pods, "web-0", "condition=Ready", timeout=30, clock=clock))
     await clock.advance(30)
@@ -122,7 +122,7 @@ async def test_waiting_for_what_never_comes_says_that_it_is_not_there(server: AP
         await waiting
 
 
-async def test_what_may_not_be_listed_cannot_be_waited_for(server: APIServer, pods: ResourceClient[Pod]):
+async def test_an_error_of_the_first_list_is_raised(server: APIServer, pods: ResourceClient[Pod]):
     server.faults.add(Fault(Fail(ForbiddenError("no")), verb="list"))
     with pytest.raises(ForbiddenError):
         await wait_for(pods, "web-0", ready, timeout=30)
@@ -201,18 +201,18 @@ ALL = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplic
     ],
     ids=str,
 )
-def test_each_kind_says_in_its_own_way_that_it_is_ready(obj: Unstructured | None, is_ready: bool):
+def test_readiness_depends_on_the_kind(obj: Unstructured | None, is_ready: bool):
     assert ready(obj) is is_ready
 
 
-def test_what_is_on_its_way_out_is_not_ready():
+def test_an_object_with_a_deletion_timestamp_is_not_ready():
     leaving = thing("Pod", status=with_condition("Ready"))
     leaving.metadata = ObjectMeta.from_dict({"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z"})
     assert not ready(leaving)
     assert not deleted(leaving)
 
 
-def test_typed_objects_are_judged_as_well():
+def test_typed_objects_can_be_ready():
     running = Pod(status=PodStatus(phase="Running", conditions=[PodCondition(type="Ready", status="True")]))
     assert all(each(running) for each in (ready, condition("Ready"), jsonpath("{.status.phase}=Running")))
 
@@ -242,32 +242,32 @@ RUNNING = thing("Pod", status={"phase": "Running", "count": 3, "good": True, **w
         ('jsonpath=.status.conditions[?(@.type=="Ready")].status=False', True),
     ],
 )
-def test_a_condition_may_be_text(text: str, is_met: bool):
+def test_a_condition_may_be_a_string(text: str, is_met: bool):
     assert parse_condition(text)(RUNNING) is is_met
 
 
 @pytest.mark.parametrize("text", ["", "redy", "ready=yes", "condition", "condition=", "jsonpath="])
-def test_a_text_that_is_no_condition_is_refused(text: str):
+def test_an_invalid_condition_string_is_rejected(text: str):
     with pytest.raises(UsageError, match=r"invalid condition .*: expected 'ready', 'deleted', 'condition=TYPE'"):
         parse_condition(text)
 
 
-def test_a_path_that_cannot_be_read_is_refused():
+def test_an_invalid_path_is_rejected():
     with pytest.raises(MalformedError, match="cannot read the JSONPath"):
         jsonpath("{.status phase}=Running")
 
 
 @pytest.mark.parametrize("each", [condition("Ready"), jsonpath("{.status.phase}=Running"), ready])
-def test_nothing_is_true_of_what_is_not_there(each: Any):
+def test_no_condition_but_deleted_is_met_by_a_missing_object(each: Any):
     assert not each(None)
 
 
-def test_conditions_can_be_shown():
+def test_conditions_have_a_string_form():
     each = [ready, deleted, condition("Ready", "False"), jsonpath("{.a}=1"), jsonpath("{.a}")]
     assert list(map(str, each)) == ["ready", "deleted", "condition Ready=False", "jsonpath {.a}=1", "jsonpath {.a}"]
 
 
-async def test_what_is_no_condition_is_refused(pods: ResourceClient[Pod]):
+async def test_an_invalid_condition_is_rejected(pods: ResourceClient[Pod]):
     async def is_there(pod: Pod | None) -> bool:
         return pod is not None
 

@@ -1,4 +1,4 @@
-"""Gives every contract test of the clients somebody who may do anything, and what he does it with most."""
+"""Clients with full permissions for the contract tests."""
 
 from collections.abc import AsyncIterator
 

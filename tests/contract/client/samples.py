@@ -1,4 +1,4 @@
-"""Objects that a real server takes."""
+"""Objects that a real server accepts."""
 
 from listwatch.models.apps_v1 import Deployment, DeploymentSpec
 from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec, PodTemplateSpec

@@ -1,4 +1,4 @@
-"""Server-side apply through the clients: fields and their managers, conflicts, and kinds of one's own."""
+"""Server-side apply: fields and their managers, conflicts, custom kinds."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def entries(obj: ConfigMap) -> list[dict[str, Any]]:
     return found
 
 
-async def test_what_is_applied_is_made_and_then_changed(config_maps: ResourceClient[ConfigMap]):
+async def test_apply_creates_and_then_updates(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.apply(config_map("a", x="1", y="2"), field_manager="me")
     assert made.data == {"x": "1", "y": "2"}
     again = await config_maps.apply(config_map("a", x="1", y="2"), field_manager="me")
@@ -27,7 +27,7 @@ async def test_what_is_applied_is_made_and_then_changed(config_maps: ResourceCli
     assert left.data == {"x": "3"}
 
 
-async def test_a_conflict_says_which_fields_who_has(config_maps: ResourceClient[ConfigMap]):
+async def test_a_conflict_names_the_fields_and_their_managers(config_maps: ResourceClient[ConfigMap]):
     await config_maps.apply(config_map("a", x="1", y="1"), field_manager="me")
     with pytest.raises(ConflictError) as caught:
         await config_maps.apply(config_map("a", x="2"), field_manager="you")
@@ -37,7 +37,7 @@ async def test_a_conflict_says_which_fields_who_has(config_maps: ResourceClient[
     assert 'Apply failed with 1 conflict: conflict with "me": .data.x' in str(caught.value)
 
 
-async def test_who_insists_takes_over(config_maps: ResourceClient[ConfigMap]):
+async def test_force_takes_over_fields(config_maps: ResourceClient[ConfigMap]):
     await config_maps.apply(config_map("a", x="1", y="1"), field_manager="me")
     forced = await config_maps.apply(config_map("a", x="2"), field_manager="you", force=True)
     assert forced.data == {"x": "2", "y": "1"}
@@ -45,7 +45,7 @@ async def test_who_insists_takes_over(config_maps: ResourceClient[ConfigMap]):
     assert managed == {"me": {"f:data": {"f:y": {}}}, "you": {"f:data": {"f:x": {}}}}
 
 
-async def test_a_dry_run_tells_what_would_be(config_maps: ResourceClient[ConfigMap]):
+async def test_a_dry_run_returns_the_result_without_storing_it(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.apply(config_map("a", x="1"), field_manager="me")
     tried = await config_maps.apply(config_map("a", x="2"), field_manager="me", dry_run=True)
     assert tried.data == {"x": "2"}
@@ -54,8 +54,8 @@ async def test_a_dry_run_tells_what_would_be(config_maps: ResourceClient[ConfigM
 
 async def test_a_status_is_applied(deployments: ResourceClient[Deployment]):
     await deployments.apply(deployment("web", replicas=2), field_manager="me")
-    told = Deployment(metadata=ObjectMeta(name="web"), status=DeploymentStatus(replicas=2))
-    applied = await deployments.apply_status(told, field_manager="you")
+    wanted = Deployment(metadata=ObjectMeta(name="web"), status=DeploymentStatus(replicas=2))
+    applied = await deployments.apply_status(wanted, field_manager="you")
     assert (applied.status.replicas, applied.spec.replicas) == (2, 2)
     managers = {(entry.manager, entry.subresource or "") for entry in applied.metadata.managed_fields}
     assert managers == {("me", ""), ("you", "status")}
@@ -69,7 +69,7 @@ async def test_an_untyped_object_is_applied_as_a_typed_one(client: ClientSet, na
         await config_maps.apply({**body, "data": {"x": "2"}}, field_manager="you")
 
 
-async def test_who_creates_is_called_as_they_say(config_maps: ResourceClient[ConfigMap]):
+async def test_create_records_the_field_manager(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a", x="1"), field_manager="me")
     (entry,) = entries(made)
     assert (entry["manager"], entry["operation"]) == ("me", "Update")

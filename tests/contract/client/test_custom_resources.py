@@ -1,4 +1,4 @@
-"""A kind that a program defines itself, created and used through the clients: with a type of its own, and without."""
+"""Custom resources, typed and untyped."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -92,22 +92,22 @@ def backup(name: str, **spec: object) -> Backup:
     return Backup(metadata=ObjectMeta(name=name), spec=BackupSpec.from_dict(spec))
 
 
-async def test_objects_of_a_type_of_ones_own_are_made_changed_and_deleted(backups: ResourceClient[Backup]):
+async def test_custom_objects_are_created_updated_and_deleted(backups: ResourceClient[Backup]):
     made = await backups.create(backup("a", schedule="0 0 * * *"))
     assert (type(made), made.spec.keep, made.metadata.generation) == (Backup, 7, 1)
     made.spec.keep = 3
     changed = await backups.update(made)
     assert (changed.spec.keep, changed.metadata.generation) == (3, 2)
     changed.status = BackupStatus(done=5)
-    told = await backups.update_status(changed)
-    assert (told.status.done, told.metadata.generation) == (5, 2)
+    updated = await backups.update_status(changed)
+    assert (updated.status.done, updated.metadata.generation) == (5, 2)
     assert [each.name for each in await backups.list()] == ["a"]
     await backups.delete("a")
     with pytest.raises(NotFoundError):
         await backups.get("a")
 
 
-async def test_the_schema_speaks_through_the_error(backups: ResourceClient[Backup]):
+async def test_a_schema_violation_is_reported_in_the_error(backups: ResourceClient[Backup]):
     with pytest.raises(InvalidError) as caught:
         await backups.create(backup("a", keep=0))
     assert {cause.field for cause in caught.value.causes} == {"spec.schedule", "spec.keep"}
@@ -125,7 +125,7 @@ async def test_custom_objects_are_watched_with_their_types(backups: ResourceClie
 
 
 @pytest.mark.parametrize("of", [(f"{GROUP}/v1", "Backup"), ("bk", ""), (f"backups.{GROUP}", "")])
-async def test_a_dynamic_client_finds_a_kind_that_was_defined_after_it_looked(
+async def test_a_dynamic_client_finds_a_kind_defined_after_its_discovery(
     config: ClientConfig, client: ClientSet, namespace: str, of: tuple[str, str]
 ):
     async with DynamicClient(config) as dynamic:
@@ -145,7 +145,7 @@ async def test_a_dynamic_client_finds_a_kind_that_was_defined_after_it_looked(
             await wait_for(definitions, NAME, "deleted", timeout=60)
 
 
-async def test_an_informer_keeps_custom_objects_in_step(backups: ResourceClient[Backup], client: ClientSet):
+async def test_an_informer_syncs_custom_objects(backups: ResourceClient[Backup], client: ClientSet):
     await backups.create(backup("a", schedule="x"))
     async with SharedInformerFactory(client) as factory:
         handle = factory.informer(Backup)

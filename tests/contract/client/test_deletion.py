@@ -1,4 +1,4 @@
-"""Objects deleted: at once, later, only if they are the right ones, one by one and many together."""
+"""Deletion: finalizers, preconditions, propagation policies, collections."""
 
 import pytest
 from tests.contract.client.samples import HOLD, RELEASE, config_map, pod
@@ -8,7 +8,7 @@ from listwatch.errors import ConflictError, NotFoundError
 from listwatch.models.core_v1 import ConfigMap, Pod
 
 
-async def test_what_is_deleted_is_gone(config_maps: ResourceClient[ConfigMap]):
+async def test_a_deleted_object_is_not_found(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a"))
     assert await config_maps.delete("a") is None
     with pytest.raises(NotFoundError):
@@ -17,7 +17,7 @@ async def test_what_is_deleted_is_gone(config_maps: ResourceClient[ConfigMap]):
         await config_maps.delete("a")
 
 
-async def test_a_finalizer_holds_an_object_that_is_deleted(config_maps: ResourceClient[ConfigMap]):
+async def test_a_finalizer_delays_the_deletion(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a", finalizers=[HOLD]))
     marked = await config_maps.delete("a")
     assert marked is not None
@@ -28,13 +28,13 @@ async def test_a_finalizer_holds_an_object_that_is_deleted(config_maps: Resource
         await config_maps.get("a")
 
 
-async def test_a_dry_deletion_deletes_nothing(config_maps: ResourceClient[ConfigMap]):
+async def test_a_dry_run_of_a_deletion_deletes_nothing(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     await config_maps.delete("a", dry_run=True)
     assert (await config_maps.get("a")).uid == made.uid
 
 
-async def test_only_the_very_object_is_deleted(config_maps: ResourceClient[ConfigMap]):
+async def test_preconditions_are_checked(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     changed = await config_maps.patch("a", {"data": {"x": "1"}})
     with pytest.raises(ConflictError, match=r"(?i)uid"):
@@ -45,7 +45,7 @@ async def test_only_the_very_object_is_deleted(config_maps: ResourceClient[Confi
 
 
 @pytest.mark.parametrize(("policy", "finalizer"), [("Orphan", "orphan"), ("Foreground", "foregroundDeletion")])
-async def test_a_policy_is_a_finalizer_for_whoever_cleans_up(
+async def test_a_propagation_policy_is_a_finalizer_for_the_garbage_collector(
     config_maps: ResourceClient[ConfigMap], policy: str, finalizer: str
 ):
     await config_maps.create(config_map("a", finalizers=[HOLD]))
@@ -55,12 +55,12 @@ async def test_a_policy_is_a_finalizer_for_whoever_cleans_up(
     await config_maps.patch("a", RELEASE, type="merge")
 
 
-async def test_in_the_background_an_object_goes_at_once(config_maps: ResourceClient[ConfigMap]):
+async def test_with_background_propagation_an_object_is_deleted_at_once(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a"))
     assert await config_maps.delete("a", propagation_policy="Background") is None
 
 
-async def test_a_pod_on_a_node_has_time_to_stop(pods: ResourceClient[Pod]):
+async def test_a_scheduled_pod_has_a_grace_period(pods: ResourceClient[Pod]):
     await pods.create(pod("web", node="n1"))
     marked = await pods.delete("web", grace_period_seconds=20)
     assert marked is not None

@@ -1,4 +1,4 @@
-"""What a server offers: asked all at once or group by group, and found again by any of its names."""
+"""Discovery and the REST mapper."""
 
 import pytest
 
@@ -29,7 +29,7 @@ async def test_groups_and_resources_are_discovered(config: ClientConfig, aggrega
     assert not by_path["v1", "nodes"].namespaced
 
 
-async def test_both_ways_of_discovery_find_the_same(config: ClientConfig):
+async def test_both_forms_of_discovery_find_the_same(config: ClientConfig):
     async with DiscoveryClient(config) as at_once, DiscoveryClient(config, aggregated=False) as one_by_one:
         first, second = await at_once.server_groups_and_resources(), await one_by_one.server_groups_and_resources()
     assert {each.name: each.preferred_version for each in first.groups} == {
@@ -40,7 +40,7 @@ async def test_both_ways_of_discovery_find_the_same(config: ClientConfig):
     }
 
 
-async def test_one_group_version_is_asked_for_alone(client: ClientSet):
+async def test_one_group_version_is_discovered_alone(client: ClientSet):
     assert {"deployments", "statefulsets"} <= {
         each.plural for each in await client.discovery.server_resources("apps/v1")
     }
@@ -48,7 +48,7 @@ async def test_one_group_version_is_asked_for_alone(client: ClientSet):
         await client.discovery.server_resources("nothing.example.com/v1")
 
 
-async def test_each_resource_is_preferred_once(client: ClientSet):
+async def test_preferred_resources_has_each_resource_once(client: ClientSet):
     preferred = await client.discovery.preferred_resources()
     versions = [
         each.version for each in preferred if each.group_resource == ("autoscaling", "horizontalpodautoscalers")
@@ -56,7 +56,7 @@ async def test_each_resource_is_preferred_once(client: ClientSet):
     assert versions == ["v2"]
 
 
-async def test_a_server_tells_its_version(client: ClientSet):
+async def test_the_version_of_the_server_is_read(client: ClientSet):
     version = await client.discovery.server_version()
     assert version.major == "1"
     assert int(version.minor.rstrip("+")) >= 30
@@ -84,7 +84,7 @@ async def test_a_resource_is_found_by_any_of_its_names(client: ClientSet, of: ob
     assert await mapper.kind_for(of) == GroupVersionKind("apps", "v1", "Deployment")
 
 
-async def test_a_mapper_knows_categories_and_what_there_is_not(client: ClientSet):
+async def test_a_mapper_finds_categories_and_rejects_unknown_names(client: ClientSet):
     assert {"pods", "services", "deployments"} <= {each.plural for each in await client.mapper.in_category("all")}
     for of in ("gadgets", "apps/v1 Gadget"):
         with pytest.raises(NoMatchError, match=r"(?i)gadget"):

@@ -1,4 +1,4 @@
-"""Many objects: all of them, some of them, and a page at a time."""
+"""Lists: pages, selectors and resource versions."""
 
 import asyncio
 from collections.abc import Collection, Iterable
@@ -44,7 +44,7 @@ async def test_a_list_has_everything_in_order_and_a_version(config_maps: Resourc
     assert all(not is_newer(each.resource_version, listed.resource_version) for each in listed)
 
 
-async def test_with_a_limit_a_list_is_a_page_and_tells_how_to_go_on(client: ClientSet, namespace: str):
+async def test_with_a_limit_a_list_is_a_page_with_a_continue_token(client: ClientSet, namespace: str):
     secrets = client.core_v1.secrets(namespace)
     for name in "abcde":
         await secrets.create({"metadata": {"name": name}})
@@ -57,12 +57,12 @@ async def test_with_a_limit_a_list_is_a_page_and_tells_how_to_go_on(client: Clie
     assert (names(last), last.continue_token) == (["e"], "")
 
 
-async def test_pages_come_one_after_the_other(config_maps: ResourceClient[ConfigMap]):
+async def test_pages_are_yielded_in_order(config_maps: ResourceClient[ConfigMap]):
     await create(config_maps, "abcde")
     assert [names(page) async for page in config_maps.pages(page_size=2)] == [["a", "b"], ["c", "d"], ["e"]]
 
 
-async def test_the_pages_of_a_list_do_not_show_what_happens_meanwhile(config_maps: ResourceClient[ConfigMap]):
+async def test_the_pages_of_a_list_are_a_consistent_snapshot(config_maps: ResourceClient[ConfigMap]):
     await create(config_maps, "abcd")
     first = await config_maps.list(limit=2)
     await config_maps.delete("c")
@@ -72,9 +72,7 @@ async def test_the_pages_of_a_list_do_not_show_what_happens_meanwhile(config_map
     assert names(await config_maps.list()) == ["a", "b", "d", "e"]
 
 
-async def test_a_page_that_is_asked_for_too_late_is_expired_and_says_how_to_go_on(
-    client: ClientSet, namespace: str, target: Target
-):
+async def test_an_expired_page_has_a_token_to_continue(client: ClientSet, namespace: str, target: Target):
     events = client.core_v1.events(namespace)
     for name in "abc":
         await create_event(events, namespace, name)
@@ -92,7 +90,7 @@ async def create_event(events: ResourceClient[Event], namespace: str, name: str)
     await events.create({"metadata": {"name": name}, "involvedObject": about})
 
 
-async def test_an_odd_token_is_refused(config_maps: ResourceClient[ConfigMap]):
+async def test_an_invalid_token_is_rejected(config_maps: ResourceClient[ConfigMap]):
     with pytest.raises(BadRequestError, match="continue"):
         await config_maps.list(limit=1, continue_token="odd")
 
@@ -101,7 +99,7 @@ MANY = 5_000
 PAGE = 500
 
 
-async def test_five_thousand_objects_are_listed_as_they_were_while_others_write(
+async def test_five_thousand_objects_are_listed_consistently_during_writes(
     config_maps: ResourceClient[ConfigMap],
 ):
     """Every page is of the version of the first, whatever is created, changed and deleted between the pages."""
@@ -154,7 +152,7 @@ async def test_a_list_may_be_of_any_version_or_of_exactly_one(config_maps: Resou
     assert names(await config_maps.list()) == ["a", "b"]
 
 
-async def test_a_version_that_is_still_to_come_is_not_waited_for_long(client: ClientSet, namespace: str):
+async def test_a_future_version_times_out(client: ClientSet, namespace: str):
     request = client.rest.get().namespace(namespace).resource("configmaps").max_retries(0)
     with pytest.raises(RequestTimeoutError, match="Too large resource version") as caught:
         await request.params({"resourceVersion": 10**12, "resourceVersionMatch": "NotOlderThan"}).do()
@@ -174,7 +172,7 @@ async def test_a_version_that_is_still_to_come_is_not_waited_for_long(client: Cl
         ("!tier", "c"),
         ({"tier": "back"}, "b"),
         ({"tier": ["front", "back"]}, "ab"),
-        ({"tier": "front", "made-by": "somebody"}, ""),
+        ({"tier": "front", "made-by": "another"}, ""),
     ],
 )
 async def test_labels_select(config_maps: ResourceClient[ConfigMap], selector: str | dict[str, str], found: str):
@@ -199,7 +197,7 @@ async def test_fields_select(pods: ResourceClient[Pod], selector: str | dict[str
     assert names(await pods.list(field_selector=selector)) == found
 
 
-async def test_not_every_field_selects(pods: ResourceClient[Pod]):
+async def test_unsupported_field_selectors_are_rejected(pods: ResourceClient[Pod]):
     with pytest.raises(BadRequestError, match="field label not supported"):
         await pods.list(field_selector={"spec.hostname": "x"})
 

@@ -1,4 +1,4 @@
-"""One object: made, read, replaced, and every way in which a server says no to that."""
+"""Create, get and update of one object, and their errors."""
 
 import pytest
 from tests.contract.client.samples import config_map, deployment, pod
@@ -14,7 +14,7 @@ from listwatch.models.core_v1 import ConfigMap, Pod
 # --- created and read ------------------------------------------------------------------------------------------------
 
 
-async def test_what_was_created_is_what_is_read(config_maps: ResourceClient[ConfigMap], namespace: str):
+async def test_a_created_object_is_read_back(config_maps: ResourceClient[ConfigMap], namespace: str):
     made = await config_maps.create(config_map("a", labels={"x": "y"}, text="ä\n"))
     assert (made.name, made.namespace, made.labels, made.data) == ("a", namespace, {"x": "y"}, {"text": "ä\n"})
     assert made.uid
@@ -22,12 +22,12 @@ async def test_what_was_created_is_what_is_read(config_maps: ResourceClient[Conf
     assert (await config_maps.get("a")).to_dict() == made.to_dict()
 
 
-async def test_a_dict_is_enough_and_need_not_say_its_kind(config_maps: ResourceClient[ConfigMap]):
+async def test_a_dict_may_omit_its_kind(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create({"metadata": {"name": "a"}, "data": {"x": "1"}})
     assert (made.api_version, made.kind, made.data) == ("v1", "ConfigMap", {"x": "1"})
 
 
-async def test_an_object_says_its_namespace_itself_where_the_client_does_not(client: ClientSet, namespace: str):
+async def test_the_namespace_of_the_object_is_used_if_the_client_has_none(client: ClientSet, namespace: str):
     given = {"metadata": {"name": "a", "namespace": namespace}}
     assert (await client.core_v1.configmaps().create(given)).namespace == namespace
 
@@ -38,18 +38,18 @@ async def test_the_server_completes_a_name(config_maps: ResourceClient[ConfigMap
     assert len(made.name) > len("job-")
 
 
-async def test_an_object_of_no_namespace_is_read(client: ClientSet, namespace: str):
+async def test_a_cluster_scoped_object_is_read(client: ClientSet, namespace: str):
     found = await client.core_v1.namespaces().get(namespace)
     assert (found.name, found.namespace) == (namespace, "")
 
 
-async def test_a_get_may_insist_on_what_is_new_enough(config_maps: ResourceClient[ConfigMap]):
+async def test_a_get_may_require_a_minimum_version(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     found = await config_maps.get("a", resource_version=made.resource_version)
     assert found.resource_version == made.resource_version
 
 
-async def test_what_is_not_there_is_not_found(config_maps: ResourceClient[ConfigMap]):
+async def test_a_missing_object_is_not_found(config_maps: ResourceClient[ConfigMap]):
     with pytest.raises(NotFoundError, match='configmaps "a" not found') as caught:
         await config_maps.get("a")
     assert (caught.value.code, caught.value.reason) == (404, "NotFound")
@@ -58,7 +58,7 @@ async def test_what_is_not_there_is_not_found(config_maps: ResourceClient[Config
     assert (details.kind, details.name) == ("configmaps", "a")
 
 
-async def test_a_name_is_taken_once(config_maps: ResourceClient[ConfigMap]):
+async def test_a_name_can_be_created_once(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a"))
     with pytest.raises(AlreadyExistsError, match='configmaps "a" already exists') as caught:
         await config_maps.create(config_map("a"))
@@ -66,7 +66,7 @@ async def test_a_name_is_taken_once(config_maps: ResourceClient[ConfigMap]):
     assert not isinstance(caught.value, ConflictError)
 
 
-async def test_what_is_invalid_is_told_field_by_field(pods: ResourceClient[Pod]):
+async def test_an_invalid_object_is_reported_field_by_field(pods: ResourceClient[Pod]):
     with pytest.raises(InvalidError) as caught:
         await pods.create({"metadata": {"name": "web"}, "spec": {"containers": [{"name": "NO", "image": "web:1"}]}})
     [cause] = caught.value.causes
@@ -74,7 +74,7 @@ async def test_what_is_invalid_is_told_field_by_field(pods: ResourceClient[Pod])
     assert caught.value.code == 422
 
 
-async def test_a_dry_creation_leaves_nothing(config_maps: ResourceClient[ConfigMap]):
+async def test_a_dry_run_creates_nothing(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a", x="1"), dry_run=True)
     assert (made.data, bool(made.uid)) == ({"x": "1"}, True)
     with pytest.raises(NotFoundError):
@@ -84,7 +84,7 @@ async def test_a_dry_creation_leaves_nothing(config_maps: ResourceClient[ConfigM
 ODD = {"metadata": {"name": "a"}, "data": {"x": "1"}, "colour": "red"}
 
 
-async def test_unknown_fields_are_refused_where_that_is_asked(client: ClientSet, namespace: str):
+async def test_unknown_fields_are_rejected_with_strict_validation(client: ClientSet, namespace: str):
     config_maps = client.dynamic.resource("v1", "ConfigMap", namespace=namespace)
     with pytest.raises(BadRequestError, match='unknown field "colour"'):
         await config_maps.create(ODD, field_validation="Strict")
@@ -105,12 +105,12 @@ async def test_an_update_replaces_the_object(config_maps: ResourceClient[ConfigM
     assert (await config_maps.get("a")).to_dict() == updated.to_dict()
 
 
-async def test_an_update_that_changes_nothing_makes_no_version(config_maps: ResourceClient[ConfigMap]):
+async def test_an_update_without_changes_keeps_the_version(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a", x="1"))
     assert (await config_maps.update(made)).resource_version == made.resource_version
 
 
-async def test_a_dry_update_changes_nothing(config_maps: ResourceClient[ConfigMap]):
+async def test_a_dry_run_of_an_update_changes_nothing(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a", x="1"))
     made.data = {"x": "2"}
     assert (await config_maps.update(made, dry_run=True)).data == {"x": "2"}
@@ -132,14 +132,14 @@ async def test_an_update_without_a_version_wins(config_maps: ResourceClient[Conf
     assert (await config_maps.update(config_map("a", x="2"))).data == {"x": "2"}
 
 
-async def test_an_update_needs_its_object(config_maps: ResourceClient[ConfigMap]):
+async def test_updating_a_missing_object_is_an_error(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     await config_maps.delete("a")
     with pytest.raises(NotFoundError):
         await config_maps.update(made)
 
 
-async def test_a_conflict_is_settled_by_trying_again(config_maps: ResourceClient[ConfigMap]):
+async def test_a_conflict_is_resolved_by_a_retry(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a", count="0"))
     interruptions = iter(["other", "another"])
 
@@ -173,7 +173,7 @@ async def test_an_update_leaves_the_status_as_it_is(deployments: ResourceClient[
     assert (updated.status.replicas or 0, updated.spec.replicas, updated.metadata.generation) == (0, 2, 2)
 
 
-async def test_an_older_status_is_a_conflict_and_a_dry_one_changes_nothing(deployments: ResourceClient[Deployment]):
+async def test_an_outdated_status_is_a_conflict_and_a_dry_run_changes_nothing(deployments: ResourceClient[Deployment]):
     older = await deployments.create(deployment("web"))
     older.status = DeploymentStatus(replicas=3)
     assert (await deployments.update_status(older, dry_run=True)).status.replicas == 3
@@ -183,12 +183,12 @@ async def test_an_older_status_is_a_conflict_and_a_dry_one_changes_nothing(deplo
         await deployments.update_status(older)
 
 
-async def test_a_pod_in_a_namespace_that_is_not_there_is_not_found(client: ClientSet):
+async def test_a_pod_in_a_missing_namespace_is_not_found(client: ClientSet):
     with pytest.raises(NotFoundError, match='namespaces "there-is-none" not found'):
         await client.core_v1.pods("there-is-none").create(pod("web"))
 
 
-async def test_whoever_changes_something_may_say_who_he_is(config_maps: ResourceClient[ConfigMap]):
+async def test_an_update_records_the_field_manager(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"), field_manager="me")
     await config_maps.update(made, field_manager="me")
     await config_maps.patch("a", {"data": {"x": "1"}}, field_manager="me")

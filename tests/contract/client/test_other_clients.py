@@ -1,4 +1,4 @@
-"""The same objects without their types, without their contents, and as plain requests."""
+"""The dynamic, the metadata and the REST client."""
 
 import pytest
 from tests.contract.client.samples import config_map, deployment
@@ -19,7 +19,7 @@ from listwatch.objects.unstructured import Unstructured
 # --- DynamicClient ---------------------------------------------------------------------------------------------------
 
 
-async def test_a_dynamic_client_does_all_that_a_typed_one_does(config: ClientConfig, namespace: str):
+async def test_a_dynamic_client_has_all_operations_of_a_typed_one(config: ClientConfig, namespace: str):
     async with DynamicClient(config) as dynamic:
         deployments = dynamic.resource("apps/v1", "Deployment").namespace(namespace)
         made = await deployments.create(deployment("web").to_dict())
@@ -36,7 +36,7 @@ async def test_a_dynamic_client_does_all_that_a_typed_one_does(config: ClientCon
 
 
 @pytest.mark.parametrize("of", ["cm", "configmaps", "v1 ConfigMap", GroupVersionResource("", "v1", "configmaps")])
-async def test_a_dynamic_client_finds_what_is_meant(
+async def test_a_dynamic_client_finds_resources_by_any_reference(
     client: ClientSet, config_maps: ResourceClient[ConfigMap], namespace: str, of: str | GroupVersionResource
 ):
     made = await config_maps.create(config_map("a", x="1"))
@@ -44,7 +44,7 @@ async def test_a_dynamic_client_finds_what_is_meant(
     assert found.to_dict() == made.to_dict()
 
 
-async def test_a_dynamic_client_says_what_the_server_does_not_have(client: ClientSet, namespace: str):
+async def test_a_dynamic_client_reports_unknown_resources(client: ClientSet, namespace: str):
     with pytest.raises(NoMatchError, match="Gadget"):
         await client.dynamic.resource("example.com/v1", "Gadget", namespace=namespace).get("a")
 
@@ -52,9 +52,7 @@ async def test_a_dynamic_client_says_what_the_server_does_not_have(client: Clien
 # --- MetadataClient --------------------------------------------------------------------------------------------------
 
 
-async def test_metadata_is_all_that_is_sent(
-    config: ClientConfig, config_maps: ResourceClient[ConfigMap], namespace: str
-):
+async def test_only_metadata_is_sent(config: ClientConfig, config_maps: ResourceClient[ConfigMap], namespace: str):
     made = await config_maps.create(config_map("a", labels={"x": "y"}, big="x" * 100))
     async with MetadataClient(config) as client:
         metadata = client.resource("v1", "ConfigMap", namespace=namespace)
@@ -66,7 +64,7 @@ async def test_metadata_is_all_that_is_sent(
     assert [each.to_dict()["metadata"] for each in listed] == [read.to_dict()["metadata"]]
 
 
-async def test_metadata_is_watched_patched_and_deleted_by(
+async def test_metadata_clients_watch_patch_and_delete(
     client: ClientSet, config_maps: ResourceClient[ConfigMap], namespace: str
 ):
     metadata = client.metadata.resource("configmaps", namespace=namespace)
@@ -81,7 +79,7 @@ async def test_metadata_is_watched_patched_and_deleted_by(
     assert not any("data" in event.object.to_dict() for event in events)
 
 
-async def test_metadata_comes_in_pages_and_goes_in_collections(
+async def test_metadata_clients_list_pages_and_delete_collections(
     client: ClientSet, config_maps: ResourceClient[ConfigMap], namespace: str
 ):
     for name in "abc":
@@ -95,7 +93,7 @@ async def test_metadata_comes_in_pages_and_goes_in_collections(
 # --- RESTClient ------------------------------------------------------------------------------------------------------
 
 
-async def test_requests_are_built_piece_by_piece(config: ClientConfig, namespace: str):
+async def test_requests_are_built_step_by_step(config: ClientConfig, namespace: str):
     async with RESTClient(config) as rest:
         created = await rest.post().namespace(namespace).resource("configmaps").body(config_map("a", x="1")).do()
         assert (created.status_code, created.was_created) == (201, True)
@@ -117,14 +115,14 @@ async def test_paths_outside_of_the_api_are_read_raw(config: ClientConfig):
             await rest.get().abs_path("/nothing/of/the/kind").do()
 
 
-async def test_a_group_has_a_client_of_its_own_over_the_same_connections(config: ClientConfig, namespace: str):
+async def test_a_rest_client_of_another_group_shares_the_connections(config: ClientConfig, namespace: str):
     async with RESTClient(config) as rest:
         apps = rest.for_group_version("apps/v1")
         await apps.post().namespace(namespace).resource("deployments").body(deployment("web")).do()
         assert rest.statistics().answers == {201: 1}
 
 
-async def test_warnings_of_the_server_are_told(config: ClientConfig, namespace: str):
+async def test_warnings_of_the_server_reach_the_handler(config: ClientConfig, namespace: str):
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "colour": "red"}
     async with RESTClient(config) as rest:
         request = rest.post().namespace(namespace).resource("configmaps").param("fieldValidation", "Warn")
@@ -132,7 +130,7 @@ async def test_warnings_of_the_server_are_told(config: ClientConfig, namespace: 
     assert warning.text == 'unknown field "colour"'
 
 
-async def test_who_cannot_say_who_he_is_is_turned_away(config: ClientConfig):
+async def test_invalid_credentials_are_rejected(config: ClientConfig):
     async with RESTClient(config) as rest:
         request = rest.get().abs_path("/api/v1/pods").header("Authorization", "Bearer nonsense")
         with pytest.raises(UnauthorizedError):

@@ -1,4 +1,4 @@
-"""Parts of an object changed, in each of the languages for that."""
+"""Patches of each type."""
 
 from typing import Any
 
@@ -21,9 +21,7 @@ from listwatch.models.core_v1 import ConfigMap
         (None, {"data": {"x": "2", "y": None}}),
     ],
 )
-async def test_each_type_of_patch_changes_what_it_says(
-    config_maps: ResourceClient[ConfigMap], type: str | None, patch: Any
-):
+async def test_each_patch_type_is_applied(config_maps: ResourceClient[ConfigMap], type: str | None, patch: Any):
     await config_maps.create(config_map("a", x="1", y="1", z="1"))
     patched = await config_maps.patch("a", patch, type=type)
     assert patched.data == {"x": "2", "z": "1"}
@@ -45,14 +43,14 @@ async def test_a_merge_patch_replaces_lists_and_a_strategic_one_merges_them(
     assert sorted(each.name for each in patched.spec.template.spec.containers) == names
 
 
-async def test_a_patch_with_an_older_version_is_a_conflict(config_maps: ResourceClient[ConfigMap]):
+async def test_a_patch_with_an_outdated_version_is_a_conflict(config_maps: ResourceClient[ConfigMap]):
     older = await config_maps.create(config_map("a", x="1"))
     await config_maps.patch("a", {"data": {"x": "2"}})
     with pytest.raises(ConflictError):
         await config_maps.patch("a", {"metadata": {"resourceVersion": older.resource_version}, "data": {"x": "3"}})
 
 
-async def test_a_json_patch_can_insist_on_what_was_there(config_maps: ResourceClient[ConfigMap]):
+async def test_a_json_patch_can_test_a_value(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a", x="1"))
     change = {"op": "replace", "path": "/data/x", "value": "3"}
     with pytest.raises(InvalidError):
@@ -61,13 +59,13 @@ async def test_a_json_patch_can_insist_on_what_was_there(config_maps: ResourceCl
     assert patched.data == {"x": "3"}
 
 
-async def test_a_dry_patch_changes_nothing(config_maps: ResourceClient[ConfigMap]):
+async def test_a_dry_run_of_a_patch_changes_nothing(config_maps: ResourceClient[ConfigMap]):
     await config_maps.create(config_map("a", x="1"))
     assert (await config_maps.patch("a", {"data": {"x": "2"}}, dry_run=True)).data == {"x": "2"}
     assert (await config_maps.get("a")).data == {"x": "1"}
 
 
-async def test_a_patch_needs_its_object(config_maps: ResourceClient[ConfigMap]):
+async def test_patching_a_missing_object_is_an_error(config_maps: ResourceClient[ConfigMap]):
     with pytest.raises(NotFoundError):
         await config_maps.patch("a", {"data": {"x": "2"}})
 
@@ -78,7 +76,7 @@ async def test_a_patch_can_be_checked_for_unknown_fields(config_maps: ResourceCl
         await config_maps.patch("a", {"colour": "red"}, type="merge", field_validation="Strict")
 
 
-async def test_the_status_is_patched_through_its_own_door(deployments: ResourceClient[Deployment]):
+async def test_the_status_is_patched_through_its_subresource(deployments: ResourceClient[Deployment]):
     await deployments.create(deployment("web"))
     both = {"spec": {"replicas": 9}, "status": {"replicas": 2}}
     patched = await deployments.patch("web", both, type="merge", subresource="status")

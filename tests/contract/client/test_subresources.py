@@ -1,4 +1,4 @@
-"""Second doors to objects: scale, binding, eviction, tokens, and any other."""
+"""Subresources: scale, binding, eviction, tokens and others."""
 
 from typing import Any
 
@@ -62,7 +62,9 @@ async def test_a_pod_is_evicted(pods: ResourceClient[Pod]):
         await pods.evict("web")
 
 
-async def test_a_budget_can_forbid_an_eviction(client: ClientSet, pods: ResourceClient[Pod], namespace: str):
+async def test_a_disruption_budget_can_prevent_an_eviction(
+    client: ClientSet, pods: ResourceClient[Pod], namespace: str
+):
     await pods.create(pod("web"))
     running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     await pods.patch("web", {"status": running}, type="merge", subresource="status")
@@ -77,7 +79,7 @@ async def test_a_budget_can_forbid_an_eviction(client: ClientSet, pods: Resource
     await pods.get("web")
 
 
-async def test_any_subresource_is_read_and_written_as_a_kind_of_choice(pods: ResourceClient[Pod]):
+async def test_any_subresource_is_read_and_written_as_a_given_kind(pods: ResourceClient[Pod]):
     await pods.create(pod("web"))
     status = pods.subresource("status", Pod)
     read = await status.get("web")
@@ -90,14 +92,14 @@ async def test_any_subresource_is_read_and_written_as_a_kind_of_choice(pods: Res
     assert untyped["status"]["message"] == "y"
 
 
-async def test_a_container_is_added_to_a_pod_to_look_around(pods: ResourceClient[Pod]):
+async def test_an_ephemeral_container_is_added_to_a_pod(pods: ResourceClient[Pod]):
     await pods.create(pod("web"))
     look = {"spec": {"ephemeralContainers": [{"name": "look", "image": "look:1"}]}}
     patched = await pods.patch("web", look, subresource="ephemeralcontainers")
     assert [each.name for each in patched.spec.ephemeral_containers] == ["look"]
 
 
-async def test_not_everything_has_every_subresource(pods: ResourceClient[Pod]):
+async def test_a_missing_subresource_is_not_found(pods: ResourceClient[Pod]):
     await pods.create(pod("web"))
     with pytest.raises(NotFoundError):
         await pods.get_scale("web")
@@ -106,12 +108,12 @@ async def test_not_everything_has_every_subresource(pods: ResourceClient[Pod]):
 # --- service accounts ------------------------------------------------------------------------------------------------
 
 
-async def test_a_service_account_gets_a_token_that_says_who_it_is(client: ClientSet, namespace: str):
+async def test_a_token_authenticates_its_service_account(client: ClientSet, namespace: str):
     accounts = client.core_v1.serviceaccounts(namespace)
     await accounts.create({"metadata": {"name": "robot"}})
-    answer = await accounts.create_token("robot", expiration_seconds=600)
-    assert answer.spec.expiration_seconds == 600
+    token = await accounts.create_token("robot", expiration_seconds=600)
+    assert token.spec.expiration_seconds == 600
     review = client.rest.for_group_version("authentication.k8s.io/v1").post().resource("selfsubjectreviews")
-    review.header("Authorization", f"Bearer {answer.status.token}")
+    review.header("Authorization", f"Bearer {token.status.token}")
     said = (await review.body(SelfSubjectReview()).do()).into(SelfSubjectReview)
     assert said.status.user_info.username == f"system:serviceaccount:{namespace}:robot"

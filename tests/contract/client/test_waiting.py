@@ -1,4 +1,4 @@
-"""Waiting for an object to be as somebody wants it."""
+"""Waiting for the state of an object."""
 
 import asyncio
 from typing import Any
@@ -39,7 +39,7 @@ async def test_a_pod_is_waited_for(pods: ResourceClient[Pod], wanted: Any):
     assert (found.name, found.status.phase) == ("web", "Running")
 
 
-async def test_a_deployment_is_ready_when_all_of_it_is(deployments: ResourceClient[Deployment]):
+async def test_a_deployment_is_ready_when_it_is_rolled_out(deployments: ResourceClient[Deployment]):
     await deployments.create(deployment("web", replicas=2))
     counts = {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2}
     waiting = asyncio.create_task(wait_for(deployments, "web", ready, timeout=60))
@@ -51,7 +51,7 @@ async def test_a_deployment_is_ready_when_all_of_it_is(deployments: ResourceClie
 
 
 @pytest.mark.parametrize("wanted", [deleted, "deleted"])
-async def test_the_end_of_an_object_is_waited_for(config_maps: ResourceClient[ConfigMap], wanted: Any):
+async def test_a_deletion_can_be_waited_for(config_maps: ResourceClient[ConfigMap], wanted: Any):
     await config_maps.create(config_map("a", finalizers=[HOLD]))
     await config_maps.delete("a")
     waiting = asyncio.create_task(wait_for(config_maps, "a", wanted, timeout=60))
@@ -59,11 +59,11 @@ async def test_the_end_of_an_object_is_waited_for(config_maps: ResourceClient[Co
     assert await waiting is None
 
 
-async def test_what_is_so_already_is_not_waited_for(config_maps: ResourceClient[ConfigMap]):
+async def test_a_condition_that_is_met_returns_at_once(config_maps: ResourceClient[ConfigMap]):
     assert await wait_for(config_maps, "a", deleted, timeout=60) is None
 
 
-async def test_the_wait_ends_with_the_last_state_seen(config_maps: ResourceClient[ConfigMap]):
+async def test_a_timeout_reports_the_last_state(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     with pytest.raises(WaitTimeoutError, match="'a'") as caught:
         await wait_for(config_maps, "a", deleted, timeout=0.5)
@@ -71,7 +71,7 @@ async def test_the_wait_ends_with_the_last_state_seen(config_maps: ResourceClien
     assert caught.value.last.uid == made.uid
 
 
-async def test_conditions_are_met_in_turn_by_what_happens(config_maps: ResourceClient[ConfigMap]):
+async def test_conditions_are_met_in_turn_by_events(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     await config_maps.patch("a", {"data": {"x": "1"}})
     await config_maps.delete("a")

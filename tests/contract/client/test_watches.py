@@ -1,4 +1,4 @@
-"""What a watch shows: every type of event, from where it begins to how it ends."""
+"""Watches: events, resource versions, bookmarks and their end."""
 
 import asyncio
 from typing import Any
@@ -34,7 +34,7 @@ async def take(watch: WatchStream[Any], count: int) -> list[tuple[type[WatchEven
     return [(type(event), event.object.name) for event in events]
 
 
-async def test_a_watch_tells_of_all_that_happens_after_a_version(config_maps: ResourceClient[ConfigMap]):
+async def test_a_watch_sends_all_changes_after_a_version(config_maps: ResourceClient[ConfigMap]):
     await create(config_maps, "before")
     start = (await config_maps.list()).resource_version
     async with config_maps.watch(resource_version=start) as watch:
@@ -49,7 +49,7 @@ async def test_a_watch_tells_of_all_that_happens_after_a_version(config_maps: Re
 
 
 @pytest.mark.parametrize("version", ["", "0"])
-async def test_a_watch_without_a_version_begins_with_what_is_there(
+async def test_a_watch_without_a_version_starts_with_the_existing_objects(
     config_maps: ResourceClient[ConfigMap], version: str
 ):
     await create(config_maps, "a")
@@ -59,7 +59,7 @@ async def test_a_watch_without_a_version_begins_with_what_is_there(
         assert await take(watch, 1) == [(AddedEvent, "b")]
 
 
-async def test_to_come_into_a_selection_is_to_be_added_and_to_leave_it_is_to_be_deleted(
+async def test_entering_a_selection_is_added_and_leaving_it_is_deleted(
     config_maps: ResourceClient[ConfigMap],
 ):
     start = (await create(config_maps, "a", tier="front")).resource_version
@@ -77,7 +77,7 @@ async def test_one_object_is_watched_by_its_name(config_maps: ResourceClient[Con
         assert await take(watch, 1) == [(AddedEvent, "b")]
 
 
-async def test_a_bookmark_ends_what_was_there_at_the_start(config_maps: ResourceClient[ConfigMap]):
+async def test_a_bookmark_ends_the_initial_events(config_maps: ResourceClient[ConfigMap]):
     made = await create(config_maps, "a")
     async with config_maps.watch(
         send_initial_events=True, resource_version_match="NotOlderThan", allow_watch_bookmarks=True
@@ -91,7 +91,7 @@ async def test_a_bookmark_ends_what_was_there_at_the_start(config_maps: Resource
         assert await take(watch, 1) == [(AddedEvent, "b")]
 
 
-async def test_a_watch_ends_when_it_was_asked_to_and_first_marks_how_far_it_came(
+async def test_a_watch_ends_after_its_timeout_with_a_bookmark(
     config_maps: ResourceClient[ConfigMap],
 ):
     start = (await config_maps.list()).resource_version
@@ -103,7 +103,7 @@ async def test_a_watch_ends_when_it_was_asked_to_and_first_marks_how_far_it_came
     assert not is_newer(made.resource_version, marks[-1].object.resource_version)
 
 
-async def test_a_version_that_is_too_old_is_expired(client: ClientSet, namespace: str, target: Target):
+async def test_a_compacted_version_is_expired(client: ClientSet, namespace: str, target: Target):
     events = client.core_v1.events(namespace)
     about = {"kind": "Namespace", "namespace": namespace, "name": namespace}
     first = await events.create({"metadata": {"name": "a"}, "involvedObject": about})
@@ -115,7 +115,7 @@ async def test_a_version_that_is_too_old_is_expired(client: ClientSet, namespace
             await anext(watch)
 
 
-async def test_events_come_in_batches_too(config_maps: ResourceClient[ConfigMap]):
+async def test_events_can_be_read_in_batches(config_maps: ResourceClient[ConfigMap]):
     start = (await config_maps.list()).resource_version
     for name in "abc":
         await create(config_maps, name)
@@ -128,7 +128,7 @@ async def test_events_come_in_batches_too(config_maps: ResourceClient[ConfigMap]
     assert seen == ["a", "b", "c"]
 
 
-async def test_a_closed_watch_ends_for_whoever_reads_it(config_maps: ResourceClient[ConfigMap]):
+async def test_closing_a_watch_ends_its_iteration(config_maps: ResourceClient[ConfigMap]):
     await create(config_maps, "a")
     seen = []
     async with config_maps.watch() as watch:
@@ -155,7 +155,7 @@ class BrieflyWatched:
         )
 
 
-async def test_a_retry_watcher_goes_on_where_a_watch_ended(config_maps: ResourceClient[ConfigMap]):
+async def test_a_retry_watcher_resumes_where_a_watch_ended(config_maps: ResourceClient[ConfigMap]):
     source = BrieflyWatched(config_maps)
     async with RetryWatcher(source, (await config_maps.list()).resource_version) as watcher:
         await create(config_maps, "a")
