@@ -1,4 +1,4 @@
-"""What holds of server-side apply whatever is applied: who manages what, and what becomes of an object."""
+"""Properties of server-side apply over random objects: the merged object, and the managers of its fields."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ def apply(
     return after_apply(live, applied, managed, SHAPE, now=NOW)
 
 
-def nothing() -> Tree:
+def empty_object_tree() -> Tree:
     return {"metadata": {"name": "x"}}
 
 
@@ -92,7 +92,7 @@ def without_nulls(tree: Tree) -> Tree:
     return {name: without_nulls(value) for name, value in tree.items() if value is not None}
 
 
-# --- sets -------------------------------------------------------------------------------------------------------------
+# --- Field sets -------------------------------------------------------------------------------------------------------
 
 
 @given(objects, objects)
@@ -109,7 +109,7 @@ def test_comparing_in_either_direction_finds_the_same_fields(old: Tree, new: Tre
     assert compare(old, old, SHAPE) == ({}, {})
     back_changed, back_gone = compare(new, old, SHAPE)
     assert not set(paths(changed)) & set(paths(gone))
-    # What is new one way is gone the other way, and what is otherwise is so both ways.
+    # Added in one direction is removed in the other, and changed fields are changed in both.
     assert {*paths(changed), *paths(gone)} == {*paths(back_changed), *paths(back_gone)}
 
 
@@ -131,7 +131,7 @@ def test_the_fields_of_a_new_built_in_object_are_its_differences_from_an_empty_o
     assert created_fields(new, empty, shape) == compare(empty, new, shape)[0]
 
 
-# --- applying ---------------------------------------------------------------------------------------------------------
+# --- Applying ---------------------------------------------------------------------------------------------------------
 
 
 @given(objects, objects)
@@ -152,23 +152,23 @@ def test_applied_fields_are_written_and_others_are_kept(live: Tree, tree: Tree):
 def test_managers_of_different_fields_never_conflict(one: Tree, other: Tree):
     mine, yours = applied_fields(one, SHAPE), applied_fields(other, SHAPE)
     shared = intersection(mine, yours)
-    # What each of them wants alone.
-    theirs = {**without_nulls(remove_fields(other, shared, SHAPE) or {}), **nothing()}
-    live, managed = apply(nothing(), one, {}, "me")
+    # The fields that only one of them applies.
+    theirs = {**without_nulls(remove_fields(other, shared, SHAPE) or {}), **empty_object_tree()}
+    live, managed = apply(empty_object_tree(), one, {}, "me")
     new, managed = apply(live, theirs, managed, "you")
     assert compare(live, new, SHAPE)[1] == {}
 
 
 @given(objects)
 def test_a_field_that_its_only_manager_no_longer_applies_is_removed(tree: Tree):
-    live, managed = apply(nothing(), tree, {})
-    left, managed = apply(live, nothing(), managed)
-    assert (left, managed) == (nothing(), {})
+    live, managed = apply(empty_object_tree(), tree, {})
+    left, managed = apply(live, empty_object_tree(), managed)
+    assert (left, managed) == (empty_object_tree(), {})
 
 
 @given(objects, objects)
 def test_another_value_is_a_conflict_and_force_takes_the_field(one: Tree, other: Tree):
-    live, managed = apply(nothing(), one, {}, "me")
+    live, managed = apply(empty_object_tree(), one, {}, "me")
     try:
         new, after = apply(live, other, managed, "you")
     except ConflictError as error:
@@ -184,7 +184,7 @@ def test_another_value_is_a_conflict_and_force_takes_the_field(one: Tree, other:
 
 @given(objects, objects, objects)
 def test_every_applied_field_has_a_manager_as_long_as_it_exists(a: Tree, b: Tree, c: Tree):
-    live, managed = apply(nothing(), a, {}, "me")
+    live, managed = apply(empty_object_tree(), a, {}, "me")
     live, managed = apply(live, b, managed, "you", force=True)
     live, managed = apply(live, c, managed, "me", force=True)
     present = set(paths(compare({"metadata": {}}, live, SHAPE)[0]))
@@ -194,7 +194,7 @@ def test_every_applied_field_has_a_manager_as_long_as_it_exists(a: Tree, b: Tree
 
 @given(objects, objects)
 def test_an_updater_becomes_the_only_manager_of_changed_fields(old: Tree, new: Tree):
-    _, managed = apply(nothing(), old, {}, "me")
+    _, managed = apply(empty_object_tree(), old, {}, "me")
     after = after_update(old, new, managed, Manager("you", "Update", "v1"), SHAPE, now=LATER)
     changed, gone = compare(old, new, SHAPE)
     mine, yours = (after.get(who) for who in (Manager("me", "Apply"), Manager("you", "Update", "v1")))
@@ -224,12 +224,12 @@ def test_elements_have_the_order_of_the_applied_list(live: list[str], applied: l
     assert merge({"spec": {"names": live}}, {"spec": {"names": applied}}, SHAPE) == {"spec": {"names": found}}
 
 
-# --- as it is written -------------------------------------------------------------------------------------------------
+# --- Encoding ---------------------------------------------------------------------------------------------------------
 
 
 @given(objects, objects)
 def test_encoded_managed_fields_decode_to_the_same(one: Tree, other: Tree):
-    live, managed = apply(nothing(), one, {}, "me")
+    live, managed = apply(empty_object_tree(), one, {}, "me")
     managed = after_update(live, other, managed, Manager("you", "Update", "v1", "status"), SHAPE, now=LATER)
     assert decode_managed(encode_managed(managed)) == managed
 
@@ -240,7 +240,7 @@ def test_invalid_entries_are_not_decoded(entries: list[Tree]):
 
 
 def test_the_oldest_updaters_are_merged():
-    live, managed = nothing(), {}
+    live, managed = empty_object_tree(), {}
     for number in range(15):
         new = {"metadata": {"name": "x"}, "spec": {"map": {str(each): "x" for each in range(number + 1)}}}
         managed = after_update(

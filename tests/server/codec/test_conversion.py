@@ -1,4 +1,4 @@
-"""One object in several versions: renamed fields, fields that only one version has, and the way back."""
+"""Conversion between versions: renamed fields, fields of one version only, and round trips."""
 
 import json
 from copy import deepcopy
@@ -47,7 +47,7 @@ def test_a_converter_can_be_registered():
     assert table.convert(obj(older, spec={"width": 1}), newer) == obj(newer, spec={"size": 1})
 
 
-# --- events ---
+# --- Events -----------------------------------------------------------------------------------------------------------
 
 
 def test_fields_of_an_event_are_renamed_in_its_newer_group():
@@ -87,7 +87,7 @@ def test_the_older_event_always_has_reporter_fields():
     assert converted(event, NEWER_EVENT) == obj(NEWER_EVENT)
 
 
-# --- autoscalers ---
+# --- Autoscalers ------------------------------------------------------------------------------------------------------
 
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}
 OTHERS = [

@@ -1,4 +1,4 @@
-"""What clients send becomes objects, or a refusal in the words of the real server."""
+"""Request bodies are decoded into objects, or rejected with the messages of the real server."""
 
 import json
 from contextlib import suppress
@@ -34,13 +34,13 @@ def decode(body, kind="Pod", *, content_type="application/json", **options):
     return decode_body(data, content_type, KINDS[kind], SCHEMA, **options)
 
 
-def refusal(body, kind="Pod", **options):
-    with pytest.raises(BadRequestError) as refused:
+def error_message(body, kind="Pod", **options):
+    with pytest.raises(BadRequestError) as error:
         decode(body, kind, **options)
-    return refused.value.message
+    return error.value.message
 
 
-# --- what comes out ---
+# --- Normalization ----------------------------------------------------------------------------------------------------
 
 
 def test_kind_and_version_are_filled_in():
@@ -105,7 +105,7 @@ def test_integers_have_as_many_bits_as_the_field(field, limit):
         tree = decode(sent(value), "Deployment").tree
         assert value in (tree["spec"].get("replicas"), tree["metadata"].get("generation"))
     for value in (-limit - 1, limit):
-        assert f"cannot unmarshal number {value} into" in refusal(sent(value), "Deployment")
+        assert f"cannot unmarshal number {value} into" in error_message(sent(value), "Deployment")
 
 
 def test_a_null_element_is_the_zero_value():
@@ -140,7 +140,7 @@ def test_nested_schemas_are_decoded():
     assert decoded.warnings == ('unknown field "spec.versions[0].schema.openAPIV3Schema.bar"',)
 
 
-# --- unknown and repeated fields ---
+# --- Unknown and duplicate fields -------------------------------------------------------------------------------------
 
 ODD = (
     b'{"spec":{"foo":1,"replicas":1,"replicas":2,"template":{"spec":{"containers":[{"name":"a","bar":2},{"bar":3}]}}},'
@@ -157,7 +157,7 @@ PROBLEMS = (
 
 
 def test_strict_decoding_rejects_unknown_and_duplicate_fields():
-    assert refusal(ODD, "Deployment", field_validation="Strict") == (
+    assert error_message(ODD, "Deployment", field_validation="Strict") == (
         'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: ' + ", ".join(PROBLEMS)
     )
 
@@ -190,18 +190,18 @@ def test_at_most_a_hundred_strict_errors_are_reported():
     )
 )
 def test_a_duplicate_name_is_found_at_any_depth(text):
-    repeated = []
+    duplicates = []
 
     def notice(pairs):
-        repeated.append(len(dict(pairs)) < len(pairs))
+        duplicates.append(len(dict(pairs)) < len(pairs))
         return dict(pairs)
 
     json.loads(text, object_pairs_hook=notice)
     warnings = decode(f'{{"spec":{text}}}'.encode(), "Widget").warnings
-    assert any("duplicate field" in warning for warning in warnings) == any(repeated)
+    assert any("duplicate field" in warning for warning in warnings) == any(duplicates)
 
 
-# --- refusals ---
+# --- Errors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -234,9 +234,9 @@ def test_a_duplicate_name_is_found_at_any_depth(text):
     ],
 )
 def test_a_body_that_is_not_an_object_is_not_recognized(kind, body, message):
-    said = refusal(body, kind)
-    assert said.startswith(f"the object provided is unrecognized (must be of type {kind}): ")
-    assert message in said
+    found = error_message(body, kind)
+    assert found.startswith(f"the object provided is unrecognized (must be of type {kind}): ")
+    assert message in found
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_a_body_that_is_not_an_object_is_not_recognized(kind, body, message):
     ],
 )
 def test_an_object_of_another_kind_is_rejected(kind, body, message):
-    assert refusal(body, kind) == message
+    assert error_message(body, kind) == message
 
 
 @pytest.mark.parametrize(
@@ -346,8 +346,8 @@ def test_an_object_of_another_kind_is_rejected(kind, body, message):
     ],
 )
 def test_a_field_of_another_type_is_rejected(kind, body, message):
-    said = f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal {message}'
-    assert refusal(body, kind) == said
+    found = f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal {message}'
+    assert error_message(body, kind) == found
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_a_field_of_another_type_is_rejected(kind, body, message):
     ],
 )
 def test_a_scalar_with_an_invalid_format_is_rejected(kind, body, message):
-    assert message in refusal(body, kind)
+    assert message in error_message(body, kind)
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/vnd.kubernetes.protobuf", "application/xml"])
@@ -392,18 +392,18 @@ def test_json_is_accepted_with_parameters_and_without_a_media_type(content_type)
 
 
 def test_an_error_does_not_contain_the_data_of_a_secret():
-    assert "hush" not in refusal(b'{"data":{"a":"hush"', "Secret")
-    assert "hush" not in refusal({"data": {"a": "hush!"}}, "Secret")
+    assert "hush" not in error_message(b'{"data":{"a":"hush"', "Secret")
+    assert "hush" not in error_message({"data": {"a": "hush!"}}, "Secret")
 
 
 def test_too_deep_nesting_is_rejected():
     deep = b'{"spec":' + b'{"a":' * 600 + b"1" + b"}" * 601
-    assert "exceeded max depth" in refusal(deep, "Widget")
+    assert "exceeded max depth" in error_message(deep, "Widget")
     nested = b'{"spec":{"versions":[{"schema":{"openAPIV3Schema":' + b'{"not":' * 1500 + b"{}" + b"}" * 1500 + b"}}]}}"
-    assert "exceeded max depth" in refusal(nested, "CustomResourceDefinition")
+    assert "exceeded max depth" in error_message(nested, "CustomResourceDefinition")
 
 
-# --- YAML ---
+# --- YAML -------------------------------------------------------------------------------------------------------------
 
 YAML = {"content_type": "application/yaml"}
 
@@ -420,7 +420,7 @@ def test_yaml_scalars_that_are_neither_numbers_nor_booleans_are_strings(text):
 
 @pytest.mark.parametrize("text", [b"5", b"1.5", b"yes", b"y", b"on", b"0x10"])
 def test_yaml_numbers_and_booleans_are_not_strings(text):
-    assert "cannot unmarshal" in refusal(b"data: {a: " + text + b"}", "ConfigMap", **YAML)
+    assert "cannot unmarshal" in error_message(b"data: {a: " + text + b"}", "ConfigMap", **YAML)
 
 
 def test_duplicate_keys_in_yaml_are_reported():
@@ -428,7 +428,7 @@ def test_duplicate_keys_in_yaml_are_reported():
     decoded = decode(text, "ConfigMap", **YAML)
     assert decoded.tree["data"] == {"a": "c"}
     assert decoded.warnings == ('line 4: key "a" already set in map',)
-    assert 'strict decoding error: yaml: unmarshal errors:\n  line 4: key "a" already set in map' in refusal(
+    assert 'strict decoding error: yaml: unmarshal errors:\n  line 4: key "a" already set in map' in error_message(
         text, "ConfigMap", field_validation="Strict", **YAML
     )
 
@@ -446,17 +446,17 @@ def test_duplicate_keys_in_yaml_are_reported():
     ],
 )
 def test_invalid_yaml_is_rejected(text, message):
-    assert message in refusal(text, **YAML)
+    assert message in error_message(text, **YAML)
 
 
 def test_expansion_of_yaml_aliases_is_limited():
     bomb = b"a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + b"".join(
         b"a%d: &a%d [%s]\n" % (number, number, b",".join([b"*a%d" % (number - 1)] * 9)) for number in range(1, 9)
     )
-    assert "excessive aliasing" in refusal(bomb, **YAML)
+    assert "excessive aliasing" in error_message(bomb, **YAML)
 
 
-# --- options ---
+# --- Options ----------------------------------------------------------------------------------------------------------
 
 
 def test_options_are_decoded():
@@ -472,7 +472,7 @@ def test_invalid_options_are_rejected(body):
         decode_options(body, "application/json", "DeleteOptions", SCHEMA)
 
 
-# --- anything ---
+# --- Random bodies ----------------------------------------------------------------------------------------------------
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

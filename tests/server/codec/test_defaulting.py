@@ -1,4 +1,4 @@
-"""What the server fills in, for an object as it is sent and for one that is new."""
+"""Default values, and what the server adds to new objects."""
 
 import json
 from copy import deepcopy
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from listwatch.meta import GroupVersionKind
 from listwatch.server.codec.decoding import decode_body
 from listwatch.server.codec.defaulting import apply_defaults
-from listwatch.server.json_tree import child
+from listwatch.server.json_tree import value_at
 from listwatch.server.lifecycle.strategy import complete_new
 from listwatch.server.schema.schema import builtin_schema
 
@@ -34,7 +34,7 @@ def pod(**spec):
     return defaulted("v1", "Pod", spec={"containers": [CONTAINER], **spec})
 
 
-# --- pods ---
+# --- Pods -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_pod_gets_its_defaults():
@@ -135,7 +135,7 @@ def test_the_service_account_is_written_to_both_fields(name):
     assert (spec["serviceAccount"], spec["serviceAccountName"]) == ("me", "me")
 
 
-# --- workloads ---
+# --- Workloads --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_the_service_account_is_written_to_both_fields(name):
 )
 def test_workloads_get_their_defaults(kind, spec, path, expected):
     found = defaulted("apps/v1", kind, spec={"selector": SELECTOR, "template": TEMPLATE, **spec})
-    assert child(found["spec"], *path.split(".")) == expected
+    assert value_at(found["spec"], *path.split(".")) == expected
 
 
 def test_claim_templates_of_a_stateful_set_get_a_kind():
@@ -227,7 +227,7 @@ def test_a_replication_controller_defaults_to_the_labels_of_its_template():
     assert found["metadata"]["labels"] == {"a": "b"}
 
 
-# --- others ---
+# --- Others -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_string_data_of_a_secret_is_moved_to_data():
     ],
 )
 def test_other_kinds_get_their_defaults(api_version, kind, fields, path, expected):
-    assert child(defaulted(api_version, kind, **fields), *path.split(".")) == expected
+    assert value_at(defaulted(api_version, kind, **fields), *path.split(".")) == expected
 
 
 def test_subjects_other_than_service_accounts_get_an_api_group():
@@ -324,7 +324,7 @@ def test_every_kind_can_be_defaulted_from_an_empty_object(resource):
         defaulted(resource.api_version, resource.kind)
 
 
-# --- what is new ---
+# --- New objects ------------------------------------------------------------------------------------------------------
 
 
 def new(api_version, kind, **fields):

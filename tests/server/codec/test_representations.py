@@ -1,4 +1,4 @@
-"""What clients accept, and how answers are written for them."""
+"""Content negotiation, and the encoding of responses and events."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
-def written(accept: str, body: Any) -> Any:
+def decoded_response(accept: str, body: Any) -> Any:
     return json.loads(encode_response(Response(body), negotiate(accept)))
 
 
@@ -186,7 +186,7 @@ def test_pretty_json_is_indented():
 
 
 def test_partial_metadata_has_its_own_kind():
-    assert written(ONE, STORED) == {
+    assert decoded_response(ONE, STORED) == {
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": POD["metadata"],
@@ -196,14 +196,14 @@ def test_partial_metadata_has_its_own_kind():
 @pytest.mark.parametrize("targets", ["metadata.managedFields", "metadata.x+metadata.managedFields"])
 def test_managed_fields_are_dropped_on_request(targets):
     expected = {**POD, "metadata": {name: each for name, each in POD["metadata"].items() if name != "managedFields"}}
-    assert written(f"{JSON};drop={targets}", STORED) == expected
-    assert written(f"{ONE};drop={targets}", STORED)["metadata"] == expected["metadata"]
-    assert written(f"{JSON};drop=metadata", STORED) == POD
+    assert decoded_response(f"{JSON};drop={targets}", STORED) == expected
+    assert decoded_response(f"{ONE};drop={targets}", STORED)["metadata"] == expected["metadata"]
+    assert decoded_response(f"{JSON};drop=metadata", STORED) == POD
 
 
 def test_an_object_that_only_mentions_managed_fields_is_unchanged():
     tree = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x"}, "data": {"managedFields": "mine"}}
-    assert written(f"{JSON};drop=metadata.managedFields", tree) == tree
+    assert decoded_response(f"{JSON};drop=metadata.managedFields", tree) == tree
 
 
 def test_one_object_cannot_be_a_list_of_metadata():
@@ -213,7 +213,7 @@ def test_one_object_cannot_be_a_list_of_metadata():
 
 def test_a_status_is_never_transformed():
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    assert written(ONE, status) == status
+    assert decoded_response(ONE, status) == status
     assert json.loads(encode_plain(status, negotiate(MANY))) == status
 
 
@@ -229,7 +229,7 @@ def without_kind(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_items_of_a_list_do_not_repeat_their_kind():
-    assert written(JSON, pod_list()) == {
+    assert decoded_response(JSON, pod_list()) == {
         "kind": "PodList",
         "apiVersion": "v1",
         "metadata": {"resourceVersion": "12"},
@@ -238,21 +238,25 @@ def test_items_of_a_list_do_not_repeat_their_kind():
 
 
 def test_items_of_a_custom_resource_have_their_kind():
-    assert written(JSON, pod_list(items_keep_kind=True))["items"] == [POD, POD]
+    assert decoded_response(JSON, pod_list(items_keep_kind=True))["items"] == [POD, POD]
 
 
 def test_an_empty_list_has_an_empty_items_list():
-    assert written(JSON, ListResponse(PODS, [], "1"))["items"] == []
+    assert decoded_response(JSON, ListResponse(PODS, [], "1"))["items"] == []
 
 
 def test_a_page_has_a_continue_token():
     page = pod_list(continue_token="next", remaining_item_count=0)
-    assert written(JSON, page)["metadata"] == {"resourceVersion": "12", "continue": "next", "remainingItemCount": 0}
+    assert decoded_response(JSON, page)["metadata"] == {
+        "resourceVersion": "12",
+        "continue": "next",
+        "remainingItemCount": 0,
+    }
 
 
 def test_items_of_a_metadata_list_have_the_metadata_kind():
     partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": POD["metadata"]}
-    assert written(MANY, pod_list()) == {
+    assert decoded_response(MANY, pod_list()) == {
         "kind": "PartialObjectMetadataList",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": {"resourceVersion": "12"},
@@ -261,7 +265,7 @@ def test_items_of_a_metadata_list_have_the_metadata_kind():
 
 
 def test_managed_fields_are_dropped_from_each_item():
-    items = written(f"{JSON};drop=metadata.managedFields", pod_list())["items"]
+    items = decoded_response(f"{JSON};drop=metadata.managedFields", pod_list())["items"]
     assert all("managedFields" not in item["metadata"] for item in items)
     assert all("kind" not in item for item in items)
 
@@ -272,8 +276,10 @@ def test_a_list_cannot_be_partial_metadata_of_one_object():
 
 
 def test_a_list_in_yaml_has_the_same_content():
-    answer = Response(pod_list())
-    assert yaml.safe_load(encode_response(answer, negotiate("application/yaml"))) == written(JSON, pod_list())
+    response = Response(pod_list())
+    assert yaml.safe_load(encode_response(response, negotiate("application/yaml"))) == decoded_response(
+        JSON, pod_list()
+    )
 
 
 # --- Events -----------------------------------------------------------------------------------------------------------
@@ -286,7 +292,7 @@ def test_an_event_is_one_line_with_the_stored_bytes():
 def test_the_object_of_an_event_is_transformed():
     event = json.loads(encode_event("DELETED", STORED, negotiate_watch(ONE)))
     assert event["type"] == "DELETED"
-    assert event["object"] == written(ONE, STORED)
+    assert event["object"] == decoded_response(ONE, STORED)
 
 
 def test_the_status_of_an_error_event_is_not_transformed():
@@ -322,7 +328,7 @@ def test_cutting_bytes_equals_decoding_and_encoding(metadata, rest):
     tree = {**rest, "kind": "Pod", "apiVersion": "v1", "metadata": metadata}
     stored = encode_object(tree)
     kept = {name: value for name, value in metadata.items() if name != "managedFields"}
-    assert written(ONE, stored)["metadata"] == metadata
-    assert written(f"{JSON};drop=metadata.managedFields", stored) == {**tree, "metadata": kept}
-    assert written(JSON, ListResponse(PODS, [stored], "1"))["items"] == [without_kind(tree)]
+    assert decoded_response(ONE, stored)["metadata"] == metadata
+    assert decoded_response(f"{JSON};drop=metadata.managedFields", stored) == {**tree, "metadata": kept}
+    assert decoded_response(JSON, ListResponse(PODS, [stored], "1"))["items"] == [without_kind(tree)]
     assert json.loads(with_resource_version(stored, 5)) == {**tree, "metadata": {**metadata, "resourceVersion": "5"}}

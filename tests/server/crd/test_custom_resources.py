@@ -1,4 +1,4 @@
-"""What the embedded server does with definitions beyond what every server does: at once, and over a restart."""
+"""Definitions on the embedded server: they take effect at once, and survive a restart."""
 
 from pathlib import Path
 from typing import Any
@@ -55,8 +55,8 @@ async def test_definitions_and_objects_survive_a_restart(tmp_path: Path):
     async with APIServer(data_dir=tmp_path) as server, DynamicClient(server.config) as client:
         definitions, widgets = resources(client)
         assert await widgets.get("a") == made
-        told = await widgets.patch("a", {"status": {"ok": True}}, subresource="status")
-        assert "status" not in told  # the schema does not know it
+        stored = await widgets.patch("a", {"status": {"ok": True}}, subresource="status")
+        assert "status" not in stored  # not in the schema
         assert (await widgets.create(widget("b")))["spec"] == {"size": 1}
         await definitions.delete("widgets.example.com")
         with pytest.raises(NotFoundError):

@@ -1,4 +1,4 @@
-"""What holds of the schemas of custom resources whatever an object looks like."""
+"""Properties of structural schemas over random objects."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ trees = st.recursive(
 objects = st.builds(lambda spec, more: {"metadata": {"name": "x"}, "spec": spec, **more}, trees, st.just({}))
 
 
-def read(tree: Tree) -> Tree:
+def normalized(tree: Tree) -> Tree:
     found = copied(tree)
     prune(found, SCHEMA)
     apply_structural_defaults(found, SCHEMA)
@@ -52,8 +52,8 @@ def read(tree: Tree) -> Tree:
 
 @given(objects)
 def test_normalizing_twice_equals_normalizing_once(tree: Tree):
-    once = read(tree)
-    assert read(once) == once
+    once = normalized(tree)
+    assert normalized(once) == once
 
 
 @given(objects)
@@ -71,7 +71,7 @@ def test_preserved_unknown_fields_are_kept(tree: Tree):
     spec = tree["spec"]
     free = spec.get("free") if isinstance(spec, dict) else None
     if isinstance(free, dict):
-        assert read(tree)["spec"]["free"] == free
+        assert normalized(tree)["spec"]["free"] == free
 
 
 @given(objects)
@@ -81,7 +81,7 @@ def test_an_unchanged_object_is_not_validated_again(tree: Tree):
 
 @given(objects)
 def test_every_error_names_a_path_of_the_object(tree: Tree):
-    for cause in structural_problems(read(tree), SCHEMA):
+    for cause in structural_problems(normalized(tree), SCHEMA):
         assert cause.field.startswith("spec")
         assert cause.message
 

@@ -1,4 +1,4 @@
-"""JSON patches: the examples of RFC 6902, where the API server differs from it, and properties over random trees."""
+"""JSON patches: the examples of RFC 6902, deviations of the API server, and properties over random trees."""
 
 from contextlib import suppress
 from copy import deepcopy
@@ -31,7 +31,7 @@ def escaped(name):
 
 
 def difference(old, new, path=""):
-    """Operations that make the new tree of the old one: the naive way, members and whole values only."""
+    """Return operations that turn the old tree into the new one, by members and whole values only."""
     if not (isinstance(old, dict) and isinstance(new, dict)):
         if old != new or type(old) is not type(new):
             yield {"op": "replace", "path": path, "value": new}
@@ -129,16 +129,16 @@ def test_deviations_of_the_api_server_from_the_rfc_are_applied(tree, operations,
     ],
 )
 def test_an_operation_that_does_not_apply_is_rejected(operation, why):
-    with pytest.raises(InvalidError, match="rejected our request due to an error in our request") as refusal:
+    with pytest.raises(InvalidError, match="rejected our request due to an error in our request") as error:
         apply_json_patch([operation], {"a": 1, "l": [1, 2, 3], "o": {}})
-    assert why in refusal.value.causes[0].message
+    assert why in error.value.causes[0].message
 
 
 def test_the_size_of_copied_values_is_limited():
     doubling = [{"op": "copy", "from": "/a", "path": "/a/-"}] * 40
-    with pytest.raises(InvalidError) as refusal:
+    with pytest.raises(InvalidError) as error:
         apply_json_patch(doubling, {"a": ["x" * 100]})
-    assert "exceeding the limit 3145728" in refusal.value.causes[0].message
+    assert "exceeding the limit 3145728" in error.value.causes[0].message
 
 
 def test_a_copied_value_is_not_shared():

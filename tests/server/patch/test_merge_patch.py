@@ -37,7 +37,7 @@ PATCHES = OBJECTS.filter(lambda patch: not has_null_in_a_list(patch))
 
 
 def model(target, patch):
-    """The RFC's own words."""
+    """The algorithm of the RFC."""
     if not isinstance(patch, dict):
         return patch
     target = dict(target) if isinstance(target, dict) else {}

@@ -1,4 +1,4 @@
-"""The door to all patches: media types, strictness, and that what comes out is in order."""
+"""Patches of all media types: which are supported, field validation, and the decoding of results."""
 
 import json
 from contextlib import suppress
@@ -69,19 +69,19 @@ def test_an_empty_patch_changes_nothing(kind, change):
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "", APPLY_PATCH])
 def test_an_unknown_media_type_is_rejected_with_the_supported_ones(kind):
-    with pytest.raises(UnsupportedMediaTypeError) as refusal:
+    with pytest.raises(UnsupportedMediaTypeError) as error:
         patch(kind, {})
-    assert refusal.value.message.endswith(f"accepted media types include: {', '.join(KINDS)}")
+    assert error.value.message.endswith(f"accepted media types include: {', '.join(KINDS)}")
 
 
 def test_a_custom_resource_does_not_support_strategic_merge_patches():
-    with pytest.raises(UnsupportedMediaTypeError) as refusal:
+    with pytest.raises(UnsupportedMediaTypeError) as error:
         patch(STRATEGIC_MERGE_PATCH, {}, WIDGET)
-    assert STRATEGIC_MERGE_PATCH not in refusal.value.message
+    assert STRATEGIC_MERGE_PATCH not in error.value.message
     assert patch(MERGE_PATCH, {"spec": {"list": [2]}}, WIDGET).tree["spec"] == {"list": [2]}
 
 
-# --- refusals ---
+# --- Errors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -108,16 +108,16 @@ def test_invalid_json_is_rejected(kind, data):
     ],
 )
 def test_a_patch_of_the_wrong_json_type_is_rejected(kind, change, message):
-    with pytest.raises(BadRequestError) as refusal:
+    with pytest.raises(BadRequestError) as error:
         patch(kind, change, WIDGET if isinstance(change, bytes) else CONFIG)
-    assert message in refusal.value.message
+    assert message in error.value.message
 
 
 def test_too_many_operations_are_rejected():
     operations = [{"op": "test", "path": "/data/k", "value": "v"}] * 10_001
-    with pytest.raises(RequestEntityTooLargeError) as refusal:
+    with pytest.raises(RequestEntityTooLargeError) as error:
         patch(JSON_PATCH, operations)
-    assert refusal.value.message == (
+    assert error.value.message == (
         "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"
     )
     assert patch(JSON_PATCH, operations[1:]).tree == CONFIG
@@ -132,13 +132,13 @@ def test_too_many_operations_are_rejected():
     ],
 )
 def test_a_result_with_wrong_types_is_invalid(kind, change, shown):
-    with pytest.raises(InvalidError) as refusal:
+    with pytest.raises(InvalidError) as error:
         patch(kind, change)
-    [cause] = refusal.value.causes
+    [cause] = error.value.causes
     assert (cause.reason, cause.field) == ("FieldValueInvalid", "patch")
     assert shown in cause.message
     assert cause.message.endswith("json: cannot unmarshal number into Go struct field ConfigMap.data of type string")
-    assert refusal.value.message == f' "" is invalid: patch: {cause.message}'
+    assert error.value.message == f' "" is invalid: patch: {cause.message}'
 
 
 @pytest.mark.parametrize(
@@ -164,13 +164,13 @@ def test_a_patch_may_remove_the_kind():
 def test_an_error_does_not_contain_the_data_of_a_secret():
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "aHVzaA=="}}
     for kind, change in ((MERGE_PATCH, {"data": {"n": "not base64"}}), (STRATEGIC_MERGE_PATCH, {"data": {"n": "aHU"}})):
-        with pytest.raises(InvalidError) as refusal:
+        with pytest.raises(InvalidError) as error:
             patch(kind, change, secret)
-        assert "aHU" not in str(refusal.value)
-        assert "not base64" not in str(refusal.value)
+        assert "aHU" not in str(error.value)
+        assert "not base64" not in str(error.value)
 
 
-# --- strictness ---
+# --- Field validation -------------------------------------------------------------------------------------------------
 
 UNKNOWN = [
     (JSON_PATCH, [{"op": "add", "path": "/foo", "value": 1}], 'unknown field "foo"'),
@@ -189,9 +189,9 @@ def test_field_validation_decides_about_unknown_and_duplicate_fields(kind, chang
     assert warned.warnings == (problem,)
     assert "foo" not in warned.tree
     assert patch(kind, change, field_validation="Ignore").warnings == ()
-    with pytest.raises(InvalidError) as refusal:
+    with pytest.raises(InvalidError) as error:
         patch(kind, change, field_validation="Strict")
-    assert refusal.value.message.endswith(f"strict decoding error: {problem}")
+    assert error.value.message.endswith(f"strict decoding error: {problem}")
 
 
 def test_a_map_with_duplicate_members_is_merged():
@@ -201,7 +201,7 @@ def test_a_map_with_duplicate_members_is_merged():
     assert patch(JSON_PATCH, test).tree == CONFIG
 
 
-# --- anything ---
+# --- Random patches ---------------------------------------------------------------------------------------------------
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "x", "/data/k", "test", "remove"]),

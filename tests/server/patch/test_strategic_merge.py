@@ -1,4 +1,4 @@
-"""Strategic merge patches: each directive by example, the refusals of the real server, and properties at random."""
+"""Strategic merge patches: examples of each directive, errors of the real server, and properties over random trees."""
 
 from contextlib import suppress
 from copy import deepcopy
@@ -86,7 +86,7 @@ def test_an_unknown_field_is_taken_unchanged():
     assert merge({"new": {"a": 1}, "other": [1]}, {}) == {"new": {"a": 1}, "other": [1]}
 
 
-# --- $patch ---
+# --- $patch -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_map_can_be_replaced():
@@ -121,7 +121,7 @@ def test_a_directive_in_a_new_field_is_not_written():
     assert merge(patch, {}) == {"volumes": [{"name": "w"}]}
 
 
-# --- $retainKeys ---
+# --- $retainKeys ------------------------------------------------------------------------------------------------------
 
 
 def test_only_retained_keys_are_kept():
@@ -136,7 +136,7 @@ def test_a_null_need_not_be_retained():
     }
 
 
-# --- $setElementOrder and $deleteFromPrimitiveList ---
+# --- $setElementOrder and $deleteFromPrimitiveList --------------------------------------------------------------------
 
 
 def test_elements_can_be_reordered():
@@ -170,7 +170,7 @@ def test_an_order_for_a_missing_list_is_ignored():
     assert merge({"$setElementOrder/containers": [{"name": "a"}]}, {}) == {}
 
 
-# --- what makes no sense ---
+# --- Errors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -225,11 +225,11 @@ def test_an_order_for_a_missing_list_is_ignored():
     ],
 )
 def test_an_invalid_patch_gets_the_error_of_the_real_server(patch, error_class, code, message):
-    with pytest.raises(error_class) as refusal:
+    with pytest.raises(error_class) as error:
         merge(patch, containers("a"))
-    assert (refusal.value.status_code, refusal.value.message) == (code, message)
+    assert (error.value.status_code, error.value.message) == (code, message)
     if code == 500:
-        assert refusal.value.reason == ""
+        assert error.value.reason == ""
 
 
 def test_lists_of_lists_are_not_merged():
@@ -237,7 +237,7 @@ def test_lists_of_lists_are_not_merged():
         merge({"finalizers": [["a"]]}, {"finalizers": []}, META)
 
 
-# --- properties ---
+# --- Properties -------------------------------------------------------------------------------------------------------
 
 KEYS = st.sampled_from("abcd")
 ELEMENTS = st.lists(

@@ -1,4 +1,4 @@
-"""Which resources are served and how they behave."""
+"""The registry of served resources, and their traits."""
 
 import pytest
 
@@ -25,14 +25,14 @@ def test_built_in_resources_are_found_by_group_version_and_plural(builtin):
     assert find(builtin, "apps/v1/deployments").namespaced
     assert builtin.lookup("", "v1", "deployments") is None
     assert builtin.lookup("apps", "v2", "deployments") is None
-    assert builtin.lookup("nobody", "v1", "pods") is None
+    assert builtin.lookup("unknown.example.com", "v1", "pods") is None
 
 
 def test_the_core_group_comes_first_and_each_group_starts_with_its_preferred_version(builtin):
     assert builtin.groups()[0] == ""
     assert builtin.versions("autoscaling") == ("v2", "v1")
     assert builtin.versions("resource.k8s.io")[0] == "v1"
-    assert builtin.versions("nobody") == ()
+    assert builtin.versions("unknown.example.com") == ()
     assert [each.plural for each in builtin.resources("batch", "v1")] == ["cronjobs", "jobs"]
 
 
