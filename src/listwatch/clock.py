@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Protocol
@@ -42,6 +42,15 @@ class SystemClock:
 
     def __repr__(self) -> str:
         return "SystemClock()"
+
+
+def epoch_time(clock: Clock) -> Callable[[], float]:
+    """Return a function that reads the wall-clock time as seconds since the epoch."""
+
+    def now() -> float:
+        return clock.now().timestamp()
+
+    return now
 
 
 def time_limit(clock: Clock, timeout: float | None) -> AbstractAsyncContextManager[object]:

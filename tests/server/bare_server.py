@@ -10,13 +10,14 @@ import msgspec
 from listwatch.server.codec.representations import Representation, encode_response
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.lifecycle.object_store import ObjectStore
+from listwatch.server.lifecycle.strategy import Environment
 from listwatch.server.protocol.routes import read_target, route
 from listwatch.server.requests import Admission, APIRequest, Response, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.storage import Storage
 from listwatch.server.storage.values import Event
-from listwatch.server.verbs.pipeline import Environment, Pipeline
+from listwatch.server.verbs.pipeline import Pipeline
 
 Tree = Any
 

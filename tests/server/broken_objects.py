@@ -2,10 +2,9 @@
 
 import json
 
-from listwatch.server.lifecycle.creation import complete_new
-
 from listwatch.server.codec.decoding import decode_body
 from listwatch.server.codec.defaulting import apply_defaults
+from listwatch.server.lifecycle.strategy import complete_new
 from listwatch.server.rules.validation import validate_create
 from listwatch.server.schema.schema import builtin_schema
 

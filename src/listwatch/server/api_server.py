@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 import msgspec
 
-from listwatch.clock import Clock, SystemClock
+from listwatch.clock import Clock, SystemClock, epoch_time
 from listwatch.errors import AlreadyExistsError, ConfigError, UsageError
 from listwatch.meta import Resource
 from listwatch.server.access.access import MASTERS, Access, Authorizer, token_path
@@ -29,13 +29,14 @@ from listwatch.server.faults.request_log import Criteria, LoggedRequest, Request
 from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import Listener
 from listwatch.server.lifecycle.object_store import ObjectStore
+from listwatch.server.lifecycle.strategy import Environment, IDGenerator
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.requests import Admission, APIRequest, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.commits import Commits
 from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
-from listwatch.server.verbs.pipeline import Environment, Pipeline
+from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watch_feed import Feeds
 from listwatch.server.watch.watching import Watches, WatchSettings
 
@@ -49,12 +50,6 @@ _ADMIN = User("listwatch-admin", groups=(MASTERS,))
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _INITIAL_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
-# Without vowels, so that no words appear by chance; as kube-apiserver's.
-_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-# The bits of a random (version 4) UUID that are fixed.
-_VERSION_4 = 4 << 76 | 8 << 60
-_FREE_BITS = ~(0xF << 76 | 0xC << 60)
-
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
@@ -64,21 +59,6 @@ class Statistics:
     requests: int
     connections: int
     watches: int
-
-
-class IDGenerator:
-    """Generates uids and name suffixes from a random source, which a seed makes reproducible."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-
-    def uid(self) -> str:
-        # As uuid4, in a fifth of the time: every response and every new object gets one.
-        digits = f"{self._random.getrandbits(128) & _FREE_BITS | _VERSION_4:032x}"
-        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-    def name_suffix(self) -> str:
-        return "".join(self._random.choices(_SUFFIX_LETTERS, k=5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +173,7 @@ class APIServer:
 
     def _assemble(self, storage: Storage) -> Backend:
         """Assemble the parts over a storage, create the initial namespaces, and finish deletions that were pending."""
-        clock, ids = self._clock, IDGenerator(self._random)
+        clock, ids = self._clock, IDGenerator(self._random.getrandbits)
         registry = Registry.builtin()
         for resource in self._resources:
             registry.add(resource)
@@ -226,9 +206,7 @@ class APIServer:
         )
 
     def _open_storage(self) -> Storage:
-        def now() -> float:
-            return self._clock.now().timestamp()
-
+        now = epoch_time(self._clock)
         if self._snapshot:
             return self._snapshot.fork()
         if self._data_dir is None:

@@ -329,8 +329,8 @@ class FieldManagers:
 
     def shape(self, resource: Resource) -> MergeShape:
         """Return the merge shape of a resource's objects."""
-        if known := self._schema.type_of(resource.api_version, resource.kind):
-            return self._builtin_shape(known.name)
+        if name := self._schema.kinds.get((resource.api_version, resource.kind)):
+            return self._builtin_shape(name)
         version = self._definitions.version(resource)
         return self._custom_shape(version) if version else self._undefined
 
@@ -339,8 +339,8 @@ class FieldManagers:
 
     def empty(self, resource: Resource) -> JSONObject:
         """Return an object without any values. It is shared: do not change it."""
-        known = self._schema.type_of(resource.api_version, resource.kind)
-        return empty_object(known.name, self._schema) if known else {"metadata": {}}
+        name = self._schema.kinds.get((resource.api_version, resource.kind))
+        return empty_object(name, self._schema) if name else {"metadata": {}}
 
     def after_create(self, request: APIRequest, options: WriteOptions, new: JSONObject, stored: Resource) -> list[JSON]:
         """Return the managedFields of a new object; `stored` is the resource in the version that is stored."""

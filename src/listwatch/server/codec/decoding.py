@@ -101,9 +101,10 @@ def decode_body(
 
 def decode_tree(tree: JSONObject, kind: GroupVersionKind, schema: Schema, errors: StrictErrors) -> JSONObject:
     """Decode a tree as an object of a kind; raises UnmarshalError. Dropped fields are added to `errors`."""
-    known = schema.type_of(kind.api_version, kind.kind)
-    found = decode_as(known.name, tree, schema, errors) if known else decode_unstructured(tree, schema, errors)
-    return {"kind": kind.kind, "apiVersion": kind.api_version, **found}
+    api_version = kind.api_version
+    name = schema.kinds.get((api_version, kind.kind))
+    found = decode_as(name, tree, schema, errors) if name else decode_unstructured(tree, schema, errors)
+    return {"kind": kind.kind, "apiVersion": api_version, **found}
 
 
 def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) -> JSONObject:

@@ -21,8 +21,8 @@ __all__ = ["apply_defaults"]
 
 def apply_defaults(tree: JSONObject, schema: Schema) -> None:
     """Fill in the defaults of a decoded tree, in place."""
-    known = schema.type_of(text_at(tree, "apiVersion"), text_at(tree, "kind"))
-    if known and (defaults := _schema_defaults(schema).of_type(known.name)):
+    name = schema.kinds.get((text_at(tree, "apiVersion"), text_at(tree, "kind")))
+    if name and (defaults := _schema_defaults(schema).of_type(name)):
         defaults.apply(tree)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
@@ -45,6 +46,8 @@ from listwatch.server.storage.storage import Storage
 
 __all__ = [
     "NAMESPACES",
+    "Environment",
+    "IDGenerator",
     "check_name",
     "check_namespace",
     "check_namespace_accepts",
@@ -78,11 +81,41 @@ _KEPT_BY_STATUS = {"Deployment": ("labels",), "Pod": ("ownerReferences",)}
 _GENERATION_METADATA = {"Deployment": "annotations", "EndpointSlice": "labels"}
 _NUMBER = re.compile(r"[0-9]+")
 
+# Without vowels, so that no words appear by chance; as kube-apiserver's.
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+# The bits of a random (version 4) UUID that are fixed.
+_VERSION_4 = 4 << 76 | 8 << 60
+_FREE_BITS = ~(0xF << 76 | 0xC << 60)
+
 _PERMANENT_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 
 _NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _TOLERATION_SECONDS = 300
 _COMPUTE_RESOURCES = ("cpu", "memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What a write cannot compute: the time, new uids, and random suffixes for generated names."""
+
+    now: Callable[[], datetime]
+    new_uid: Callable[[], str]
+    name_suffix: Callable[[], str]
+
+
+class IDGenerator:
+    """Generates uids and name suffixes from random bits, which a seed makes reproducible."""
+
+    def __init__(self, random_bits: Callable[[int], int]) -> None:
+        self._random_bits = random_bits
+
+    def uid(self) -> str:
+        # As uuid4, in a fifth of the time: every response and every new object gets one.
+        digits = f"{self._random_bits(128) & _FREE_BITS | _VERSION_4:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+    def name_suffix(self) -> str:
+        return "".join(_SUFFIX_LETTERS[self._random_bits(32) % len(_SUFFIX_LETTERS)] for _ in range(5))
 
 
 def metadata_of(tree: JSONObject) -> JSONObject:

@@ -216,7 +216,7 @@ def route(
     """Find what is served at a URL; raises NotFoundError, MethodNotAllowedError or, for bad names, BadRequestError."""
     headers = headers or {}
     content_type, accept = headers.get("Content-Type", ""), headers.get("Accept", "")
-    asked = info.method, info.path, info.query.flag("watch")
+    asked = info.method, info.path, info.verb
     known: tuple[_Place, str] | None = registry.route_cache.get(asked)
     if not known and not _leads_to_resources(info, registry):
         return _non_resource(info, headers, user)
@@ -245,7 +245,7 @@ def route(
     )
 
 
-def _remember(asked: tuple[str, str, bool], place: _Place, verb: str, registry: Registry) -> None:
+def _remember(asked: tuple[str, str, str], place: _Place, verb: str, registry: Registry) -> None:
     """Collections are few and asked for again, objects are many. To find one anew is a twentieth of a small write."""
     if not place.parts and len(asked[1]) <= _SHORT:
         if len(registry.route_cache) >= _MAX_REMEMBERED:

@@ -6,8 +6,19 @@ from collections.abc import Mapping
 
 from listwatch.server.field_errors import invalid, not_supported, required
 from listwatch.server.json_tree import Tree
-from listwatch.server.rules.checks import Causes, Check, all_of, at, each, formatted, immutable, needs, one_of
-from listwatch.server.rules.formats import dns_subdomain, path_segment
+from listwatch.server.rules.checks import (
+    Causes,
+    Check,
+    all_of,
+    at,
+    dns_subdomain,
+    each,
+    formatted,
+    immutable,
+    needs,
+    one_of,
+    path_segment,
+)
 
 __all__ = ["CLUSTER_ROLE", "CLUSTER_ROLE_BINDING", "ROLE", "ROLE_BINDING", "binding_change"]
 

@@ -19,10 +19,11 @@ from listwatch.server.rules.checks import (
     at,
     at_least,
     changed,
+    config_key,
     immutable,
     inside,
+    qualified_name,
 )
-from listwatch.server.rules.formats import config_key, qualified_name
 from listwatch.server.rules.metadata import standard_finalizer
 
 __all__ = [

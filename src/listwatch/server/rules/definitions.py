@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
 from listwatch.server.json_tree import Tree, child, children, same
-from listwatch.server.rules.checks import IMMUTABLE, Causes
-from listwatch.server.rules.formats import dns_1035_label, dns_subdomain
+from listwatch.server.rules.checks import IMMUTABLE, Causes, dns_1035_label, dns_subdomain
 from listwatch.server.rules.structural import field_at, schema_rules
 
 __all__ = ["definition_change", "definition_rules"]

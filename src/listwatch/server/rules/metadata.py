@@ -6,11 +6,18 @@ from collections.abc import Mapping
 
 from listwatch.server.field_errors import forbidden, invalid, required, too_long
 from listwatch.server.json_tree import Tree, child
-from listwatch.server.rules.checks import Causes, Check, Format, all_of, at, each, elements, inside
-from listwatch.server.rules.formats import (
+from listwatch.server.rules.checks import (
+    Causes,
+    Check,
+    Format,
+    all_of,
+    at,
     cron_job_name,
     dns_label,
     dns_subdomain,
+    each,
+    elements,
+    inside,
     label_value,
     path_segment,
     path_segment_prefix,

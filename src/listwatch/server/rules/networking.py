@@ -9,21 +9,19 @@ from listwatch.server.rules.checks import (
     all_of,
     at,
     between,
+    cidr,
+    dns_1035_label,
+    dns_subdomain,
+    domain_prefixed_path,
     each,
     formatted,
     immutable,
     needs,
     one_of,
-    port_or_name,
-)
-from listwatch.server.rules.formats import (
-    cidr,
-    dns_1035_label,
-    dns_subdomain,
-    domain_prefixed_path,
     parsed_cidr,
     parsed_ip,
     port_name,
+    port_or_name,
     wildcard_subdomain,
 )
 from listwatch.server.rules.metadata import selector

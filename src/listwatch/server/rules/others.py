@@ -10,15 +10,18 @@ from listwatch.server.rules.checks import (
     at,
     at_least,
     changed,
+    cidr,
+    dns_label,
+    dns_subdomain,
     each,
     formatted,
     immutable,
     inside,
     needs,
     one_of,
+    qualified_name,
 )
-from listwatch.server.rules.formats import cidr, dns_label, dns_subdomain, qualified_name
-from listwatch.server.rules.workloads.scheduling import taint
+from listwatch.server.rules.workloads.pods import taint
 
 __all__ = [
     "CONTROLLER_REVISION",

@@ -19,8 +19,10 @@ from listwatch.server.rules.checks import (
     inside,
     needs,
     one_of,
+    path_segment,
+    percent,
+    percentage,
 )
-from listwatch.server.rules.formats import path_segment, percent, percentage
 from listwatch.server.rules.metadata import selector
 
 __all__ = ["AUTOSCALER", "DISRUPTION_BUDGET", "PRIORITY_CLASS", "priority_class_change"]

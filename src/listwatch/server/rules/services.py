@@ -12,16 +12,20 @@ from listwatch.server.rules.checks import (
     all_of,
     at,
     between,
+    dns_label,
+    dns_subdomain,
     each,
     formatted,
     inside,
+    ip_address,
     needs,
     one_of,
+    parsed_ip,
+    port_name,
     port_or_name,
     unique,
     when,
 )
-from listwatch.server.rules.formats import dns_label, dns_subdomain, ip_address, parsed_ip, port_name
 from listwatch.server.rules.metadata import labels
 
 __all__ = ["ENDPOINTS", "ENDPOINT_SLICE", "SERVICE", "service_change"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_long
 from listwatch.server.json_tree import Tree, children
-from listwatch.server.rules.checks import Causes, Check, all_of, at, at_least
-from listwatch.server.rules.formats import condition_reason, qualified_name
+from listwatch.server.rules.checks import Causes, Check, all_of, at, at_least, condition_reason, qualified_name
 
 __all__ = ["DEPLOYMENT", "DISRUPTION_BUDGET", "JOB", "REPLICA_SET", "STATEFUL_SET"]
 

@@ -13,13 +13,14 @@ from listwatch.server.rules.checks import (
     amount,
     at,
     changed,
+    dns_subdomain,
     formatted,
     immutable,
     inside,
     needs,
     one_of,
+    qualified_name,
 )
-from listwatch.server.rules.formats import dns_subdomain, qualified_name
 from listwatch.server.rules.workloads.pod_volumes import volume_source
 
 __all__ = [

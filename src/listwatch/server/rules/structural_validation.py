@@ -17,8 +17,7 @@ from listwatch.errors import StatusCause
 from listwatch.server.crd.structural_schema import member
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_long, too_many
 from listwatch.server.json_tree import Tree, same
-from listwatch.server.rules.checks import Causes, inside
-from listwatch.server.rules.formats import dns_subdomain, parsed_cidr, parsed_ip
+from listwatch.server.rules.checks import Causes, dns_subdomain, inside, parsed_cidr, parsed_ip
 
 __all__ = ["INT_OR_STRING", "list_key", "structural_problems"]
 

@@ -126,7 +126,7 @@ class Registry:
         self._selectable: dict[Resource, tuple[str, ...]] = {}
         self._custom_only: frozenset[str] | None = None
         """A cache, cleared with each change."""
-        self.route_cache: dict[tuple[str, str, bool], Any] = {}
+        self.route_cache: dict[tuple[str, str, str], Any] = {}
         """The cache of `protocol.routes`, cleared with each change."""
         self._generation = 0
         for resource in resources:

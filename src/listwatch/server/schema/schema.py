@@ -114,7 +114,7 @@ class Schema:
 
     def type_of(self, api_version: str, kind: str) -> TypeSchema | None:
         """Return the type of a kind; None if it is not built in."""
-        name = self._names.get((api_version, kind))
+        name = self.kinds.get((api_version, kind))
         return self.type(name) if name else None
 
     def type(self, name: str) -> TypeSchema:
@@ -129,7 +129,8 @@ class Schema:
             yield from (f"{package}.{name}" for name in row.types)
 
     @cached_property
-    def _names(self) -> dict[tuple[str, str], str]:
+    def kinds(self) -> dict[tuple[str, str], str]:
+        """The name of the type of each built-in kind, by apiVersion and kind."""
         return {
             (api_version, name): f"{package}.{name}"
             for package, row in self._document.packages.items()

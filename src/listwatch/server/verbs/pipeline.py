@@ -12,9 +12,8 @@ a part of their object are updates; `subresources` has the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -41,6 +40,7 @@ from listwatch.server.lifecycle.deletion import Deleter
 from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored, not_found
 from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addresses
 from listwatch.server.lifecycle.strategy import (
+    Environment,
     check_name,
     check_namespace,
     check_namespace_accepts,
@@ -73,7 +73,7 @@ from listwatch.server.verbs.listing import Listing, list_objects
 from listwatch.server.verbs.reviews import Identities, respond_to_review
 from listwatch.server.verbs.subresources import PARTIAL_UPDATES, subresource_handlers
 
-__all__ = ["Environment", "Pipeline"]
+__all__ = ["Pipeline"]
 
 _NAME_ATTEMPTS = 8
 _MAX_GENERATED_BASE = 58
@@ -94,15 +94,6 @@ _ORPHANED_PODS_WARNING = (
     "child pods are preserved by default when jobs are deleted; "
     "set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """What the pipeline cannot compute: the time, new uids, and random suffixes for generated names."""
-
-    now: Callable[[], datetime]
-    new_uid: Callable[[], str]
-    name_suffix: Callable[[], str]
 
 
 class Pipeline:

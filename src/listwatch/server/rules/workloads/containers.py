@@ -12,23 +12,21 @@ from listwatch.server.rules.checks import (
     at,
     at_least,
     between,
+    config_key,
+    dns_label,
+    dns_subdomain,
     each,
+    environment_name,
     formatted,
     needs,
     one_member,
     one_of,
-    port_or_name,
-    unique,
-    when,
-)
-from listwatch.server.rules.formats import (
-    config_key,
-    dns_label,
-    dns_subdomain,
-    environment_name,
     port_name,
+    port_or_name,
     qualified_name,
     relative_path,
+    unique,
+    when,
 )
 
 __all__ = ["CONTAINER", "INIT_CONTAINER", "container_names", "host_ports", "mounts"]

@@ -5,8 +5,21 @@ from __future__ import annotations
 from listwatch.quantity import Quantity
 from listwatch.server.field_errors import forbidden, invalid, required
 from listwatch.server.json_tree import Tree
-from listwatch.server.rules.checks import Causes, all_of, at, each, formatted, needs, one_member, one_of, unique, when
-from listwatch.server.rules.formats import dns_label, no_way_up, relative_path
+from listwatch.server.rules.checks import (
+    Causes,
+    all_of,
+    at,
+    dns_label,
+    each,
+    formatted,
+    needs,
+    no_way_up,
+    one_member,
+    one_of,
+    relative_path,
+    unique,
+    when,
+)
 from listwatch.server.rules.workloads.containers import field_reference
 
 __all__ = ["VOLUMES", "volume_source"]

@@ -1,25 +1,30 @@
 """The rules for pods, and for the pods that other kinds make from a template.
 
-`containers`, `pod_volumes` and `scheduling` have the parts.
+`containers` and `pod_volumes` have the rules for those parts.
 """
 
 from __future__ import annotations
 
-from listwatch.server.field_errors import forbidden, invalid, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required
 from listwatch.server.json_tree import Tree, child, children, same
 from listwatch.server.rules.checks import (
     Causes,
     all_of,
     at,
+    at_least,
     between,
+    dns_label,
+    dns_subdomain,
     each,
     formatted,
     inside,
+    ip_address,
+    label_value,
     needs,
     one_of,
+    qualified_name,
 )
-from listwatch.server.rules.formats import dns_label, dns_subdomain, ip_address, qualified_name
-from listwatch.server.rules.metadata import labels
+from listwatch.server.rules.metadata import labels, selector
 from listwatch.server.rules.workloads.containers import (
     CONTAINER,
     ID,
@@ -29,9 +34,105 @@ from listwatch.server.rules.workloads.containers import (
     mounts,
 )
 from listwatch.server.rules.workloads.pod_volumes import VOLUMES
-from listwatch.server.rules.workloads.scheduling import SCHEDULING
 
-__all__ = ["NEW_POD", "POD", "POD_SPEC", "POD_TEMPLATE", "pod_change"]
+__all__ = ["NEW_POD", "POD", "POD_SPEC", "POD_TEMPLATE", "pod_change", "taint"]
+
+# --- Scheduling -------------------------------------------------------------------------------------------------------
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def _toleration(toleration: Tree, path: str) -> Causes:
+    key, operator, effect = (toleration.get(name, "") for name in ("key", "operator", "effect"))
+    if key:
+        yield from (invalid(f"{path}.key", key, said) for said in qualified_name(key))
+    elif operator != "Exists":
+        yield invalid(
+            f"{path}.operator",
+            operator,
+            'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+        )
+    if "tolerationSeconds" in toleration and effect != "NoExecute":
+        yield invalid(f"{path}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+    yield from _toleration_value(toleration, path)
+    if effect and effect not in _EFFECTS:
+        yield not_supported(f"{path}.effect", effect, _EFFECTS)
+
+
+def _toleration_value(toleration: Tree, path: str) -> Causes:
+    operator, value = toleration.get("operator", ""), toleration.get("value", "")
+    if operator in ("", "Equal"):
+        yield from (invalid(f"{path}.operator", value, said) for said in label_value(value))
+    elif operator == "Exists":
+        if value:
+            yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    else:
+        yield not_supported(f"{path}.operator", operator, ("Equal", "Exists"))
+
+
+taint = all_of(
+    lambda value, path: formatted(qualified_name)(value.get("key", ""), f"{path}.key"),
+    needs("effect"),
+    at("value", formatted(label_value)),
+    at("effect", one_of(*_EFFECTS)),
+)
+
+
+def _node_requirement(requirement: Tree, path: str) -> Causes:
+    operator, values = requirement.get("operator", ""), requirement.get("values") or []
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in ("Gt", "Lt"):
+        if len(values) != 1:
+            yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
+    elif operator not in ("Exists", "DoesNotExist"):
+        yield invalid(f"{path}.operator", operator, "not a valid selector operator")
+    yield from (invalid(f"{path}.key", requirement["key"], said) for said in qualified_name(requirement["key"]))
+
+
+def _weight(term: Tree, path: str) -> Causes:
+    if not 1 <= term.get("weight", 0) <= 100:
+        yield invalid(f"{path}.weight", term.get("weight", 0), "must be in the range 1-100")
+
+
+_NODE_TERM = each("matchExpressions", _node_requirement)
+_NODE_AFFINITY = all_of(
+    at(
+        _REQUIRED,
+        needs("nodeSelectorTerms", detail="must have at least one node selector term"),
+        each("nodeSelectorTerms", _NODE_TERM),
+    ),
+    each(_PREFERRED, _weight, at("preference", _NODE_TERM)),
+)
+_POD_TERM = all_of(
+    needs("topologyKey", detail="can not be empty"),
+    at("topologyKey", formatted(qualified_name)),
+    at("labelSelector", selector),
+)
+_POD_AFFINITY = all_of(
+    each(_REQUIRED, _POD_TERM),
+    each(_PREFERRED, _weight, at("podAffinityTerm", _POD_TERM)),
+)
+_SPREADING = all_of(
+    at("maxSkew", at_least(1, "must be greater than zero")),
+    needs("topologyKey", detail="can not be empty"),
+    at("whenUnsatisfiable", one_of("DoNotSchedule", "ScheduleAnyway")),
+    at("labelSelector", selector),
+)
+SCHEDULING = all_of(
+    at("nodeSelector", labels),
+    each("tolerations", _toleration),
+    at("affinity.nodeAffinity", _NODE_AFFINITY),
+    at("affinity.podAffinity", _POD_AFFINITY),
+    at("affinity.podAntiAffinity", _POD_AFFINITY),
+    each("topologySpreadConstraints", _SPREADING),
+)
+
+
+# --- Pods -------------------------------------------------------------------------------------------------------------
 
 
 def _mounts(spec: Tree, path: str) -> Causes:

@@ -11,13 +11,15 @@ from listwatch.server.rules.checks import (
     at,
     at_least,
     changed,
+    dns_label,
     formatted,
     inside,
     needs,
     one_of,
+    percent,
+    percentage,
     when,
 )
-from listwatch.server.rules.formats import dns_label, percent, percentage
 from listwatch.server.rules.metadata import selector, selects
 from listwatch.server.rules.workloads.pods import POD_TEMPLATE
 
