@@ -652,9 +652,9 @@ def test_exec_plugins_can_be_forbidden_or_allowed_by_name(
     for path in (by_name, by_path):
         for allowed in (True, ["login"], [str(plugin)], {"other", "login"}, "login", str(plugin)):
             assert load_config(path, allow_exec=allowed).exec
-        for refused in (False, [], ["other"], ["/elsewhere/login"], "", "a-login", f"{plugin}2"):
+        for rejected in (False, [], ["other"], ["/elsewhere/login"], "", "a-login", f"{plugin}2"):
             with pytest.raises(ConfigError, match=r'user "u": exec\.command: allow_exec does not permit this plugin'):
-                load_config(path, allow_exec=refused)
+                load_config(path, allow_exec=rejected)
     assert load_config(by_name, token="t", allow_exec=False).token == "t"
 
 

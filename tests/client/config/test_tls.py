@@ -283,8 +283,8 @@ def test_certificates_that_cannot_be_used_are_named(
         with pytest.raises(ConfigError) as caught:
             contexts.current()
         assert complaint in str(caught.value)
-    [mistake] = find_certificate_errors(config(**fields))
-    assert str(mistake) == str(caught.value)
+    [error] = find_certificate_errors(config(**fields))
+    assert str(error) == str(caught.value)
     assert CANARY.decode() not in f"{caught.value!r} {caught.value.__context__!r} {caplog.text}"
 
 

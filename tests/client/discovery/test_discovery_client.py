@@ -39,7 +39,7 @@ from listwatch.errors import (
 )
 from listwatch.testing.clocks import VirtualClock
 
-# --- what servers without aggregated discovery say -------------------------------------------------------------------
+# --- documents of servers without aggregated discovery ----------------------------------------------------------------
 
 
 def api_group(name: str, *versions: str, preferred: str = "") -> dict[str, Any]:

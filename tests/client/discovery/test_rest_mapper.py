@@ -227,9 +227,7 @@ async def test_concurrent_misses_are_final_after_one_renewal():
         documents.requests.clear()
         misses = await asyncio.gather(*(client.mapper.resource_for("wd") for _ in range(5)), return_exceptions=True)
         assert {type(each) for each in misses} == {NoMatchError}
-        assert documents.paths == ["/api", "/apis"] * 2, (
-            "one that the first asked for, and one for those that came then"
-        )
+        assert documents.paths == ["/api", "/apis"] * 2, "one for the first lookup, and one for those that came later"
 
 
 async def test_concurrent_misses_renew_the_cache_once():
@@ -292,12 +290,12 @@ async def test_an_invalidated_mapper_discovers_again():
 
 
 @pytest.mark.parametrize(
-    ("asked", "kind"),
+    ("reference", "kind"),
     [("apps/v1", "deployments"), ("apps/v1", "deployment"), ("apps/v2", "Deployment"), ("apps/v1/deployments", "")],
 )
-async def test_an_unknown_reference_gets_a_suggestion(asked: str, kind: str):
+async def test_an_unknown_reference_gets_a_suggestion(reference: str, kind: str):
     async with routed(DISCOVERY) as (_, client):
         with pytest.raises(
             NoMatchError, match=r"the server has no resource .*; did you mean apps/v1, Kind=Deployment\?"
         ):
-            await client.mapper.resource_for(asked, kind)
+            await client.mapper.resource_for(reference, kind)

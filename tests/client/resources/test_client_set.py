@@ -33,7 +33,7 @@ class Widget(Object, resource=Resource("example.com", "v1", "Widget", "widgets")
 
 
 class Gadget(Object, gvk=GroupVersionKind("example.com", "v1", "Widget")):
-    """The same, by someone who did not say where it is served."""
+    """A kind without its resource."""
 
 
 @pytest.mark.parametrize("resource", models.resources(), ids=lambda each: f"{each.attribute}.{each.plural}")
@@ -93,7 +93,7 @@ assert "listwatch.models.apps_v1" in after and "listwatch.models.batch_v1" not i
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-# --- kinds of one's own -----------------------------------------------------------------------------------------------
+# --- custom kinds ----------------------------------------------------------------------------------------------------
 
 
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": {"size": 1}}

@@ -32,7 +32,7 @@ async def test_objects_are_read_and_written_as_mappings(client: ClientSet):
     assert (await maps.get("a"))["data"] == {"x": "1", "y": "2"}
     assert (await maps.patch("a", {"data": {"x": None}}))["data"] == {"y": "2"}
     [listed] = await maps.list(field_selector="metadata.name=a")
-    assert listed.kind == "ConfigMap"  # the server says it only of the list
+    assert listed.kind == "ConfigMap"  # the server sends the kind of the list only
     async with maps.watch(field_selector="metadata.name=a") as events:
         first = await anext(events)
     assert isinstance(first, AddedEvent)

@@ -22,12 +22,12 @@ class Pages:
         self.objects = [Unstructured(metadata=ObjectMeta(name=f"a-{number}")) for number in range(count)]
         self.failing_at = failing_at
         self.error = error or ExpiredError("too old")
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
     async def __call__(self, **options: Any) -> ObjectList[Unstructured]:
-        self.asked.append(options)
+        self.requests.append(options)
         await asyncio.sleep(0)
-        if len(self.asked) == self.failing_at:
+        if len(self.requests) == self.failing_at:
             raise self.error
         start = int(options["continue_token"] or "0")
         stop = start + options["limit"] if options["limit"] else len(self.objects)
@@ -43,7 +43,7 @@ async def test_a_short_list_is_one_page():
     pages = Pages(3)
     found = await Pager(pages, page_size=10).list(resource_version="5", resource_version_match="Exact")
     assert names(found) == ["a-0", "a-1", "a-2"]
-    assert pages.asked == [
+    assert pages.requests == [
         {"limit": 10, "continue_token": "", "resource_version": "5", "resource_version_match": "Exact"}
     ]
 
@@ -54,14 +54,14 @@ async def test_a_long_list_is_read_to_its_end(count: int, requests: int):
     found = await Pager(pages, page_size=10).list()
     assert names(found) == [f"a-{number}" for number in range(count)]
     assert (found.resource_version, found.continue_token, found.remaining) == ("7", "", None)
-    assert len(pages.asked) == requests
+    assert len(pages.requests) == requests
 
 
 async def test_only_the_first_page_is_requested_with_a_version():
     pages = Pages(25)
     await Pager(pages, page_size=10).list(resource_version="5", resource_version_match="Exact")
     assert [
-        (each["continue_token"], each["resource_version"], each["resource_version_match"]) for each in pages.asked
+        (each["continue_token"], each["resource_version"], each["resource_version_match"]) for each in pages.requests
     ] == [
         ("", "5", "Exact"),
         ("10", "", ""),
@@ -73,7 +73,7 @@ async def test_a_list_that_expires_is_read_again_without_pages():
     pages = Pages(25, failing_at=2)
     found = await Pager(pages, page_size=10).list(resource_version="5", resource_version_match="Exact")
     assert len(found) == 25
-    assert pages.asked[-1] == {
+    assert pages.requests[-1] == {
         "limit": 0,
         "continue_token": "",
         "resource_version": "5",
@@ -91,7 +91,7 @@ async def test_a_list_that_expires_is_read_again_without_pages():
     ids=["on the first page", "without a full list", "with another error"],
 )
 async def test_other_errors_are_raised(pages: Pages, full_list_if_expired: bool):
-    pages.asked.clear()
+    pages.requests.clear()
     with pytest.raises(type(pages.error)):
         await Pager(pages, page_size=10, full_list_if_expired=full_list_if_expired).list()
 
@@ -100,14 +100,14 @@ async def test_the_second_attempt_is_the_last():
     class Hopeless(Pages):
         async def __call__(self, **options: Any) -> ObjectList[Unstructured]:
             if options["continue_token"] or not options["limit"]:
-                self.asked.append(options)
+                self.requests.append(options)
                 raise ExpiredError("too old")
             return await super().__call__(**options)
 
     pages = Hopeless(25)
     with pytest.raises(ExpiredError):
         await Pager(pages, page_size=10).list()
-    assert len(pages.asked) == 3
+    assert len(pages.requests) == 3
 
 
 async def test_a_list_can_be_continued_from_a_token():
@@ -138,7 +138,9 @@ async def test_no_more_pages_are_read_ahead_than_configured(read_ahead: int, mos
     await anext(pages)
     for _ in range(50):
         await asyncio.sleep(0)
-    assert len(source.asked) == most  # the one given out, those waiting, and the one that waits for a place
+    assert (
+        len(source.requests) == most
+    )  # the yielded page, the queued ones, and the one waiting for a place in the queue
     await pages.aclose()
 
 

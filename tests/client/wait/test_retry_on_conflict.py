@@ -12,7 +12,7 @@ from listwatch.testing.clocks import InstantClock
 
 
 class Attempts:
-    """Fails so many times, and then gives what it was asked for."""
+    """Fails a number of times, and then returns a value."""
 
     def __init__(self, failures: int, error: type[Exception] = ConflictError) -> None:
         self.failures = failures

@@ -162,7 +162,7 @@ async def test_a_long_watch_is_resumed_at_once(source: ScriptedSource[ConfigMap]
 # --- giving up -------------------------------------------------------------------------------------------------------
 
 
-FINAL = [ExpiredError("too old"), GoneError("gone"), ForbiddenError("no"), UnauthorizedError("who?")]
+FINAL = [ExpiredError("too old"), GoneError("gone"), ForbiddenError("forbidden"), UnauthorizedError("unauthorized")]
 
 
 @pytest.mark.parametrize("error", FINAL, ids=lambda error: type(error).__name__)
@@ -193,7 +193,7 @@ async def test_an_event_that_cannot_be_read_ends_it(source: ScriptedSource[Confi
 
 
 async def test_it_is_closed_after_an_error(source: ScriptedSource[ConfigMap], clock: InstantClock):
-    source.will_fail_watch(ForbiddenError("no"))
+    source.will_fail_watch(ForbiddenError("forbidden"))
     watcher = RetryWatcher(source, "5", clock=clock)
     with pytest.raises(ForbiddenError):
         await anext(watcher)

@@ -272,7 +272,7 @@ async def test_an_invalid_condition_is_rejected(pods: ResourceClient[Pod]):
         return pod is not None
 
     with pytest.raises(UsageError, match="is async, and its result would not be awaited: pass a plain function"):
-        await wait_for(pods, "web", is_there)  # type: ignore[arg-type]  # that is the mistake
+        await wait_for(pods, "web", is_there)  # type: ignore[arg-type]  # the error under test
     with pytest.raises(
         UsageError, match="7 is not a condition: pass a function of an object, or a string such as 'ready'"
     ):

@@ -115,5 +115,5 @@ async def test_a_token_authenticates_its_service_account(client: ClientSet, name
     assert token.spec.expiration_seconds == 600
     review = client.rest.for_group_version("authentication.k8s.io/v1").post().resource("selfsubjectreviews")
     review.header("Authorization", f"Bearer {token.status.token}")
-    said = (await review.body(SelfSubjectReview()).do()).into(SelfSubjectReview)
-    assert said.status.user_info.username == f"system:serviceaccount:{namespace}:robot"
+    reviewed = (await review.body(SelfSubjectReview()).do()).into(SelfSubjectReview)
+    assert reviewed.status.user_info.username == f"system:serviceaccount:{namespace}:robot"

@@ -139,7 +139,7 @@ async def test_closing_a_watch_ends_its_iteration(config_maps: ResourceClient[Co
 
 
 class BrieflyWatched:
-    """Config maps whose watches end after a second each, and which say when there is a second watch."""
+    """A client whose watches end after a second, and which signals the second watch."""
 
     def __init__(self, config_maps: ResourceClient[ConfigMap]) -> None:
         self._config_maps = config_maps

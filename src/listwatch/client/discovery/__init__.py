@@ -1,1 +1,1 @@
-"""What a server serves: discovery, its cache, and the REST mapper."""
+"""Discovery of groups and resources, its cache, and the REST mapper."""
