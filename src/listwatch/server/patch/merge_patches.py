@@ -292,7 +292,7 @@ def _by_merge_key(merge_key: str) -> Callable[[JSON], Hashable]:
 def _in_order(
     items: list[JSON], order: Iterable[JSON], live: Iterable[JSON], key: Callable[[JSON], Hashable]
 ) -> list[JSON]:
-    """Sort the items that `order` names by it; the others keep their place relative to those."""
+    """Sort the items named in `order` by it; the others keep their place relative to them."""
     wanted, present = _places(order, key), _places(live, key)
     named = sorted((item for item in items if key(item) in wanted), key=lambda item: wanted[key(item)])
     others = sorted((item for item in items if key(item) not in wanted), key=lambda item: present.get(key(item), 0))
