@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Generator
 from typing import TypeVar
 
-__all__ = ["TimeSlice", "run_sliced"]
+__all__ = ["TIME_SLICE", "TimeSlice", "run_sliced"]
 
 T = TypeVar("T")
 
-_SLICE = 0.005
+TIME_SLICE = 0.005
 """Seconds of work without a yield, by the clock of the event loop: virtual clocks do not apply here."""
 
 
@@ -19,14 +19,14 @@ class TimeSlice:
 
     def __init__(self) -> None:
         self.now = asyncio.get_running_loop().time
-        self.end = self.now() + _SLICE
+        self.end = self.now() + TIME_SLICE
         """When the current slice is used up."""
 
     async def checkpoint(self) -> None:
         """Yield to the event loop if the slice is used up. Call it after each piece of work."""
         if self.now() > self.end:
             await asyncio.sleep(0)
-            self.end = self.now() + _SLICE
+            self.end = self.now() + TIME_SLICE
 
 
 async def run_sliced(work: Generator[None, None, T]) -> T:

@@ -255,7 +255,7 @@ def test_a_changed_field_is_read_as_it_is_now():
     "field", ["spec.nodename", "nothing", "metadata.nothing", "spec.containers.name", "spec.nodeName.x"]
 )
 def test_a_field_that_no_object_of_the_kind_has_is_an_error(field):
-    with pytest.raises(SelectorError, match=f"Pod has no field '{field}' to select by"):
+    with pytest.raises(SelectorError, match=f"Pod has no field '{field}'; select by an existing field"):
         lister_of(pod("web-0")).list(field_selector={field: ""})
 
 

@@ -427,7 +427,7 @@ async def test_the_shared_informer_goes_with_its_last_user():
         ({"for_": ConfigMap, "watches": [Pod]}, "maps to no keys"),
         ({"for_": 5}, "for_=5: expected a model class"),
         ({"for_": Pod, "namespace": "a", "namespaces": ["b"]}, "not both"),
-        ({"for_": Pod, "namespaces": "dev"}, "for one, say namespace='dev'"),
+        ({"for_": Pod, "namespaces": "dev"}, "for one namespace, pass namespace='dev'"),
         ({"for_": Pod, "timeout": "3"}, "timeout='3': expected a positive number"),
     ],
 )
@@ -463,7 +463,7 @@ async def test_a_delay_that_is_none_is_refused_where_it_is_given(after: Any):
 
 
 def test_a_watch_of_one_namespace_is_not_one_of_its_letters():
-    with pytest.raises(UsageError, match="for one, say namespace='dev'"):
+    with pytest.raises(UsageError, match="for one namespace, pass namespace='dev'"):
         Watch(Pod, namespaces="dev")
     with pytest.raises(UsageError, match="not both"):
         Watch(Pod, namespace="dev", namespaces=["prod"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.rest_client import RESTClient
-from listwatch.errors import InvalidError
+from listwatch.errors import InvalidError, UsageError
 from listwatch.informer.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import request_only_kept_fields, strip_managed_fields
@@ -52,3 +55,34 @@ def test_only_a_source_that_can_be_asked_for_less_is_asked() -> None:
     source: ListWatch[ConfigMap] = ListWatch(list=list, watch=list)
 
     assert request_only_kept_fields(source, strip_managed_fields) is source
+
+
+async def test_modify_options_changes_the_options_of_every_list_and_watch() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client:
+        configmaps = client.core_v1.configmaps("default")
+        for name, tier in (("a", "front"), ("b", "back")):
+            await configmaps.create(ConfigMap(metadata=ObjectMeta(name=name, labels={"tier": tier})))
+        source = ListWatch.from_client(
+            client.rest,
+            "configmaps",
+            namespace="default",
+            kind=ConfigMap,
+            modify_options=lambda options: replace(options, label_selector="tier=front"),
+        )
+        async with SharedIndexInformer(source, ConfigMap, streaming=False) as informer:
+            await informer.wait_for_sync(timeout=30)
+            assert informer.indexer.keys() == ["default/a"]
+            await configmaps.create(ConfigMap(metadata=ObjectMeta(name="c", labels={"tier": "back"})))
+            written = await configmaps.create(ConfigMap(metadata=ObjectMeta(name="d", labels={"tier": "front"})))
+            await informer.wait_until(written.resource_version, timeout=30)
+            assert informer.indexer.keys() == ["default/a", "default/d"]
+
+
+async def test_modify_options_must_return_options() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client:
+        forgetful: Any = lambda options: None  # noqa: E731  # one expression
+        source = ListWatch.from_client(client.rest, "configmaps", modify_options=forgetful)
+        with pytest.raises(UsageError, match=r"returned None, not ListOptions; return dataclasses\.replace"):
+            await source.list()
+        with pytest.raises(UsageError, match="modify_options is 3; pass a function of ListOptions"):
+            ListWatch.from_client(client.rest, "configmaps", modify_options=3)  # type: ignore[call-overload]  # the mistake

@@ -229,3 +229,22 @@ async def test_a_stop_stops_all_and_then_says_which_had_ended_before(
 
     assert caught.group_contains(FatalError, match="bad")
     assert pods.is_stopped
+
+
+def test_a_group_lists_its_resources_and_the_factory_its_groups(client: ScriptedClient) -> None:
+    factory = SharedInformerFactory(client)
+
+    assert {"pods", "configmaps", "nodes"} <= set(dir(factory.core_v1))
+    assert "bindings" not in dir(factory.core_v1)  # it cannot be watched
+    assert {"core_v1", "apps_v1", "informer", "wait_for_sync"} <= set(dir(factory))
+
+
+def test_an_unknown_group_or_resource_is_an_error_that_suggests_a_name(client: ScriptedClient) -> None:
+    factory: Any = SharedInformerFactory(client)
+
+    with pytest.raises(AttributeError, match=r"Factory has no attribute 'corev1'; did you mean core_v1\?"):
+        factory.corev1  # noqa: B018  # the access is the mistake
+    with pytest.raises(AttributeError, match=r"the factory's core_v1 has no attribute 'pod'; did you mean pods\?"):
+        factory.core_v1.pod  # noqa: B018  # the access is the mistake
+    with pytest.raises(AttributeError, match=r"'qqq'; it has: .*apps_v1.*core_v1"):
+        factory.qqq  # noqa: B018  # the access is the mistake

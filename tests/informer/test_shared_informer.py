@@ -22,7 +22,7 @@ from listwatch.errors import (
     UsageError,
     WaitTimeoutError,
 )
-from listwatch.informer.handlers import ObjectAdded, ObjectDeleted, ObjectUpdated
+from listwatch.informer.handlers import HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 from listwatch.testing.clocks import VirtualClock
@@ -863,3 +863,25 @@ async def test_a_late_handler_is_told_of_very_many_objects_at_its_own_pace() -> 
             await asyncio.sleep(0)
 
     assert turns > 3
+
+
+async def test_a_handler_may_be_an_object_or_handler_functions() -> None:
+    setting = Setting(pod("a"))
+    names: list[str] = []
+    setting.informer.add_handler(HandlerFunctions(on_add=lambda item: names.append(item.name), name="names"))
+    recorder = RecordingHandler()
+    setting.informer.add_handler(recorder)
+    async with setting.running() as informer:
+        assert [each.name for each in informer.statistics().handlers] == ["names", "RecordingHandler"]
+
+    assert names == ["a"]
+    assert recorder.calls == [("add", "a", True)]
+
+
+def test_a_handler_with_the_wrong_parameters_is_rejected_when_it_is_added() -> None:
+    informer: Any = Setting().informer
+    with pytest.raises(UsageError, match=r"on_update is .*, which cannot be called with \(old, new\)"):
+        informer.add_handler(on_update=lambda item: None)
+    with pytest.raises(UsageError, match=r"on_add is .*, which cannot be called with \(item\)"):
+        informer.on_add(lambda old, new: None)
+    assert informer.statistics().handlers == ()

@@ -91,6 +91,7 @@ __all__ = [
     "until_with_sync",
 ]
 
+K = TypeVar("K", bound=Object)
 R = TypeVar("R")
 T = TypeVar("T", bound=Object)
 
@@ -118,10 +119,10 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
         *,
         field_selector: str = "",
         label_selector: str = "",
-        kind: type[T],
+        kind: type[K],
         chunking: bool = True,
         modify_options: Callable[[ListOptions], ListOptions] | None = None,
-    ) -> ListWatch[T]: ...
+    ) -> ListWatch[K]: ...
 
     @overload
     @classmethod

@@ -1,6 +1,6 @@
-"""What field selectors compare: the text of one field of an object, by its wire path as in `spec.nodeName`.
+"""The text of one field of an object, by its wire path such as `spec.nodeName`: what field selectors compare.
 
-Only that field is read, of whatever the object is at the moment, and nothing is kept of it. `lister.py` selects by it.
+Only that field is decoded, and nothing is cached in the object.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["field_text"]
 
 
 def field_text(item: Object, path: str) -> str:
-    """The text of a field; an absent one reads as a server has it: `false`, `0` or nothing, after its type.
+    """Return the text of a field; that of an absent field is `false`, `0` or empty by its type, as on a server.
 
-    Raises SelectorError for a field that no object of this kind has.
+    Raises SelectorError for a field that the kind does not have.
     """
     match path:
         case "metadata.name":
@@ -32,7 +32,7 @@ def field_text(item: Object, path: str) -> str:
         case "metadata.namespace":
             return item.namespace
         case _:
-            kind: Any = type(item)  # which type checkers take for unhashable, as its objects are
+            kind: Any = type(item)  # type checkers take it for unhashable, because its objects are
             return _reader(kind, path).read(item)
 
 
@@ -54,26 +54,26 @@ class _Reader:
         value = self._decoded(value) if type(value) is msgspec.Raw else _at(value, self._inside)
         return self._absent if value is None else _text(value)
 
-    def _decoded(self, part: msgspec.Raw) -> Any:
+    def _decoded(self, part: msgspec.Raw) -> object:
         try:
-            value = self._decoder.decode(part)
+            value: object = self._decoder.decode(part)
         except DECODE_FAILURES:
-            return None  # there is something else where the field should be
+            return None  # the path leads through a value of another type
         for _ in self._inside:
-            value = None if value is None else value.inner
+            value = getattr(value, "inner", None)
         return value
 
 
-def _only(path: list[str]) -> Any:
-    """A type that has but this one field, so that all else is skipped when bytes are read as that type."""
+def _only(path: list[str]) -> Any:  # a type expression
+    """Return a type with only the field at this path, so that decoding skips everything else."""
     if not path:
         return Any
     name, *rest = path
     return msgspec.defstruct("Part", [("inner", _only(rest) | None, msgspec.field(default=None, name=name))]) | None
 
 
-def _at(value: Any, path: list[str]) -> Any:
-    """The same of something that is decoded."""
+def _at(value: object, path: list[str]) -> object:
+    """Return the value at this path of a decoded value."""
     for name in path:
         match value:
             case msgspec.Struct():
@@ -86,7 +86,7 @@ def _at(value: Any, path: list[str]) -> Any:
     return value
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
@@ -98,7 +98,7 @@ def _text(value: Any) -> str:
             return str(to_tree(value, Any, what="a field"))
 
 
-# --- What the kind says of a field ----------------------------------------------------------------------------------
+# --- The type of a field ----------------------------------------------------------------------------------
 
 
 def _type_at(kind: type[Object], path: str) -> inspect.Type:
@@ -110,7 +110,7 @@ def _type_at(kind: type[Object], path: str) -> inspect.Type:
     for name in inside:
         found = None if found is None else _below(found, name)
     if found is None:
-        raise SelectorError(f"{kind.__name__} has no field {path!r} to select by", text=path)
+        raise SelectorError(f"{kind.__name__} has no field {path!r}; select by an existing field", text=path)
     return found
 
 

@@ -21,6 +21,7 @@ from listwatch.objects.unstructured import Unstructured
 __all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of", "check_functions"]
 
 T = TypeVar("T", bound=Object)
+K = TypeVar("K", bound=Object)
 
 Event = WatchEvent[T] | ErrorEvent
 
@@ -89,10 +90,10 @@ class ListWatch(Generic[T]):
         *,
         field_selector: str = "",
         label_selector: str = "",
-        kind: type[T],
+        kind: type[K],
         chunking: bool = True,
         modify_options: ModifyOptions | None = None,
-    ) -> ListWatch[T]: ...
+    ) -> ListWatch[K]: ...
     @overload
     @classmethod
     def from_client(

@@ -18,7 +18,7 @@ from typing import Generic, TypedDict, TypeVar
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.clock import Clock, SystemClock
-from listwatch.cooperative import TimeSlice
+from listwatch.cooperative import TIME_SLICE
 from listwatch.errors import ListWatchError, WatchClosedError
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
 from listwatch.informer.reflector_state import (
@@ -202,7 +202,8 @@ class Reflector(Generic[T]):
     async def _read(self, watch: WatchSource[T]) -> None:
         self._watches += 1
         started, events_before = self._clock.monotonic(), self._events
-        time_slice = TimeSlice()
+        loop_time = asyncio.get_running_loop().time
+        yield_at = loop_time() + TIME_SLICE
         async with self._limit_pauses() as pauses, watch as stream:
             async for batch in batches_of(stream):
                 events = batch if isinstance(batch, list | tuple) else tuple(batch)
@@ -210,8 +211,9 @@ class Reflector(Generic[T]):
                 self._machine.receive(events)
                 pauses.last_event = self._clock.monotonic()
                 self._reset_failures()
-                if time_slice.now() > time_slice.end:
-                    await time_slice.checkpoint()
+                if loop_time() > yield_at:
+                    await asyncio.sleep(0)
+                    yield_at = loop_time() + TIME_SLICE
         if pauses.error is not None and self._machine.reads_initial_events:
             self._machine.miss_initial_events_end(pauses.error)
         else:
