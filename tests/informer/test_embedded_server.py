@@ -17,7 +17,7 @@ from listwatch.informer.transforms import request_only_kept_fields, strip_manage
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer, Fail, Fault
-from listwatch.testing.scripted_server import HANG, ScriptedServer, answer, stream_head
+from listwatch.testing.scripted_server import HANG, ScriptedServer, respond, stream_head
 
 
 @pytest.mark.parametrize("made_of", ["two requests", "a client's resource"])
@@ -37,7 +37,7 @@ async def test_a_server_that_cannot_stream_is_listed_and_then_watched(made_of: s
 
 
 async def test_a_server_is_asked_to_leave_managed_fields_out_where_they_would_be_stripped() -> None:
-    listed = answer(body=b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}')
+    listed = respond(body=b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}')
     async with (
         ScriptedServer(listed, [stream_head(), HANG]) as server,
         ClientSet(ClientConfig(host=server.url)) as client,

@@ -27,7 +27,7 @@ from listwatch.informer.reflector import Problem, Reflector
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object_list import ObjectList
 from listwatch.testing.clocks import VirtualClock
-from listwatch.testing.scripted_server import HANG, ScriptedServer, answer, chunk, stream_head
+from listwatch.testing.scripted_server import HANG, ScriptedServer, chunk, respond, stream_head
 from listwatch.testing.scripted_source import ScriptedSource
 
 
@@ -350,7 +350,7 @@ async def test_what_takes_problems_may_fail_itself() -> None:
 
 # --- A dead peer, which the watches of a client notice ---------------------------------------------------------------
 
-NO_PODS = answer(body=b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"10"},"items":[]}')
+NO_PODS = respond(body=b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"10"},"items":[]}')
 
 
 def bookmark(version: int) -> bytes:

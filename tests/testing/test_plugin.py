@@ -100,7 +100,7 @@ def test_a_scope_that_does_not_exist_is_named(run, pytester: pytest.Pytester):
     pytester.makeini("[pytest]\napi_server_scope = universe")
     result = run(test_it="def test_it(api_server): ...")
     assert result.ret != 0
-    assert "api_server_scope is 'universe'" in result.stdout.str() + result.stderr.str()
+    assert "invalid api_server_scope 'universe'" in result.stdout.str() + result.stderr.str()
 
 
 def test_whoever_does_not_use_the_fixtures_does_not_wait_for_them(run):

@@ -11,8 +11,8 @@ from listwatch.testing.scripted_server import (
     RESET,
     Reply,
     ScriptedServer,
-    answer,
     chunk,
+    respond,
     stream_head,
 )
 
@@ -54,7 +54,7 @@ async def test_it_keeps_what_it_received():
 
 async def test_without_a_script_it_says_so():
     async with ScriptedServer() as server:
-        assert b"the script is over" in await talk(server, ASK)
+        assert b"the script is used up" in await talk(server, ASK)
 
 
 async def test_it_can_speak_first():
@@ -88,10 +88,10 @@ async def test_a_test_decides_when_a_reply_goes_on():
 
 
 def test_answers_are_written_as_http():
-    assert answer(404, b"no", headers={"X-A": "1"}) == (
+    assert respond(404, b"no", headers={"X-A": "1"}) == (
         b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: 2\r\nX-A: 1\r\n\r\nno"
     )
-    assert answer(599).startswith(b"HTTP/1.1 599 Unknown\r\n")
+    assert respond(599).startswith(b"HTTP/1.1 599 Unknown\r\n")
     assert stream_head(headers={"Content-Type": "text/plain"}) == (
         b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
     )

@@ -12,13 +12,13 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; returns the exit code."""
+    """Run the command line and return the exit code."""
     parser = argparse.ArgumentParser(prog="listwatch", description="client-go for Python")
     parser.add_argument("--version", action="version", version=f"listwatch {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("demo", help="show what an informer sees, on an API server in this process")
+    commands.add_parser("demo", help="run an informer against the embedded API server and print what it sees")
     parser.parse_args(arguments)
-    # Imported where it is needed, so that `--help` answers at once.
+    # Imported here, so that `--help` is fast.
     from listwatch.cli.demo import demo
 
     try:

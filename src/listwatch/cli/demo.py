@@ -1,4 +1,4 @@
-"""`listwatch demo`: what an informer sees while pods come, change and go, on an API server in this process."""
+"""`listwatch demo`: an informer on the embedded API server, while pods are created, updated and deleted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["demo"]
 
 
 async def demo() -> None:
-    """Run it to its end, which comes by itself."""
+    """Run the demo; it ends by itself."""
     async with APIServer() as server, ClientSet(server.config) as client:
-        print(f"an API server listens on {server.url}")
+        print(f"API server listening on {server.url}")
         pods = client.core_v1.pods("default")
         await pods.create(_pod("old-pod"))
         informer = SharedIndexInformer(pods, Pod, indexers={"node": lambda pod: [pod.spec.node_name or ""]})
@@ -28,19 +28,19 @@ async def demo() -> None:
         )
         async with informer:
             await informer.wait_for_sync(timeout=10)
-            print(f"the cache is in step: {len(informer.indexer)} pod")
-            await _live(pods, informer)
+            print(f"cache synced: {len(informer.indexer)} pod")
+            await _create_update_delete(pods, informer)
 
 
-async def _live(pods: ResourceClient[Pod], informer: SharedIndexInformer[Pod]) -> None:
-    """A pod's life, in which each step is waited for in the cache: a program can read its own writes."""
+async def _create_update_delete(pods: ResourceClient[Pod], informer: SharedIndexInformer[Pod]) -> None:
+    """Create, update and delete a pod, and wait for the cache after each write."""
     pod = await pods.create(_pod("test-pod"))
     await informer.wait_until(pod.resource_version, timeout=10)
     pod = pod.copy()
     pod.metadata.labels["tier"] = "front"
     pod = await pods.update(pod)
     await informer.wait_until(pod.resource_version, timeout=10)
-    print(f"on node-1, from the cache: {[each.name for each in informer.indexer.by_index('node', 'node-1')]}")
+    print(f"pods on node-1, from the cache: {[each.name for each in informer.indexer.by_index('node', 'node-1')]}")
     async with asyncio.timeout(10):
         async for change in informer.changes():
             if change.type == "ADDED" and change.object.name == "test-pod":

@@ -1,4 +1,4 @@
-"""An API server for programs without an event loop. `plugin` makes fixtures of it, `server_thread` keeps it running."""
+"""An embedded API server in a thread, for programs without an event loop and for the pytest fixtures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["APIServerThread"]
 
 
 class APIServerThread(ServerThread[APIServer]):
-    """An APIServer that any thread can use, with an event loop or without, between `start` and `stop`."""
+    """An APIServer in its own thread, usable from any thread between `start` and `stop`."""
 
     def __init__(self, server: APIServer | None = None) -> None:
         super().__init__(server or APIServer())
@@ -69,5 +69,5 @@ class APIServerThread(ServerThread[APIServer]):
     def wait_for_requests(
         self, count: int = 1, *, until: Stage = "responded", timeout: float | None = None, **criteria: Unpack[Criteria]
     ) -> list[LoggedRequest]:
-        """As `APIServer.wait_for_requests`; raises TimeoutError after so many seconds."""
-        return self._finished(self._server.wait_for_requests(count, until=until, **criteria), timeout)
+        """Like `APIServer.wait_for_requests`; raises TimeoutError after `timeout` seconds."""
+        return self._result_of(self._server.wait_for_requests(count, until=until, **criteria), timeout)

@@ -1,8 +1,8 @@
-"""Clocks for tests, which never wait: each fits where `listwatch.clock.Clock` is asked for.
+"""Clocks for tests. Each implements `listwatch.clock.Clock` and never waits for real time.
 
-`InstantClock` is for code that only sleeps between attempts: no sleep takes any time, and all are on record. With it, a
-deadline passes at once. `VirtualClock` is for code with deadlines or several tasks: time stands still until the test
-moves it, or, in `run`, until every task is waiting. `SkewedClock` is what another computer has of the same time.
+`InstantClock` is for code that only sleeps between attempts: sleeps take no time and are recorded, and deadlines pass
+at once. `VirtualClock` is for code with deadlines or several tasks: time advances when the test advances it or, in
+`run`, when every task is waiting. `SkewedClock` is the clock of another machine.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from listwatch.clock import Clock
 _T = TypeVar("_T")
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
-"""What the stand-ins show at first, if not told otherwise."""
+"""The default start time of virtual clocks."""
 
-# More turns than any chain of tasks and futures needs to hand something on; they cost about a millisecond.
-_TURNS_TO_SETTLE = 100
+# More iterations of the event loop than any chain of tasks and futures needs; they take about a millisecond.
+_SETTLE_ITERATIONS = 100
 
-# Stands for infinity; three thousand years from START is still a date.
-_FOR_EVER = 1e11
+# Stands for infinity; three thousand years after START is still a valid date.
+_INFINITY = 1e11
 
 
-class _HandSetClock:
+class _ManualClock:
+    """A clock that advances only on request."""
+
     def __init__(self, *, start: datetime = START) -> None:
         self._start = start
-        self._nanoseconds = 0  # whole ones, so that ten steps of 0.1 are a step of 1
+        self._nanoseconds = 0  # integers, so that ten steps of 0.1 equal one of 1
 
     def monotonic(self) -> float:
         return self._nanoseconds / 1e9
@@ -41,8 +43,8 @@ class _HandSetClock:
         return self._start + timedelta(seconds=self.monotonic())
 
 
-class InstantClock(_HandSetClock):
-    """Every sleep is over after one turn of the event loop, as if its time had passed; `slept` lists them."""
+class InstantClock(_ManualClock):
+    """Every sleep ends after one iteration of the event loop and advances the clock; `slept` lists all sleeps."""
 
     def __init__(self, *, start: datetime = START) -> None:
         super().__init__(start=start)
@@ -57,23 +59,23 @@ class InstantClock(_HandSetClock):
         return f"InstantClock(monotonic={self.monotonic()}, slept={self.slept})"
 
 
-class VirtualClock(_HandSetClock):
-    """Time passes only when the test says so, and sleepers wake in the order of their deadlines, each at its own."""
+class VirtualClock(_ManualClock):
+    """Time advances only when the test advances it. Sleepers wake in the order of their deadlines."""
 
     def __init__(self, *, start: datetime = START) -> None:
         super().__init__(start=start)
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
         self._order = count()
-        self._fell_asleep = asyncio.Event()
+        self._sleep_started = asyncio.Event()
 
     @property
     def sleeping(self) -> int:
-        """How many sleeps are under way."""
+        """The number of pending sleeps."""
         return sum(not awake.done() for _, _, awake in self._sleepers)
 
     @property
     def next_deadline(self) -> float | None:
-        """The monotonic time at which the next sleeper wakes; None if nobody sleeps."""
+        """The monotonic time at which the next sleeper wakes; None if there is none."""
         deadline = self._next_deadline()
         return None if deadline is None else deadline / 1e9
 
@@ -83,17 +85,17 @@ class VirtualClock(_HandSetClock):
             return
         awake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._nanoseconds + _nanoseconds(delay), next(self._order), awake))
-        self._fell_asleep.set()
+        self._sleep_started.set()
         await awake
 
     async def wait_asleep(self, sleepers: int = 1) -> None:
-        """Return when at least so many sleeps are under way."""
+        """Return when at least that many sleeps are pending."""
         while self.sleeping < sleepers:
-            self._fell_asleep.clear()
-            await self._fell_asleep.wait()
+            self._sleep_started.clear()
+            await self._sleep_started.wait()
 
     async def advance(self, delay: float) -> None:
-        """Let time pass, waking each sleeper at its deadline and letting all tasks do what they can before going on."""
+        """Advance time; wake each sleeper at its deadline, and let all tasks run before advancing further."""
         end = self._nanoseconds + _nanoseconds(delay)
         await _settle()
         while (deadline := self._next_deadline()) is not None and deadline <= end:
@@ -102,13 +104,13 @@ class VirtualClock(_HandSetClock):
         self._nanoseconds = max(self._nanoseconds, end)
 
     def jump(self, delay: float) -> None:
-        """Move time at once, as when the machine was suspended: whose deadline has passed wakes late."""
+        """Advance time in one step, as after a suspend: sleepers whose deadline has passed wake late."""
         self._nanoseconds += _nanoseconds(delay)
         while (deadline := self._next_deadline()) is not None and deadline <= self._nanoseconds:
             self.wake_next()
 
     def wake_next(self) -> bool:
-        """Move time to the next deadline and wake that sleeper; False if nobody sleeps."""
+        """Advance time to the next deadline and wake that sleeper; False if there is none."""
         deadline = self._next_deadline()
         if deadline is None:
             return False
@@ -117,15 +119,15 @@ class VirtualClock(_HandSetClock):
         return True
 
     def run(self, coroutine: Coroutine[Any, Any, _T], *, patience: float = 0.0) -> _T:
-        """Run a coroutine in an event loop of its own, in which time moves on by itself whenever every task is waiting.
+        """Run a coroutine in a new event loop, in which time advances whenever every task is waiting.
 
-        Sockets and threads are given `patience` real seconds to have news before time moves.
+        `patience` is the real time in seconds to wait for sockets and threads before time advances.
         """
         with asyncio.Runner(loop_factory=lambda: self.new_event_loop(patience=patience)) as runner:
             return runner.run(coroutine)
 
     def new_event_loop(self, *, patience: float = 0.0) -> asyncio.AbstractEventLoop:
-        """The event loop that `run` uses, for those who run their loops themselves."""
+        """The event loop that `run` uses."""
         return asyncio.SelectorEventLoop(_TimeMovingSelector(self, patience))
 
     def _next_deadline(self) -> int | None:
@@ -138,7 +140,7 @@ class VirtualClock(_HandSetClock):
 
 
 class SkewedClock:
-    """Another clock of the same time: it runs `rate` times as fast, and its time of day is `ahead` by some seconds."""
+    """A clock that runs `rate` times as fast as another, with its wall-clock time `ahead` by some seconds."""
 
     def __init__(self, clock: Clock, *, rate: float = 1.0, ahead: float = 0.0) -> None:
         self.rate = rate
@@ -161,7 +163,7 @@ class SkewedClock:
 
 
 class _TimeMovingSelector(selectors.DefaultSelector):
-    """Moves the clock when an event loop comes to wait, since then no task has anything left to do."""
+    """Advances the clock when the event loop is about to wait, because then no task can run."""
 
     def __init__(self, clock: VirtualClock, patience: float) -> None:
         super().__init__()
@@ -169,19 +171,19 @@ class _TimeMovingSelector(selectors.DefaultSelector):
         self._patience = patience
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        # A loop that still has something to run asks with 0; one with a real timer due soon is left to it.
+        # The timeout is 0 if the loop has callbacks to run. A real timer that is due soon is not interfered with.
         if timeout is not None and timeout <= self._patience:
             return super().select(timeout)
-        news = super().select(self._patience)
-        if news or self._clock.wake_next():
-            return news
+        ready = super().select(self._patience)
+        if ready or self._clock.wake_next():
+            return ready
         return super().select(timeout)
 
 
 def _nanoseconds(delay: float) -> int:
-    return round(min(max(delay, 0.0), _FOR_EVER) * 1e9)
+    return round(min(max(delay, 0.0), _INFINITY) * 1e9)
 
 
 async def _settle() -> None:
-    for _ in range(_TURNS_TO_SETTLE):
+    for _ in range(_SETTLE_ITERATIONS):
         await asyncio.sleep(0)

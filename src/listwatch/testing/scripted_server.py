@@ -1,11 +1,11 @@
-"""An HTTP server that says exactly the bytes it is told to, to see what a client makes of them.
+"""An HTTP server that sends scripted bytes, for tests of clients.
 
-async with ScriptedServer(answer(429, headers={"Retry-After": "1"}), [stream_head(), chunk(b"{"), RESET]) as server:
+async with ScriptedServer(respond(429, headers={"Retry-After": "1"}), [stream_head(), chunk(b"{"), RESET]) as server:
     config = ClientConfig(host=server.url)
     ...
     assert [request.method for request in server.requests] == ["GET", "GET"]
 
-It listens on 127.0.0.1 alone, and speaks of nothing but what is in its script.
+It listens on 127.0.0.1 only and sends nothing but its script.
 """
 
 from __future__ import annotations
@@ -29,39 +29,39 @@ __all__ = [
     "Action",
     "ReceivedRequest",
     "ScriptedServer",
-    "answer",
     "chunk",
+    "respond",
     "stream_head",
 ]
 
-_LONGEST_HEAD = 2**20
+_MAX_HEAD = 2**20
 
 
 class Action(Enum):
-    """What a server can do other than send something."""
+    """An action of the server other than sending bytes."""
 
-    CLOSE = "close the connection in good order"
-    RESET = "break the connection"
-    HANG = "say nothing more until the client hangs up"
+    CLOSE = "close the connection cleanly"
+    RESET = "reset the connection"
+    HANG = "send nothing more until the client disconnects"
 
 
 CLOSE, RESET, HANG = Action.CLOSE, Action.RESET, Action.HANG
 
 Step = bytes | Action | asyncio.Event
-"""Something to send, something to do, or something that the test decides when to go on after."""
+"""Bytes to send, an action, or an event to wait for before going on."""
 Reply = Step | Sequence[Step]
 
 LAST_CHUNK = b"0\r\n\r\n"
 
 
-def answer(status: int = 200, body: bytes = b"", *, headers: Mapping[str, str] | None = None) -> bytes:
-    """A complete answer; JSON unless its headers say otherwise."""
-    said = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
-    return _head(status, said) + body
+def respond(status: int = 200, body: bytes = b"", *, headers: Mapping[str, str] | None = None) -> bytes:
+    """A complete response; JSON unless the headers say otherwise."""
+    fields = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
+    return _head(status, fields) + body
 
 
 def stream_head(status: int = 200, *, headers: Mapping[str, str] | None = None) -> bytes:
-    """The beginning of an answer that goes on in chunks."""
+    """The head of a chunked response."""
     return _head(status, {"Content-Type": "application/json", "Transfer-Encoding": "chunked", **(headers or {})})
 
 
@@ -78,20 +78,20 @@ def _head(status: int, headers: Mapping[str, str]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """One request as the client sent it; header names are in lower case."""
+    """One received request; header names are in lower case."""
 
     method: str
     target: str
     headers: Mapping[str, str]
     body: bytes
     connection: int
-    """Which of the connections it came over, the first being 1."""
+    """The number of its connection, starting at 1."""
     repeated: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Every value of every header, for those that come more than once."""
+    """All values of each header."""
 
 
 class ScriptedServer:
-    """Plays one reply after the other, one for each request over whichever connection, and keeps what it received."""
+    """Sends one scripted reply per request, over any connection, and records the requests."""
 
     def __init__(
         self,
@@ -100,14 +100,14 @@ class ScriptedServer:
         greeting: Reply = (),
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """`otherwise` is played when the replies have run out, and `greeting` when somebody connects."""
+        """`otherwise` is sent when the script is used up, `greeting` when a client connects."""
         self._replies: deque[Reply] = deque(replies)
-        self._otherwise = answer(500, b"the script is over") if otherwise is None else otherwise
+        self._otherwise = respond(500, b"the script is used up") if otherwise is None else otherwise
         self._greeting = greeting
         self._tls = tls
         self._server: asyncio.Server | None = None
-        self._talks: set[asyncio.Task[None]] = set()
-        self._news = asyncio.Condition()
+        self._handlers: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Condition()
         self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self.port = 0
@@ -118,67 +118,67 @@ class ScriptedServer:
 
     @property
     def open_connections(self) -> int:
-        return len(self._talks)
+        return len(self._handlers)
 
     def will(self, *replies: Reply) -> None:
-        """Add to the script."""
+        """Append to the script."""
         self._replies.extend(replies)
 
     async def wait_requests(self, count: int) -> None:
-        """Return when that many requests have come."""
-        async with self._news:
-            await self._news.wait_for(lambda: len(self.requests) >= count)
+        """Return when that many requests were received."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.requests) >= count)
 
     async def wait_connections(self, count: int) -> None:
-        """Return when that many connections have been made."""
-        async with self._news:
-            await self._news.wait_for(lambda: self.connections >= count)
+        """Return when that many connections were accepted."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.connections >= count)
 
     async def wait_all_closed(self) -> None:
-        """Return when no connection is left."""
-        async with self._news:
-            await self._news.wait_for(lambda: not self._talks)
+        """Return when all connections are closed."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self._handlers)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._welcome, "127.0.0.1", 0, limit=_LONGEST_HEAD)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_MAX_HEAD)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
-        for talk in list(self._talks):
-            talk.cancel()
-        await asyncio.gather(*self._talks, return_exceptions=True)
+        for handler in list(self._handlers):
+            handler.cancel()
+        await asyncio.gather(*self._handlers, return_exceptions=True)
         await self._server.wait_closed()
 
-    def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        talk = asyncio.create_task(self._talk(reader, writer, self.connections), name=f"talk {self.connections}")
-        self._talks.add(talk)
+        name = f"connection {self.connections}"
+        self._handlers.add(asyncio.create_task(self._handle(reader, writer, self.connections), name=name))
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
         try:
-            await self._tell()
+            await self._notify()
             if self._tls:
                 await writer.start_tls(self._tls)
             await self._play(self._greeting, reader, writer)
             while not writer.is_closing():
                 self.requests.append(await _read_request(reader, number))
-                await self._tell()
+                await self._notify()
                 await self._play(self._replies.popleft() if self._replies else self._otherwise, reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
-            pass  # the client hung up, or never wanted to talk
+            pass  # the client disconnected
         finally:
             writer.transport.abort()
             this = asyncio.current_task()
             assert this is not None
-            self._talks.discard(this)
-            await self._tell()
+            self._handlers.discard(this)
+            await self._notify()
 
-    async def _tell(self) -> None:
-        async with self._news:
-            self._news.notify_all()
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
 
     async def _play(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for step in _steps(reply):
@@ -205,7 +205,7 @@ def _steps(reply: Reply) -> Iterator[Step]:
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    # With no time to linger, the system says RST where it would say FIN.
+    # With a linger time of 0 the kernel sends RST instead of FIN.
     connection: socket.socket = writer.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()

@@ -1,4 +1,4 @@
-"""A source that says what a test tells it to say, for informers and reflectors without a server.
+"""A scripted ListerWatcher, for tests of informers and reflectors without a server.
 
 source = ScriptedSource(Pod)
 source.will_list([pod], resource_version="10")
@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from listwatch.api.statuses import status_from_error
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent, WatchEvent
@@ -26,50 +26,52 @@ __all__ = ["ScriptedSource", "ScriptedWatch"]
 
 T = TypeVar("T", bound=Object)
 
-_END = object()
+
+class _End:
+    """Ends a scripted watch."""
 
 
 class ScriptedWatch(Generic[T]):
-    """One watch, before and while it is read; what is said before it is opened is heard when it is."""
+    """One scripted watch. Events that are added before it is opened are delivered when it is."""
 
     def __init__(self, kind: type[T], *, error: Exception | None = None) -> None:
         self._kind = kind
         self._error = error
-        self._said: asyncio.Queue[Any] = asyncio.Queue()
+        self._script: asyncio.Queue[WatchEvent[T] | ErrorEvent | Exception | _End] = asyncio.Queue()
         self.opened = asyncio.Event()
         self.closed = asyncio.Event()
 
     def add(self, item: T) -> Self:
-        return self.say(AddedEvent(item))
+        return self.send(AddedEvent(item))
 
     def modify(self, item: T) -> Self:
-        return self.say(ModifiedEvent(item))
+        return self.send(ModifiedEvent(item))
 
     def delete(self, item: T) -> Self:
-        return self.say(DeletedEvent(item))
+        return self.send(DeletedEvent(item))
 
     def bookmark(self, resource_version: str, *, ends_initial_events: bool = False) -> Self:
-        metadata: dict[str, Any] = {"resourceVersion": resource_version}
+        metadata: dict[str, object] = {"resourceVersion": resource_version}
         if ends_initial_events:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-        return self.say(BookmarkEvent(self._kind.from_dict({"metadata": metadata})))
+        return self.send(BookmarkEvent(self._kind.from_dict({"metadata": metadata})))
 
     def fail(self, error: APIError) -> Self:
-        """Say ERROR in the stream, as a server does."""
-        return self.say(ErrorEvent(Unstructured.from_dict(status_from_error(error))))
+        """Add an ERROR event, as a server sends it."""
+        return self.send(ErrorEvent(Unstructured.from_dict(status_from_error(error))))
 
-    def say(self, event: WatchEvent[T] | ErrorEvent) -> Self:
-        self._said.put_nowait(event)
+    def send(self, event: WatchEvent[T] | ErrorEvent) -> Self:
+        self._script.put_nowait(event)
         return self
 
     def break_with(self, error: Exception) -> Self:
         """End the stream with an exception, as a lost connection does."""
-        self._said.put_nowait(error)
+        self._script.put_nowait(error)
         return self
 
     def end(self) -> Self:
-        """End the stream in good order."""
-        self._said.put_nowait(_END)
+        """End the stream cleanly."""
+        self._script.put_nowait(_End())
         return self
 
     async def __aenter__(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
@@ -82,16 +84,16 @@ class ScriptedWatch(Generic[T]):
         self.closed.set()
 
     async def _events(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
-        while (said := await self._said.get()) is not _END:
-            if isinstance(said, Exception):
-                raise said
-            yield said
+        while not isinstance(entry := await self._script.get(), _End):
+            if isinstance(entry, Exception):
+                raise entry
+            yield entry
 
 
 class ScriptedSource(Generic[T]):
-    """Answers lists and watches in the order in which the answers were given; with none left, it does not answer.
+    """Responds to lists and watches in the scripted order; when the script is used up, requests hang.
 
-    `requests` has the options of each list and watch, `("list", {...})`, in the order they came.
+    `requests` has each request as `("list", options)` or `("watch", options)`, in order.
     """
 
     def __init__(self, kind: type[T], *, supports_streaming: bool = False) -> None:
@@ -99,37 +101,37 @@ class ScriptedSource(Generic[T]):
         self._lists: deque[ObjectList[T] | Exception] = deque()
         self._watches: deque[ScriptedWatch[T]] = deque()
         self.supports_streaming = supports_streaming
-        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.requests: list[tuple[str, dict[str, object]]] = []
 
     def will_list(self, items: Iterable[T] = (), *, resource_version: str, continue_token: str = "") -> None:
-        """Answer a list with these."""
+        """Respond to the next list with these objects."""
         self._lists.append(
             ObjectList(items, metadata=ListMeta(resource_version=resource_version, continue_=continue_token))
         )
 
     def will_fail_list(self, error: Exception) -> None:
-        """Answer a list with an error."""
+        """Respond to the next list with an error."""
         self._lists.append(error)
 
     def will_watch(self) -> ScriptedWatch[T]:
-        """Answer a watch with what is said to the value returned."""
+        """Respond to the next watch with the returned script."""
         watch = ScriptedWatch(self._kind)
         self._watches.append(watch)
         return watch
 
     def will_fail_watch(self, error: Exception) -> None:
-        """Answer a watch with an error."""
+        """Respond to the next watch with an error."""
         self._watches.append(ScriptedWatch(self._kind, error=error))
 
-    async def list(self, **options: Any) -> ObjectList[T]:
+    async def list(self, **options: object) -> ObjectList[T]:
         self.requests.append(("list", options))
         if not self._lists:
             await asyncio.Event().wait()
-        answer = self._lists.popleft()
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        response = self._lists.popleft()
+        if isinstance(response, Exception):
+            raise response
+        return response
 
-    def watch(self, **options: Any) -> ScriptedWatch[T]:
+    def watch(self, **options: object) -> ScriptedWatch[T]:
         self.requests.append(("watch", options))
         return self._watches.popleft() if self._watches else ScriptedWatch(self._kind)

@@ -1,7 +1,4 @@
-"""A server for programs without an event loop: a thread of its own runs one for it.
-
-`api_server_thread` and `real_api_server_thread` say what the servers in it can do.
-"""
+"""Runs an asynchronous server in a thread with its own event loop."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ T = TypeVar("T")
 
 
 class ServerThread(Generic[S]):
-    """A server that any thread can use, with an event loop or without, between `start` and `stop`."""
+    """A server in its own thread, usable from any thread between `start` and `stop`."""
 
     def __init__(self, server: S) -> None:
         self._server = server
@@ -38,39 +35,39 @@ class ServerThread(Generic[S]):
         return f"<{self._server!r} in a thread>"
 
     def start(self) -> None:
-        """Return when it listens; raises what keeps it from that."""
+        """Start the thread and return when the server is ready; raise the error if it cannot start."""
         self._thread.start()
         self._started.result()
 
     def stop(self) -> None:
-        """Return when it is gone."""
+        """Stop the server and return when its thread has ended."""
         if self._thread.is_alive():
             self._started.result().call_soon_threadsafe(self._stopping.set)
             self._thread.join()
 
     def call(self, function: Callable[[S], T]) -> T:
-        """Run a function in the server's thread, which does nothing else meanwhile, and return what it returns."""
+        """Call a function in the thread of the server and return its result."""
 
         async def run() -> T:
             return function(self._server)
 
-        return self._finished(run())
+        return self._result_of(run())
 
     def await_call(self, function: Callable[[S], Awaitable[T]]) -> T:
-        """Run an async function in the server's thread, and return what it returns."""
+        """Call an async function in the thread of the server and return its result."""
 
         async def run() -> T:
             return await function(self._server)
 
-        return self._finished(run())
+        return self._result_of(run())
 
-    def _finished(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+    def _result_of(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._started.result()).result(timeout)
 
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
-        except BaseException as error:  # noqa: BLE001  # it is raised where the server was started
+        except BaseException as error:  # noqa: BLE001  # raised by `start`
             if not self._started.done():
                 self._started.set_exception(error)
 

@@ -13,7 +13,7 @@ from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.server import APIServer
-from listwatch.testing.scripted_server import LAST_CHUNK, answer, chunk, stream_head
+from listwatch.testing.scripted_server import LAST_CHUNK, chunk, respond, stream_head
 
 FULL = {
     "apiVersion": "v1",
@@ -65,7 +65,7 @@ async def test_pages_and_collections_work_as_for_whole_objects(client: ClientSet
 
 async def test_metadata_is_requested_and_plain_json_is_accepted():
     listed = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {}, "items": []}
-    replies = [answer(200, json.dumps(FULL).encode()), answer(200, json.dumps(listed).encode())]
+    replies = [respond(200, json.dumps(FULL).encode()), respond(200, json.dumps(listed).encode())]
     async with scripted(*replies, [stream_head(), LAST_CHUNK]) as (server, client):
         metadata = client.metadata.resource("v1", "ConfigMap", namespace="default")
         await metadata.get("a")
@@ -81,7 +81,7 @@ async def test_metadata_is_requested_and_plain_json_is_accepted():
 async def test_a_server_that_sends_whole_objects_is_accepted():
     listed = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"resourceVersion": "9"}, "items": [FULL, FULL]}
     event = json.dumps({"type": "ADDED", "object": FULL}).encode() + b"\n"
-    replies = [answer(200, json.dumps(FULL).encode()), answer(200, json.dumps(listed).encode())]
+    replies = [respond(200, json.dumps(FULL).encode()), respond(200, json.dumps(listed).encode())]
     async with scripted(*replies, [stream_head(), chunk(event), LAST_CHUNK]) as (_, client):
         metadata = client.metadata.resource("v1", "ConfigMap", namespace="default")
         one = await metadata.get("a")
@@ -95,7 +95,7 @@ async def test_a_server_that_sends_whole_objects_is_accepted():
 
 @pytest.mark.parametrize("body", [b'{"kind":"Thing"}', b'{"metadata":{}}', b'{"metadata":{"labels":{}}}'])
 async def test_a_response_without_metadata_is_an_error(body: bytes):
-    async with scripted(answer(200, body)) as (_, client):
+    async with scripted(respond(200, body)) as (_, client):
         with pytest.raises(DecodeError, match="not the metadata of an object"):
             await client.metadata.resource("v1", "ConfigMap", namespace="default").get("a")
 

@@ -40,7 +40,7 @@ from listwatch.models.meta_v1 import LabelSelector
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object, lazy
 from listwatch.server import APIServer
-from listwatch.testing.scripted_server import LAST_CHUNK, ScriptedServer, answer, chunk, stream_head
+from listwatch.testing.scripted_server import LAST_CHUNK, ScriptedServer, chunk, respond, stream_head
 
 TEXT = {"Content-Type": "text/plain"}
 
@@ -247,7 +247,7 @@ class Widget(Object, resource=Resource("example.com", "v1", "Widget", "widgets")
 
 async def test_a_custom_kind_gets_a_merge_patch_by_default():
     body = b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":2}}'
-    async with scripted(answer(200, body)) as (server, client):
+    async with scripted(respond(200, body)) as (server, client):
         widget = await client.resource(Widget, namespace="default").patch("a", {"spec": {"size": 2}})
     [sent] = server.requests
     assert widget.spec == {"size": 2}
@@ -257,7 +257,7 @@ async def test_a_custom_kind_gets_a_merge_patch_by_default():
 
 async def test_apply_sends_an_apply_patch():
     body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}'
-    async with scripted(otherwise=answer(200, body)) as (server, client):
+    async with scripted(otherwise=respond(200, body)) as (server, client):
         maps = client.core_v1.configmaps("default")
         await maps.apply(
             config_map("a", x="1"), field_manager="me", force=True, dry_run=True, field_validation="Strict"
@@ -317,7 +317,7 @@ async def test_delete_collection_deletes_the_selected_objects(
 
 
 async def test_delete_options_are_sent_in_the_body():
-    success = answer(200, b'{"kind":"Status","apiVersion":"v1","status":"Success"}')
+    success = respond(200, b'{"kind":"Status","apiVersion":"v1","status":"Success"}')
     async with scripted(otherwise=success) as (server, client):
         jobs = client.batch_v1.jobs("default")
         await jobs.delete(
@@ -424,7 +424,7 @@ async def test_an_exact_version_is_listed(server: APIServer, config_maps: Resour
 
 
 async def test_a_response_that_is_not_a_list_is_an_error():
-    async with scripted(answer(200, b'{"kind":"ConfigMap","metadata":{}}')) as (_, client):
+    async with scripted(respond(200, b'{"kind":"ConfigMap","metadata":{}}')) as (_, client):
         with pytest.raises(DecodeError, match="expected a list, got ConfigMap without items"):
             await client.core_v1.configmaps().list()
 
@@ -547,7 +547,7 @@ async def test_a_token_of_a_service_account_is_created(client: ClientSet):
 
 async def test_a_token_may_be_bound_to_an_object():
     made = b'{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{"token":"t"}}'
-    async with scripted(answer(201, made)) as (server, client):
+    async with scripted(respond(201, made)) as (server, client):
         owner = Pod(metadata=ObjectMeta(name="web-0", uid="u"))
         await client.core_v1.serviceaccounts("default").create_token("robot", bound_object_ref=owner)
     [sent] = server.requests
@@ -588,7 +588,7 @@ async def logging_pods() -> AsyncIterator[tuple[ScriptedServer, ResourceClient[P
 
 async def test_a_log_is_decoded_as_text(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
     server, pods = logging_pods
-    server.will(answer(200, b"one\n  two\n\nthree\xff", headers=TEXT))
+    server.will(respond(200, b"one\n  two\n\nthree\xff", headers=TEXT))
     text = await pods.logs(
         "web-0",
         container="main",
@@ -631,7 +631,7 @@ async def test_a_log_starts_at_a_time_or_some_seconds_ago(
     logging_pods: tuple[ScriptedServer, ResourceClient[Pod]], options: dict[str, Any], parameter: str
 ):
     server, pods = logging_pods
-    server.will(answer(200, headers=TEXT))
+    server.will(respond(200, headers=TEXT))
     await pods.logs("web-0", **options)
     assert server.requests[0].target.partition("?")[2] == parameter
 
@@ -663,7 +663,7 @@ async def test_a_followed_log_is_read_line_by_line(logging_pods: tuple[ScriptedS
 async def test_a_missing_log_raises(logging_pods: tuple[ScriptedServer, ResourceClient[Pod]]):
     server, pods = logging_pods
     status = {"kind": "Status", "reason": "NotFound", "code": 404, "status": "Failure", "message": "no such pod"}
-    server.will(answer(404, json.dumps(status).encode()), answer(404, json.dumps(status).encode()))
+    server.will(respond(404, json.dumps(status).encode()), respond(404, json.dumps(status).encode()))
     with pytest.raises(NotFoundError, match="no such pod"):
         await pods.logs("web-0")
     with pytest.raises(NotFoundError, match="no such pod"):
@@ -676,14 +676,14 @@ async def test_a_missing_log_raises(logging_pods: tuple[ScriptedServer, Resource
 
 async def test_an_object_of_another_kind_is_an_error():
     secret = b'{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"}}'
-    async with scripted(answer(200, secret)) as (_, client):
+    async with scripted(respond(200, secret)) as (_, client):
         with pytest.raises(DecodeError, match="the answer is a Secret of v1"):
             await client.core_v1.configmaps("default").get("a")
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b"[]"])
 async def test_an_undecodable_response_to_a_deletion_is_an_error(body: bytes):
-    async with scripted(answer(200, body)) as (_, client):
+    async with scripted(respond(200, body)) as (_, client):
         deletion = client.core_v1.configmaps("default").delete("a")
         if not body:
             assert await deletion is None

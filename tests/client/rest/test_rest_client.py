@@ -41,8 +41,8 @@ from listwatch.testing.scripted_server import (
     RESET,
     Reply,
     ScriptedServer,
-    answer,
     chunk,
+    respond,
     stream_head,
 )
 
@@ -50,7 +50,7 @@ POD = b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","namespace":"
 
 
 def again(status: int = 429, seconds: int = 1) -> bytes:
-    return answer(status, b"{}", headers={"Retry-After": str(seconds)})
+    return respond(status, b"{}", headers={"Retry-After": str(seconds)})
 
 
 def client(server: ScriptedServer, clock: InstantClock | None = None, **options: Any) -> RESTClient:
@@ -68,7 +68,7 @@ async def other_turns() -> None:
 
 
 async def test_a_pod_is_read_as_a_pod():
-    async with ScriptedServer(answer(200, POD)) as server, client(server) as rest:
+    async with ScriptedServer(respond(200, POD)) as server, client(server) as rest:
         pod = (await rest.get().namespace("default").resource("pods").name("web-0").do()).into(Pod)
     assert isinstance(pod, Pod)
     assert (pod.name, pod.spec.node_name) == ("web-0", "n1")
@@ -80,7 +80,7 @@ async def test_an_answer_can_be_read_in_many_ways():
     items = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[%s]}' % POD
     resources = b'{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","verbs":["get"]}]}'
     async with (
-        ScriptedServer(answer(201, POD), answer(200, items), answer(200, resources)) as server,
+        ScriptedServer(respond(201, POD), respond(200, items), respond(200, resources)) as server,
         client(server) as rest,
     ):
         created = await rest.post().namespace("default").resource("pods").body({}).do()
@@ -100,15 +100,23 @@ async def test_an_answer_can_be_read_in_many_ways():
 @pytest.mark.parametrize(
     ("reply", "kind", "message"),
     [
-        (answer(200, POD), ConfigMap, "GET /api/v1 as ConfigMap: the answer is a Pod of v1"),
-        (answer(200, b'{"kind":"Status","status":"Success"}'), Pod, "the answer is a Status of no version"),
-        (answer(200), Pod, r"the answer \(status 200\) is empty"),
-        (answer(200), dict, "is empty"),
-        (answer(200), PodList, "is empty"),
-        (answer(200, POD), PodList, "got Pod without items"),
-        (answer(200, b"<html>", headers={"Content-Type": "text/html"}), Pod, "the server says that it is text/html"),
-        (answer(200, b"<html>", headers={"Content-Type": "text/html"}), dict, "the server says that it is text/html"),
-        (answer(200, POD[:-3]), Pod, "truncated"),
+        (respond(200, POD), ConfigMap, "GET /api/v1 as ConfigMap: the answer is a Pod of v1"),
+        (respond(200, b'{"kind":"Status","status":"Success"}'), Pod, "the answer is a Status of no version"),
+        (respond(200), Pod, r"the answer \(status 200\) is empty"),
+        (respond(200), dict, "is empty"),
+        (respond(200), PodList, "is empty"),
+        (respond(200, POD), PodList, "got Pod without items"),
+        (
+            respond(200, b"<html>", headers={"Content-Type": "text/html"}),
+            Pod,
+            "the server says that it is text/html",
+        ),
+        (
+            respond(200, b"<html>", headers={"Content-Type": "text/html"}),
+            dict,
+            "the server says that it is text/html",
+        ),
+        (respond(200, POD[:-3]), Pod, "truncated"),
     ],
 )
 async def test_an_answer_of_another_kind_is_refused(reply: Reply, kind: type[Any], message: str):
@@ -119,7 +127,7 @@ async def test_an_answer_of_another_kind_is_refused(reply: Reply, kind: type[Any
 
 
 async def test_an_answer_is_read_only_as_something_known():
-    async with ScriptedServer(answer(200, POD)) as server, client(server) as rest:
+    async with ScriptedServer(respond(200, POD)) as server, client(server) as rest:
         result = await rest.get().do()
     with pytest.raises(UsageError, match="cannot be read as <class 'int'>"):
         result.into(int)
@@ -127,7 +135,10 @@ async def test_an_answer_is_read_only_as_something_known():
 
 async def test_a_refusal_is_raised_with_what_was_being_done():
     status = b'{"kind":"Status","status":"Failure","message":"pods \\"a\\" not found","reason":"NotFound","code":404}'
-    async with ScriptedServer(answer(404, status, headers={"Audit-Id": "id-7"})) as server, client(server) as rest:
+    async with (
+        ScriptedServer(respond(404, status, headers={"Audit-Id": "id-7"})) as server,
+        client(server) as rest,
+    ):
         with pytest.raises(NotFoundError) as caught:
             await rest.get().namespace("x").resource("pods").name("a").param("b", "c").do()
     assert str(caught.value) == 'GET /api/v1/namespaces/x/pods/a: pods "a" not found (NotFound, 404)'
@@ -136,14 +147,14 @@ async def test_a_refusal_is_raised_with_what_was_being_done():
 
 async def test_raw_bytes_are_what_came():
     async with (
-        ScriptedServer(answer(200, b"ok", headers={"Content-Type": "text/plain"})) as server,
+        ScriptedServer(respond(200, b"ok", headers={"Content-Type": "text/plain"})) as server,
         client(server) as rest,
     ):
         assert await rest.get().abs_path("/healthz").do_raw() == b"ok"
 
 
 async def test_a_request_can_be_sent_more_than_once():
-    async with ScriptedServer(otherwise=answer(200, POD)) as server, client(server) as rest:
+    async with ScriptedServer(otherwise=respond(200, POD)) as server, client(server) as rest:
         request = rest.get().resource("pods")
         await request.do()
         await request.do()
@@ -154,8 +165,8 @@ async def test_warnings_reach_the_handler_and_the_result():
     heard: list[ServerWarning] = []
     headers = {"Warning": '299 - "deprecated", 199 - "other"'}
     replies = [
-        answer(200, POD, headers=headers),
-        answer(404, headers=headers),
+        respond(200, POD, headers=headers),
+        respond(404, headers=headers),
         [stream_head(headers=headers), LAST_CHUNK],
     ]
     async with ScriptedServer(*replies) as server, client(server, warning_handler=heard.append) as rest:
@@ -191,18 +202,18 @@ CONDITIONS: list[tuple[str, list[str], Reply, set[str]]] = [
     ("429 with a time", VERBS, again(429, 0), ALWAYS),
     ("503 with a time", VERBS, again(503, 0), ALWAYS),
     ("500 with a time", VERBS, again(500, 5), ALWAYS),
-    ("500 without a time", VERBS, answer(500), NEVER),
-    ("429 without a time", VERBS, answer(429), NEVER),
-    ("503 with a date", VERBS, answer(503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}), NEVER),
+    ("500 without a time", VERBS, respond(500), NEVER),
+    ("429 without a time", VERBS, respond(429), NEVER),
+    ("503 with a date", VERBS, respond(503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}), NEVER),
     ("reset", ["GET"], RESET, NOT_STREAMS),
     ("closed before the answer", ["GET"], CLOSE, NOT_STREAMS),
     ("closed in the head", ["GET"], NO_ANSWER_HEAD, NOT_STREAMS),
     ("reset", ["POST", "PUT", "DELETE", "PATCH"], RESET, {"watch"}),
     ("closed before the answer", ["POST", "PUT", "DELETE", "PATCH"], CLOSE, {"watch"}),
     ("no HTTP", VERBS, [b"nonsense\r\n\r\n", CLOSE], NEVER),
-    ("200", VERBS, answer(200, b""), NEVER),
-    ("301 with a time", VERBS, answer(301, headers={"Retry-After": "0"}), NEVER),
-    ("404 with a time", VERBS, answer(404, headers={"Retry-After": "0"}), NEVER),
+    ("200", VERBS, respond(200, b""), NEVER),
+    ("301 with a time", VERBS, respond(301, headers={"Retry-After": "0"}), NEVER),
+    ("404 with a time", VERBS, respond(404, headers={"Retry-After": "0"}), NEVER),
 ]
 
 
@@ -254,7 +265,7 @@ async def test_a_storm_of_refusals_is_given_up_after_so_many_tries(retries: int 
 async def test_the_answer_after_a_storm_is_as_good_as_any(mode: str):
     clock = InstantClock()
     event = b'{"type":"ADDED","object":%s}\n' % POD
-    replies = [again(429, 3), again(503, 1), again(500, 0), answer(200, event)]
+    replies = [again(429, 3), again(503, 1), again(500, 0), respond(200, event)]
     async with ScriptedServer(*replies) as server, client(server, clock) as rest:
         got = await MODES[mode](rest.get().resource("pods"))
         statistics = rest.statistics()
@@ -266,7 +277,7 @@ async def test_the_answer_after_a_storm_is_as_good_as_any(mode: str):
 
 async def test_lost_connections_are_made_up_for_when_something_is_read():
     clock = InstantClock()
-    replies = [RESET, CLOSE, [answer(200, POD)[:-5], CLOSE], answer(200, POD)]
+    replies = [RESET, CLOSE, [respond(200, POD)[:-5], CLOSE], respond(200, POD)]
     async with ScriptedServer(*replies) as server, client(server, clock) as rest:
         result = await rest.get().resource("pods").do()
         assert rest.statistics().failures == 3
@@ -292,7 +303,7 @@ async def test_the_same_error_again_is_told_once():
 
 async def test_retries_are_logged(caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.INFO, "listwatch")
-    async with ScriptedServer(again(429, 2), answer(200, POD)) as server, client(server, token="c4n4ry") as rest:
+    async with ScriptedServer(again(429, 2), respond(200, POD)) as server, client(server, token="c4n4ry") as rest:
         await rest.get().resource("pods").do()
     [record] = caplog.records
     assert record.getMessage() == "GET /api/v1/pods: the server answered 429; trying again in 2 s, 9 more times at most"
@@ -300,7 +311,7 @@ async def test_retries_are_logged(caplog: pytest.LogCaptureFixture):
 
 async def test_many_requests_are_retried_side_by_side():
     replies: list[Reply] = [again(429, 1)] * 30
-    async with ScriptedServer(*replies, otherwise=answer(200, POD)) as server, client(server) as rest:
+    async with ScriptedServer(*replies, otherwise=respond(200, POD)) as server, client(server) as rest:
         results = await asyncio.gather(*(rest.get().resource("pods").do() for _ in range(20)))
     assert {result.raw for result in results} == {POD}
     assert len(server.requests) == 50
@@ -384,7 +395,7 @@ class CountingLimiter:
 @pytest.mark.parametrize(("mode", "tokens"), [("do", 3), ("do_raw", 3), ("stream", 3), ("watch", 2)])
 async def test_every_try_takes_a_token_but_the_first_of_a_watch(mode: str, tokens: int):
     limiter = CountingLimiter()
-    async with ScriptedServer(again(), again(), answer(200, b"")) as server:
+    async with ScriptedServer(again(), again(), respond(200, b"")) as server:
         config = ClientConfig(host=server.url)
         async with RESTClient(
             config, clock=InstantClock(), transport=AiohttpTransport(config), rate_limiter=limiter
@@ -395,7 +406,10 @@ async def test_every_try_takes_a_token_but_the_first_of_a_watch(mode: str, token
 
 async def test_the_config_limits_the_pace_of_all_group_versions_together():
     clock = InstantClock()
-    async with ScriptedServer(otherwise=answer(200, POD)) as server, client(server, clock, qps=2, burst=1) as rest:
+    async with (
+        ScriptedServer(otherwise=respond(200, POD)) as server,
+        client(server, clock, qps=2, burst=1) as rest,
+    ):
         apps = rest.for_group_version("apps/v1")
         await rest.get().do()
         await apps.get().do()
@@ -408,7 +422,7 @@ async def test_the_config_limits_the_pace_of_all_group_versions_together():
 
 async def test_there_is_no_limit_unless_it_is_asked_for():
     clock = InstantClock()
-    async with ScriptedServer(otherwise=answer(200, POD)) as server, client(server, clock) as rest:
+    async with ScriptedServer(otherwise=respond(200, POD)) as server, client(server, clock) as rest:
         for _ in range(30):
             await rest.get().do()
     assert clock.slept == []
@@ -416,7 +430,7 @@ async def test_there_is_no_limit_unless_it_is_asked_for():
 
 async def test_long_waits_for_the_limit_are_logged_now_and_then(caplog: pytest.LogCaptureFixture):
     clock, limiter = InstantClock(), CountingLimiter(waited=1.5)
-    async with ScriptedServer(otherwise=answer(200, POD)) as server:
+    async with ScriptedServer(otherwise=respond(200, POD)) as server:
         config = ClientConfig(host=server.url)
         async with RESTClient(config, clock=clock, transport=AiohttpTransport(config), rate_limiter=limiter) as rest:
             for pause in (0, 9, 0.9, 0.1):
@@ -453,7 +467,7 @@ async def test_a_log_is_read_as_it_grows():
 
 
 async def test_a_stream_asks_when_it_is_first_read():
-    async with ScriptedServer(answer(200, b"abc")) as server, client(server) as rest:
+    async with ScriptedServer(respond(200, b"abc")) as server, client(server) as rest:
         stream = rest.get().stream()
         assert repr(stream) == "<ByteStream, not open yet>"
         assert server.requests == []
@@ -463,7 +477,10 @@ async def test_a_stream_asks_when_it_is_first_read():
 
 async def test_a_stream_that_is_refused_raises_when_it_is_entered():
     body = b'{"kind":"Status","status":"Failure","code":400,"message":"a container name must be specified"}'
-    async with ScriptedServer(answer(400, body), answer(401), answer(500)) as server, client(server) as rest:
+    async with (
+        ScriptedServer(respond(400, body), respond(401), respond(500)) as server,
+        client(server) as rest,
+    ):
         with pytest.raises(APIError, match="a container name must be specified"):
             async with rest.get().stream():
                 pass
@@ -500,7 +517,7 @@ async def test_a_stream_that_is_closed_while_it_opens_never_opens():
 
 
 async def test_a_stream_that_is_cancelled_while_it_opens_is_asked_for_again_when_it_is_read():
-    async with ScriptedServer(HANG, answer(200, b"abc")) as server, client(server) as rest:
+    async with ScriptedServer(HANG, respond(200, b"abc")) as server, client(server) as rest:
         stream = rest.get().stream()
         opening = asyncio.create_task(stream.open())
         await server.wait_requests(1)
@@ -544,7 +561,7 @@ async def test_silence_on_a_stream_is_an_error_only_if_that_is_asked_for():
 
 
 async def test_a_stream_is_not_read_after_it_was_closed():
-    async with ScriptedServer(answer(200, b"abc")) as server, client(server) as rest:
+    async with ScriptedServer(respond(200, b"abc")) as server, client(server) as rest:
         stream = rest.get().stream()
         await stream.aclose()
         assert await stream.read() == b""
@@ -556,7 +573,7 @@ async def test_a_stream_is_not_read_after_it_was_closed():
 
 
 async def test_a_client_for_another_group_version_lives_as_long_as_the_first():
-    async with ScriptedServer(otherwise=answer(200, POD)) as server:
+    async with ScriptedServer(otherwise=respond(200, POD)) as server:
         rest = client(server)
         apps = rest.for_group_version("apps/v1")
         await apps.get().resource("deployments").do()
@@ -578,7 +595,7 @@ async def test_a_client_is_made_without_an_event_loop_and_closed_without_use():
     assert rest.statistics().requests == 0
 
 
-@pytest.mark.parametrize("reply", [HANG, [answer(200, POD)[:-1], HANG], again(seconds=3600)], ids=["0", "1/2", "429"])
+@pytest.mark.parametrize("reply", [HANG, [respond(200, POD)[:-1], HANG], again(seconds=3600)], ids=["0", "1/2", "429"])
 async def test_closing_a_client_ends_its_requests_at_once(reply: Reply):
     async with ScriptedServer(reply) as server:
         config = ClientConfig(host=server.url, timeout=None)
@@ -629,7 +646,7 @@ async def test_closing_a_client_ends_who_waits_for_its_own_limit():
 
 
 async def test_a_forbidden_answer_is_not_a_broken_client():
-    async with ScriptedServer(answer(403), answer(200, POD)) as server, client(server) as rest:
+    async with ScriptedServer(respond(403), respond(200, POD)) as server, client(server) as rest:
         with pytest.raises(ForbiddenError):
             await rest.get().do()
         assert (await rest.get().do()).raw == POD

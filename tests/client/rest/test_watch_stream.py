@@ -40,8 +40,8 @@ from listwatch.testing.scripted_server import (
     RESET,
     Reply,
     ScriptedServer,
-    answer,
     chunk,
+    respond,
     stream_head,
 )
 
@@ -101,7 +101,7 @@ async def test_without_a_type_objects_are_read_as_mappings():
 @pytest.mark.parametrize(
     "reply",
     [
-        answer(200, event("ADDED", "x") + event("ADDED", "y")),
+        respond(200, event("ADDED", "x") + event("ADDED", "y")),
         [b"HTTP/1.1 200 OK\r\n\r\n" + event("ADDED", "x") + event("ADDED", "y"), CLOSE],
         [b"HTTP/1.1 200 OK\r\n\r\n" + event("ADDED", "x") + event("ADDED", "y").strip(), CLOSE],
         [stream_head(), chunk(b"\n\r\n" + event("ADDED", "x") + b"\n  \n" + event("ADDED", "y")), LAST_CHUNK],
@@ -500,12 +500,12 @@ async def test_who_reads_a_watch_that_another_task_reads_does_not_take_it_away()
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (answer(403, b'{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}'), ForbiddenError),
-        (answer(403), ForbiddenError),
-        (answer(410, msgspec.json.encode(GONE)), ExpiredError),
-        (answer(302, headers={"Location": "http://elsewhere.example/"}), APIError),
-        (answer(200, b"<html>", headers={"Content-Type": "text/html"}), ProtocolError),
-        (answer(200, b"k8s", headers={"Content-Type": "application/vnd.kubernetes.protobuf"}), ProtocolError),
+        (respond(403, b'{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}'), ForbiddenError),
+        (respond(403), ForbiddenError),
+        (respond(410, msgspec.json.encode(GONE)), ExpiredError),
+        (respond(302, headers={"Location": "http://elsewhere.example/"}), APIError),
+        (respond(200, b"<html>", headers={"Content-Type": "text/html"}), ProtocolError),
+        (respond(200, b"k8s", headers={"Content-Type": "application/vnd.kubernetes.protobuf"}), ProtocolError),
     ],
 )
 async def test_a_watch_that_is_refused_raises_when_it_is_entered(reply: Reply, error: type[Exception]):
@@ -535,7 +535,7 @@ async def test_a_server_that_is_slow_to_begin_is_asked_again():
     clock = VirtualClock()
     event_ = event("ADDED", "x")
     async with (
-        ScriptedServer(HANG, answer(200, event_)) as server,
+        ScriptedServer(HANG, respond(200, event_)) as server,
         RESTClient(ClientConfig(host=server.url), clock=clock) as rest,
     ):
         looping = asyncio.create_task(all_of(watch(rest)))
@@ -555,8 +555,8 @@ async def test_a_refused_connection_is_raised():
 async def test_a_watch_begins_once_the_server_has_calmed_down(caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.INFO, "listwatch")
     clock = InstantClock()
-    storm = [answer(429, headers={"Retry-After": "2"})] * 3
-    async with ScriptedServer(*storm, answer(200, event("ADDED", "x"))) as server, client(server, clock) as rest:
+    storm = [respond(429, headers={"Retry-After": "2"})] * 3
+    async with ScriptedServer(*storm, respond(200, event("ADDED", "x"))) as server, client(server, clock) as rest:
         assert await all_of(watch(rest)) == [("ADDED", "x")]
     assert clock.slept == [2.0, 2.0, 2.0]
     assert server.connections == 1

@@ -40,8 +40,8 @@ from listwatch.testing.scripted_server import (
     RESET,
     Reply,
     ScriptedServer,
-    answer,
     chunk,
+    respond,
     stream_head,
 )
 
@@ -95,7 +95,7 @@ async def other_turns() -> None:
 
 
 async def test_a_request_says_who_asks_for_what(connect: Connect):
-    async with ScriptedServer(answer(200, b"{}")) as server:
+    async with ScriptedServer(respond(200, b"{}")) as server:
         transport = connect(server.url + "/prefix/", token=CANARY)
         request = HTTPRequest("POST", "/api/v1/pods?dryRun=All", {"Content-Type": "application/json"}, b'{"a":1}')
         response = await transport.send(request, timeout=60)
@@ -111,13 +111,13 @@ async def test_a_request_says_who_asks_for_what(connect: Connect):
 
 
 async def test_a_request_without_a_body_has_no_content_type(connect: Connect):
-    async with ScriptedServer(answer()) as server:
+    async with ScriptedServer(respond()) as server:
         await connect(server.url).send(get(), timeout=60)
     assert not server.requests[0].headers.keys() & {"content-type", "content-length", "transfer-encoding"}
 
 
 async def test_streams_are_not_compressed_unless_that_is_asked_for(connect: Connect):
-    async with ScriptedServer(answer(), answer()) as server:
+    async with ScriptedServer(respond(), respond()) as server:
         transport = connect(server.url)
         await read_all(await transport.open_stream(get(), timeout=60))
         await read_all(await transport.open_stream(get(Accept_Encoding="gzip"), timeout=60))
@@ -125,20 +125,20 @@ async def test_streams_are_not_compressed_unless_that_is_asked_for(connect: Conn
 
 
 async def test_compression_can_be_switched_off(connect: Connect):
-    async with ScriptedServer(answer()) as server:
+    async with ScriptedServer(respond()) as server:
         await connect(server.url, disable_compression=True).send(get(), timeout=60)
     assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
 async def test_another_user_agent_can_be_given(connect: Connect):
-    async with ScriptedServer(answer()) as server:
+    async with ScriptedServer(respond()) as server:
         await connect(server.url, user_agent="my-operator/2").send(get(), timeout=60)
     assert server.requests[0].headers["user-agent"] == "my-operator/2"
 
 
 async def test_impersonation_names_every_group_and_extra_value(connect: Connect):
     who = Impersonation(user="jane", uid="7", groups=("a", "b"), extra={"scopes/x": ("read", "write")})
-    async with ScriptedServer(answer()) as server:
+    async with ScriptedServer(respond()) as server:
         await connect(server.url, impersonate=who).send(get(), timeout=60)
     said = {name: values for name, values in server.requests[0].repeated.items() if name.startswith("impersonate-")}
     assert said == {
@@ -150,7 +150,7 @@ async def test_impersonation_names_every_group_and_extra_value(connect: Connect)
 
 
 async def test_what_a_request_says_of_itself_comes_before_what_the_config_says(connect: Connect):
-    async with ScriptedServer(answer()) as server:
+    async with ScriptedServer(respond()) as server:
         transport = connect(server.url, token="t", impersonate=Impersonation(user="jane", groups=("a",)))
         own = get(Authorization="Bearer mine", Impersonate_User="joe", User_Agent="me")
         await transport.send(own, timeout=60)
@@ -163,7 +163,7 @@ async def test_what_a_request_says_of_itself_comes_before_what_the_config_says(c
 
 @pytest.mark.parametrize("status", [200, 401])
 async def test_no_plugin_is_run_for_who_brings_credentials(connect: Connect, status: int):
-    async with ScriptedServer(answer(status)) as server:
+    async with ScriptedServer(respond(status)) as server:
         transport = connect(server.url, exec=ExecConfig(command="/there/is/no/such/plugin"))
         assert (await transport.send(get(Authorization="Bearer mine"), timeout=60)).status == status
         with pytest.raises(CredentialError):
@@ -173,7 +173,7 @@ async def test_no_plugin_is_run_for_who_brings_credentials(connect: Connect, sta
 
 async def test_a_body_of_megabytes_is_sent_whole(connect: Connect):
     body = b"x" * (3 * 2**20)
-    async with ScriptedServer(answer()) as server:
+    async with ScriptedServer(respond()) as server:
         await connect(server.url).send(HTTPRequest("PUT", "/", {}, body), timeout=60)
     assert server.requests[0].body == body
 
@@ -186,16 +186,16 @@ BODY = b'{"kind":"PodList","items":[%s]}' % (b"x" * 5000)
 @pytest.mark.parametrize(
     "reply",
     [
-        answer(200, BODY),
-        [answer(200, BODY)[:40], answer(200, BODY)[40:]],
+        respond(200, BODY),
+        [respond(200, BODY)[:40], respond(200, BODY)[40:]],
         [stream_head(), chunk(BODY), LAST_CHUNK],
         [stream_head(), *(chunk(BODY[i : i + 100]) for i in range(0, len(BODY), 100)), LAST_CHUNK],
         [b"HTTP/1.1 200 OK\r\n\r\n", BODY, CLOSE],
         [b"HTTP/1.0 200 OK\r\n\r\n", BODY, CLOSE],
-        [answer(200, BODY, headers={"Connection": "close"}), CLOSE],
-        answer(200, gzip.compress(BODY), headers={"Content-Encoding": "gzip"}),
-        answer(200, gzip.compress(BODY[:9]) + gzip.compress(BODY[9:]), headers={"Content-Encoding": "gzip"}),
-        b"HTTP/1.1 100 Continue\r\n\r\n" + answer(200, BODY),
+        [respond(200, BODY, headers={"Connection": "close"}), CLOSE],
+        respond(200, gzip.compress(BODY), headers={"Content-Encoding": "gzip"}),
+        respond(200, gzip.compress(BODY[:9]) + gzip.compress(BODY[9:]), headers={"Content-Encoding": "gzip"}),
+        b"HTTP/1.1 100 Continue\r\n\r\n" + respond(200, BODY),
     ],
     ids=["length", "two parts", "chunked", "many chunks", "until close", "1.0", "then close", "gzip", "members", "100"],
 )
@@ -249,7 +249,7 @@ async def test_an_answer_that_says_no_is_read_whole_even_where_a_stream_was_aske
 
 
 async def test_headers_of_tens_of_kilobytes_are_read(connect: Connect):
-    async with ScriptedServer(answer(200, b"{}", headers={"X-Long": "x" * 60_000})) as server:
+    async with ScriptedServer(respond(200, b"{}", headers={"X-Long": "x" * 60_000})) as server:
         response = await connect(server.url).send(get(), timeout=60)
     assert len(response.headers["X-Long"]) == 60_000
 
@@ -264,22 +264,22 @@ async def test_headers_of_tens_of_kilobytes_are_read(connect: Connect):
         (RESET, ConnectionLostError, "reset"),
         ([b"HTTP/1.1 200 OK\r\nContent-Le", CLOSE], ConnectionLostError, "without a response"),
         ([b"HTTP/1.1 200 OK\r\nContent-Le", RESET], ConnectionLostError, "reset"),
-        ([answer(200, BODY)[:-1], CLOSE], ConnectionLostError, "in the middle of the response"),
-        ([answer(200, BODY)[:-1], RESET], ConnectionLostError, "in the middle of the response"),
+        ([respond(200, BODY)[:-1], CLOSE], ConnectionLostError, "in the middle of the response"),
+        ([respond(200, BODY)[:-1], RESET], ConnectionLostError, "in the middle of the response"),
         ([stream_head(), chunk(BODY)[:-20], CLOSE], ConnectionLostError, "in the middle of the response"),
         ([stream_head(), chunk(BODY), CLOSE], ConnectionLostError, "in the middle of the response"),
         ([stream_head(), chunk(BODY), RESET], ConnectionLostError, "in the middle of the response"),
         (
-            answer(200, gzip.compress(BODY, mtime=0)[:-9], headers={"Content-Encoding": "gzip"}),
+            respond(200, gzip.compress(BODY, mtime=0)[:-9], headers={"Content-Encoding": "gzip"}),
             ConnectionLostError,
             "is truncated",
         ),
-        (answer(200, BODY, headers={"Content-Encoding": "gzip"}), ProtocolError, "is not gzip"),
-        (answer(200, BODY, headers={"Content-Encoding": "br"}), ProtocolError, "Content-Encoding 'br'"),
+        (respond(200, BODY, headers={"Content-Encoding": "gzip"}), ProtocolError, "is not gzip"),
+        (respond(200, BODY, headers={"Content-Encoding": "br"}), ProtocolError, "Content-Encoding 'br'"),
         ([b"SSH-2.0-OpenSSH_9.6\r\n\r\n", CLOSE], ProtocolError, "not valid HTTP"),
         ([b"HTTP/1.1 2OO OK\r\n\r\n", CLOSE], ProtocolError, "not valid HTTP"),
         ([stream_head(), b"nonsense\r\n", CLOSE], ProtocolError, "not valid HTTP"),
-        (answer(200, b"{}", headers={"X-Enormous": "x" * 300_000}), ProtocolError, "not valid HTTP"),
+        (respond(200, b"{}", headers={"X-Enormous": "x" * 300_000}), ProtocolError, "not valid HTTP"),
     ],
 )
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
@@ -313,7 +313,7 @@ async def ask(transport: AiohttpTransport, *, is_stream: bool) -> None:
 
 
 async def test_nothing_is_sent_twice_behind_our_back(connect: Connect):
-    async with ScriptedServer(answer(200, b"{}"), CLOSE, otherwise=answer(200, b"{}")) as server:
+    async with ScriptedServer(respond(200, b"{}"), CLOSE, otherwise=respond(200, b"{}")) as server:
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
         with pytest.raises(ConnectionLostError):
@@ -345,7 +345,7 @@ async def test_a_name_that_nobody_knows_is_a_connect_error(connect: Connect):
 
 @pytest.mark.parametrize(
     "reply",
-    [HANG, [b"HTTP/1.1 200 OK\r\n", HANG], [answer(200, BODY)[:-1], HANG], [stream_head(), chunk(BODY), HANG]],
+    [HANG, [b"HTTP/1.1 200 OK\r\n", HANG], [respond(200, BODY)[:-1], HANG], [stream_head(), chunk(BODY), HANG]],
     ids=["no word", "half a head", "half a body", "no last chunk"],
 )
 async def test_a_peer_that_never_answers_again_is_given_up(connect: Connect, reply: Reply):
@@ -475,7 +475,7 @@ async def test_a_reader_that_takes_its_time_does_not_make_its_peer_dead(connect:
 
 
 async def test_one_connection_serves_many_requests(connect: Connect):
-    async with ScriptedServer(otherwise=answer(200, b"{}")) as server:
+    async with ScriptedServer(otherwise=respond(200, b"{}")) as server:
         transport = connect(server.url)
         for _ in range(5):
             await transport.send(get(), timeout=60)
@@ -483,7 +483,7 @@ async def test_one_connection_serves_many_requests(connect: Connect):
 
 
 async def test_a_connection_that_was_closed_while_nobody_used_it_is_not_used_again(connect: Connect):
-    async with ScriptedServer([answer(200, b"{}"), CLOSE], otherwise=answer(200, b"{}")) as server:
+    async with ScriptedServer([respond(200, b"{}"), CLOSE], otherwise=respond(200, b"{}")) as server:
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
         await server.wait_all_closed()
@@ -494,7 +494,7 @@ async def test_a_connection_that_was_closed_while_nobody_used_it_is_not_used_aga
 
 async def test_after_a_connection_that_died_the_next_request_gets_another(connect: Connect):
     clock = VirtualClock()
-    async with ScriptedServer(otherwise=answer(200, b"{}")) as server, SocksProxyServer() as network:
+    async with ScriptedServer(otherwise=respond(200, b"{}")) as server, SocksProxyServer() as network:
         transport = connect(server.url, proxy_url=f"socks5://127.0.0.1:{network.port}", clock=clock)
         await transport.send(get(), timeout=None)
         network.is_frozen = True
@@ -510,7 +510,7 @@ async def test_after_a_connection_that_died_the_next_request_gets_another(connec
 
 async def test_watches_take_no_connection_away_from_requests(connect: Connect):
     many = 120
-    async with ScriptedServer(*[[stream_head(), HANG]] * many, otherwise=answer(200, b"{}")) as server:
+    async with ScriptedServer(*[[stream_head(), HANG]] * many, otherwise=respond(200, b"{}")) as server:
         transport = connect(server.url)
         streams = [await transport.open_stream(get(), timeout=60) for _ in range(many)]
         assert (await transport.send(get(), timeout=60)).status == 200
@@ -547,7 +547,7 @@ async def test_a_stream_has_one_reader(connect: Connect):
         await reading
 
 
-@pytest.mark.parametrize("reply", [HANG, [answer(200, BODY)[:-1], HANG]], ids=["before the head", "in the body"])
+@pytest.mark.parametrize("reply", [HANG, [respond(200, BODY)[:-1], HANG]], ids=["before the head", "in the body"])
 async def test_a_cancelled_request_leaves_no_connection(connect: Connect, reply: Reply):
     async with ScriptedServer(reply) as server:
         sending = asyncio.create_task(connect(server.url).send(get(), timeout=60))
@@ -591,7 +591,7 @@ async def test_closing_the_transport_ends_everything(connect: Connect):
 @pytest.mark.parametrize(
     ("reply", "is_stream"),
     [
-        ([answer(200, BODY)[:-1], HANG], False),
+        ([respond(200, BODY)[:-1], HANG], False),
         ([stream_head(), chunk(BODY), HANG], False),
         ([stream_head(404), chunk(BODY), HANG], True),
     ],
@@ -610,7 +610,7 @@ async def test_closing_the_transport_ends_who_reads_a_body(connect: Connect, rep
 
 
 async def test_a_transport_stays_with_its_event_loop(connect: Connect):
-    async with ScriptedServer(answer()) as server:
+    async with ScriptedServer(respond()) as server:
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
 
@@ -626,7 +626,7 @@ async def test_a_transport_stays_with_its_event_loop(connect: Connect):
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_on_the_same_server_is_followed(connect: Connect, status: int):
-    async with ScriptedServer(answer(status, headers={"Location": "/there?a=%2F"}), answer(200, b"{}")) as server:
+    async with ScriptedServer(respond(status, headers={"Location": "/there?a=%2F"}), respond(200, b"{}")) as server:
         response = await connect(server.url, token="t").send(get(), timeout=60)
     assert response.status == 200
     assert [request.target for request in server.requests] == ["/api/v1/pods", "/there?a=%2F"]
@@ -634,8 +634,8 @@ async def test_a_redirect_on_the_same_server_is_followed(connect: Connect, statu
 
 
 async def test_a_redirect_to_another_server_is_not_followed(connect: Connect):
-    async with ScriptedServer(answer()) as other, ScriptedServer() as server:
-        server.will(answer(302, headers={"Location": f"{other.url}/api/v1/pods"}))
+    async with ScriptedServer(respond()) as other, ScriptedServer() as server:
+        server.will(respond(302, headers={"Location": f"{other.url}/api/v1/pods"}))
         response = await connect(server.url, token="t").send(get(), timeout=60)
     assert response.status == 302
     assert other.requests == []
@@ -643,14 +643,14 @@ async def test_a_redirect_to_another_server_is_not_followed(connect: Connect):
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 async def test_a_change_is_not_sent_where_a_redirect_points_to(connect: Connect, method: str):
-    async with ScriptedServer(answer(307, headers={"Location": "/there"})) as server:
+    async with ScriptedServer(respond(307, headers={"Location": "/there"})) as server:
         response = await connect(server.url).send(HTTPRequest(method, "/here", {}, b"{}"), timeout=60)
     assert response.status == 307
     assert len(server.requests) == 1
 
 
 async def test_a_circle_of_redirects_ends(connect: Connect):
-    here, there = (answer(302, headers={"Location": place}) for place in ("/here", "/there"))
+    here, there = (respond(302, headers={"Location": place}) for place in ("/here", "/there"))
     async with ScriptedServer(*[there, here] * 20) as server:
         response = await connect(server.url).send(get("/here"), timeout=60)
     assert response.status == 302
@@ -661,7 +661,7 @@ async def test_a_circle_of_redirects_ends(connect: Connect):
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_a_redirect_to_what_is_no_url_is_an_answer(connect: Connect, method: str, place: str):
     said = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % place.encode(errors="surrogateescape")
-    async with ScriptedServer(said, answer(200, b"{}")) as server:
+    async with ScriptedServer(said, respond(200, b"{}")) as server:
         transport = connect(server.url)
         assert (await transport.send(HTTPRequest(method, "/here", {}), timeout=60)).status == 302
         assert (await transport.send(get(), timeout=60)).status == 200
@@ -669,7 +669,7 @@ async def test_a_redirect_to_what_is_no_url_is_an_answer(connect: Connect, metho
 
 
 async def test_a_redirect_to_itself_or_to_nowhere_is_an_answer(connect: Connect):
-    async with ScriptedServer(answer(302, headers={"Location": "/here"}), answer(302)) as server:
+    async with ScriptedServer(respond(302, headers={"Location": "/here"}), respond(302)) as server:
         transport = connect(server.url)
         assert (await transport.send(get("/here"), timeout=60)).status == 302
         assert (await transport.send(get("/here"), timeout=60)).status == 302
@@ -682,7 +682,7 @@ async def test_a_redirect_to_itself_or_to_nowhere_is_an_answer(connect: Connect)
 async def test_new_credentials_are_tried_once_after_a_refusal(connect: Connect, tmp_path: Path):
     token = tmp_path / "token"
     token.write_text("old")
-    async with ScriptedServer(answer(200), answer(401), answer(200, b"{}")) as server:
+    async with ScriptedServer(respond(200), respond(401), respond(200, b"{}")) as server:
         transport = connect(server.url, token_file=str(token))
         await transport.send(get(), timeout=60)
         token.write_text("new")
@@ -694,7 +694,9 @@ async def test_new_credentials_are_tried_once_after_a_refusal(connect: Connect, 
 async def test_a_second_refusal_is_the_answer_even_if_there_are_newer_credentials(connect: Connect, tmp_path: Path):
     token, gate = tmp_path / "token", asyncio.Event()
     token.write_text("old")
-    async with ScriptedServer(answer(200), answer(401), [gate, answer(401, b"{}")], otherwise=answer(200)) as server:
+    async with ScriptedServer(
+        respond(200), respond(401), [gate, respond(401, b"{}")], otherwise=respond(200)
+    ) as server:
         transport = connect(server.url, token_file=str(token))
         await transport.send(get(), timeout=60)
         token.write_text("new")
@@ -707,7 +709,7 @@ async def test_a_second_refusal_is_the_answer_even_if_there_are_newer_credential
 
 
 async def test_a_refusal_of_fixed_credentials_is_the_answer(connect: Connect):
-    async with ScriptedServer(answer(401), otherwise=answer(200)) as server:
+    async with ScriptedServer(respond(401), otherwise=respond(200)) as server:
         assert (await connect(server.url, token="t").send(get(), timeout=60)).status == 401
     assert len(server.requests) == 1
 
@@ -715,7 +717,7 @@ async def test_a_refusal_of_fixed_credentials_is_the_answer(connect: Connect):
 async def test_a_stream_too_is_asked_for_again_with_new_credentials(connect: Connect, tmp_path: Path):
     token = tmp_path / "token"
     token.write_text("old")
-    async with ScriptedServer(answer(200), answer(401), answer(200, b"{}")) as server:
+    async with ScriptedServer(respond(200), respond(401), respond(200, b"{}")) as server:
         transport = connect(server.url, token_file=str(token))
         await transport.send(get(), timeout=60)
         token.write_text("new")
@@ -727,9 +729,9 @@ def oidc(server: ScriptedServer) -> OIDCConfig:
 
 
 async def test_an_identity_provider_is_reached_over_connections_of_its_own(connect: Connect):
-    async with ScriptedServer() as provider, ScriptedServer(answer(200)) as server:
+    async with ScriptedServer() as provider, ScriptedServer(respond(200)) as server:
         endpoint = b'{"token_endpoint":"%s/token"}' % provider.url.encode()
-        provider.will(answer(200, endpoint), answer(200, b'{"id_token":"fresh"}'))
+        provider.will(respond(200, endpoint), respond(200, b'{"id_token":"fresh"}'))
         await connect(server.url, auth_provider=oidc(provider)).send(get(), timeout=60)
         await provider.wait_all_closed()
     assert server.requests[0].headers["authorization"] == "Bearer fresh"
@@ -739,7 +741,13 @@ async def test_an_identity_provider_is_reached_over_connections_of_its_own(conne
 
 @pytest.mark.parametrize(
     "reply",
-    [CLOSE, RESET, answer(302, headers={"Location": "/"}), answer(200, b"x" * (2**20 + 1)), [b"nonsense", CLOSE]],
+    [
+        CLOSE,
+        RESET,
+        respond(302, headers={"Location": "/"}),
+        respond(200, b"x" * (2**20 + 1)),
+        [b"nonsense", CLOSE],
+    ],
 )
 async def test_what_goes_wrong_with_an_identity_provider_is_a_credential_error(connect: Connect, reply: Reply):
     async with ScriptedServer(reply) as provider, ScriptedServer() as server:
@@ -776,12 +784,12 @@ async def test_who_waits_for_credentials_in_vain_learns_from_whom_and_closing_en
 
 
 async def test_a_server_with_a_trusted_certificate_is_talked_to(connect: Connect):
-    async with ScriptedServer(answer(200, b"{}"), tls=server_tls()) as server:
+    async with ScriptedServer(respond(200, b"{}"), tls=server_tls()) as server:
         assert (await connect(server.url, ca_data=ca_data()).send(get(), timeout=60)).body == b"{}"
 
 
 async def test_a_server_may_be_known_under_another_name(connect: Connect):
-    async with ScriptedServer(answer(200, b"{}"), tls=server_tls("kubernetes.example")) as server:
+    async with ScriptedServer(respond(200, b"{}"), tls=server_tls("kubernetes.example")) as server:
         transport = connect(server.url, ca_data=ca_data(), tls_server_name="kubernetes.example")
         assert (await transport.send(get(), timeout=60)).body == b"{}"
 
@@ -828,7 +836,7 @@ async def test_a_server_that_wants_a_certificate_is_told_apart(connect: Connect)
 async def test_connections_made_with_old_certificates_are_given_up(connect: Connect, tmp_path: Path):
     clock, authority = VirtualClock(), tmp_path / "ca.crt"
     authority.write_bytes(ca_data())
-    async with ScriptedServer([stream_head(), HANG], otherwise=answer(200, b"{}"), tls=server_tls()) as server:
+    async with ScriptedServer([stream_head(), HANG], otherwise=respond(200, b"{}"), tls=server_tls()) as server:
         transport = connect(server.url, ca_file=str(authority), clock=clock)
         stream = await transport.open_stream(get(), timeout=None)
         assert isinstance(stream, AiohttpStream)
@@ -847,7 +855,7 @@ async def test_connections_made_with_old_certificates_are_given_up(connect: Conn
 async def test_a_dead_peer_is_not_waited_for_to_say_good_bye(connect: Connect, is_stream: bool):
     clock = VirtualClock()
     async with (
-        ScriptedServer(answer(200, b"{}"), [stream_head(), HANG], tls=server_tls()) as server,
+        ScriptedServer(respond(200, b"{}"), [stream_head(), HANG], tls=server_tls()) as server,
         SocksProxyServer() as network,
     ):
         proxy_url = f"socks5://127.0.0.1:{network.port}"
@@ -873,7 +881,7 @@ async def test_a_dead_peer_is_not_waited_for_to_say_good_bye(connect: Connect, i
 
 
 async def test_an_http_proxy_is_asked_for_the_whole_url(connect: Connect):
-    async with ScriptedServer(answer(200, b"{}")) as proxy:
+    async with ScriptedServer(respond(200, b"{}")) as proxy:
         transport = connect("http://api.example.com/x", proxy_url=f"http://jane:{CANARY}@127.0.0.1:{proxy.port}")
         assert (await transport.send(get(), timeout=60)).body == b"{}"
     [request] = proxy.requests
@@ -882,13 +890,16 @@ async def test_an_http_proxy_is_asked_for_the_whole_url(connect: Connect):
 
 
 async def test_the_environment_can_name_the_proxy(connect: Connect, monkeypatch: pytest.MonkeyPatch):
-    async with ScriptedServer(answer(200, b"{}")) as proxy:
+    async with ScriptedServer(respond(200, b"{}")) as proxy:
         monkeypatch.setenv("http_proxy", f"127.0.0.1:{proxy.port}")
         assert (await connect("http://api.example.com").send(get(), timeout=60)).body == b"{}"
 
 
 async def test_tls_goes_through_a_tunnel(connect: Connect):
-    async with ScriptedServer(answer(200, b"{}"), tls=server_tls("api.example.com")) as server, TunnelProxy() as proxy:
+    async with (
+        ScriptedServer(respond(200, b"{}"), tls=server_tls("api.example.com")) as server,
+        TunnelProxy() as proxy,
+    ):
         transport = connect(
             f"https://api.example.com:{server.port}", ca_data=ca_data(), proxy_url=f"http://127.0.0.1:{proxy.port}"
         )
@@ -913,7 +924,7 @@ async def test_a_proxy_that_is_not_there_is_a_connect_error(connect: Connect):
 
 @pytest.mark.parametrize("name", ["name.example.com", "10.1.2.3", "[fd00::1]"])
 async def test_a_socks_proxy_looks_up_the_name(connect: Connect, name: str):
-    async with ScriptedServer(answer(200, b"{}")) as server, SocksProxyServer() as proxy:
+    async with ScriptedServer(respond(200, b"{}")) as server, SocksProxyServer() as proxy:
         transport = connect(f"http://{name}:{server.port}", proxy_url=f"socks5://127.0.0.1:{proxy.port}")
         assert (await transport.send(get(), timeout=60)).body == b"{}"
     assert proxy.asked == [(name.strip("[]"), server.port)]
@@ -921,7 +932,7 @@ async def test_a_socks_proxy_looks_up_the_name(connect: Connect, name: str):
 
 async def test_tls_goes_through_a_socks_proxy_with_a_password(connect: Connect):
     async with (
-        ScriptedServer(answer(200, b"{}"), tls=server_tls("api.example.com")) as server,
+        ScriptedServer(respond(200, b"{}"), tls=server_tls("api.example.com")) as server,
         SocksProxyServer(password=CANARY) as proxy,
     ):
         transport = connect(

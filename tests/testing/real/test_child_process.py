@@ -82,7 +82,7 @@ async def test_one_that_ends_instead_of_getting_ready_is_reported_with_its_last_
     await child.start()
     with pytest.raises(ProgramError) as error:
         await child.wait_until(never, timeout=60)
-    assert "ended instead of getting ready; it said last:\n  line 85\n" in str(error.value)
+    assert "exited before it was ready; the end of its log:\n  line 85\n" in str(error.value)
     assert str(error.value).endswith("line 99")
     assert not child.is_running
 
@@ -90,7 +90,7 @@ async def test_one_that_ends_instead_of_getting_ready_is_reported_with_its_last_
 async def test_one_that_does_not_get_ready_is_given_up(log: Path):
     child = python("import time; time.sleep(1000)", log)
     await child.start()
-    with pytest.raises(ProgramError, match=r"was not ready after 0\.01 s; it said nothing"):
+    with pytest.raises(ProgramError, match=r"was not ready after 0\.01 s; its log is empty"):
         await child.wait_until(never, timeout=0.01)
     await child.kill()
 
@@ -104,7 +104,7 @@ async def test_it_can_be_started_again_after_it_was_killed_but_not_twice_at_once
     times = 1
     await child.start()
     await child.wait_until(says_up, timeout=60)
-    with pytest.raises(UsageError, match="runs already"):
+    with pytest.raises(UsageError, match="is already running"):
         await child.start()
     await child.kill()
     assert not child.is_running

@@ -64,14 +64,14 @@ def test_a_version_can_be_chosen_and_is_never_taken_from_a_folder_of_unknown_ver
 def test_a_version_that_is_not_there_is_named(assets: Path, cache: BinaryCache, environment):
     install(assets / "kube-apiserver")
     install(cache.place("etcd", "v3.6.16", "etcd"))
-    with pytest.raises(ConfigError, match=r"there is no etcd v3\.5\.1 below .*cache/listwatch/real"):
+    with pytest.raises(ConfigError, match=r"etcd v3\.5\.1 was not found below .*cache/listwatch/real"):
         RealBinaries.find(etcd="v3.5.1", environment=environment)
 
 
 def test_whoever_finds_nothing_learns_where_was_looked_and_what_to_set(assets: Path, environment):
     with pytest.raises(ConfigError) as error:
         RealBinaries.find(environment=environment)
-    assert f"there is no kube-apiserver: neither in {assets} nor below" in str(error.value)
+    assert f"kube-apiserver was not found, neither in {assets} (KUBEBUILDER_ASSETS) nor below" in str(error.value)
     del environment[ASSETS]
     with pytest.raises(ConfigError, match=r"by KUBEBUILDER_ASSETS, which is not set, nor .*; set KUBEBUILDER_ASSETS"):
         RealBinaries.find(environment=environment)

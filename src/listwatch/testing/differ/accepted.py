@@ -35,7 +35,7 @@ ACCEPTED = (
     Accepted(
         "a selector that cannot be read is explained in listwatch's own words, with the position",
         "message",
-        embedded=".*cannot read (label|field) selector.*",
+        embedded=".*cannot parse (label|field) selector.*",
     ),
     Accepted(
         "there is no protobuf in the embedded server, so it does not offer it",

@@ -1,4 +1,4 @@
-"""A program that runs beside this one and never outlives it. `real_etcd` and `real_api_server` are made of these."""
+"""Child processes that never outlive this process."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["ChildProcess", "overridden"]
 _POLL_INTERVAL = 0.1
 _LINES_SHOWN = 15
 
-# Becomes the program itself after having asked the kernel to be killed along with the thread that started it, in which
-# the event loop runs. Done between fork and exec by Python itself, this could hang in a program with threads.
-_DIES_WITH_ITS_PARENT = """
+# Asks the kernel to kill this process when its parent thread ends, then replaces itself by the program. A preexec_fn
+# could deadlock in a process with threads.
+_DIE_WITH_PARENT = """
 import ctypes, os, signal, sys
 PR_SET_PDEATHSIG = 1
 ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -28,7 +28,7 @@ if os.getppid() == int(sys.argv[1]):
 
 
 class ChildProcess:
-    """A program that writes into a log, may be started again once it has ended, and ends when this process does."""
+    """A child process that writes to a log file, can be restarted, and ends with this process."""
 
     def __init__(self, command: Sequence[str | os.PathLike[str]], *, log: Path) -> None:
         self._command = [os.fspath(each) for each in command]
@@ -51,36 +51,36 @@ class ChildProcess:
 
     async def start(self) -> None:
         if self.is_running:
-            raise UsageError(f"{self._name} runs already")
+            raise UsageError(f"{self._name} is already running")
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *_guarded(self._command),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # What is typed at the terminal is for us; we say when it ends.
+                # Signals of the terminal, such as Ctrl-C, must not reach it.
                 start_new_session=True,
             )
 
     async def wait_until(self, is_ready: Callable[[], Awaitable[bool]], *, timeout: float) -> None:
-        """Ask again and again until it is ready; raises with the end of its log if that does not come to pass."""
+        """Poll until it is ready; raise ProgramError with the end of its log if it exits or the timeout passes."""
         try:
             async with asyncio.timeout(timeout):
                 while not await is_ready():
                     if not self.is_running:
-                        raise ProgramError(f"{self._name} ended instead of getting ready; {self._last_words()}")
+                        raise ProgramError(f"{self._name} exited before it was ready; {self._log_tail()}")
                     await asyncio.sleep(_POLL_INTERVAL)
         except TimeoutError:
-            raise ProgramError(f"{self._name} was not ready after {timeout:g} s; {self._last_words()}") from None
+            raise ProgramError(f"{self._name} was not ready after {timeout:g} s; {self._log_tail()}") from None
 
     async def kill(self) -> None:
-        """End it as a power failure would; returns when it is gone."""
+        """Send SIGKILL and wait for the process to end."""
         if self._process is not None:
             self._signal(self._process.kill)
             await self._process.wait()
 
     async def stop(self, *, patience: float = 10.0) -> None:
-        """Ask it to end, and end it if it takes too long, or if nobody waits for it any more."""
+        """Send SIGTERM and wait; send SIGKILL after `patience` seconds, or if this call is cancelled."""
         if self._process is None:
             return
         self._signal(self._process.terminate)
@@ -96,14 +96,14 @@ class ChildProcess:
         if self.is_running:
             send()
 
-    def _last_words(self) -> str:
+    def _log_tail(self) -> str:
         with self._log.open(errors="replace") as log:
             lines = deque((line.rstrip() for line in log), maxlen=_LINES_SHOWN)
-        return "it said last:\n  " + "\n  ".join(lines) if lines else "it said nothing"
+        return "the end of its log:\n  " + "\n  ".join(lines) if lines else "its log is empty"
 
 
 def overridden(flags: Sequence[str], by: Sequence[str]) -> list[str]:
-    """Flags, as `--name=value`, less those that others name too, and the others: given twice, some flags mean both."""
+    """`flags`, with those of the same name replaced by `by`. Some flags accumulate if they are given twice."""
     names = {flag.partition("=")[0] for flag in by}
     return [*(flag for flag in flags if flag.partition("=")[0] not in names), *by]
 
@@ -111,4 +111,4 @@ def overridden(flags: Sequence[str], by: Sequence[str]) -> list[str]:
 def _guarded(command: list[str]) -> list[str]:
     if sys.platform != "linux":
         return command
-    return [sys.executable, "-I", "-S", "-c", _DIES_WITH_ITS_PARENT, str(os.getpid()), *command]
+    return [sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT, str(os.getpid()), *command]

@@ -1,4 +1,4 @@
-"""Who the servers of a cluster are, and who is an administrator there, as the files that `kube_api_server` reads."""
+"""Keys, certificates and the admin token of a test cluster, as files for kube-apiserver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ClusterCredentials"]
 
 @dataclass(frozen=True, slots=True)
 class ClusterCredentials:
-    """A folder with keys, certificates and the administrator's token; made once, and found again after that."""
+    """A folder with keys, certificates and the admin token; created once and reused."""
 
     folder: Path
     authority: CertificateAuthority = field(repr=False)
@@ -28,7 +28,7 @@ class ClusterCredentials:
 
     @classmethod
     def within(cls, folder: Path, *, token: str = "") -> Self:
-        """Those that are there, or new ones."""
+        """The credentials of the folder; created if they are missing."""
         authority = _authority(folder)
         read_or_create(folder, "ca.crt", lambda: authority.certificate)
         _keep_pair(folder, "server", authority, hosts=("localhost", LOOPBACK))
@@ -38,7 +38,7 @@ class ClusterCredentials:
         return cls(folder, authority, token)
 
     def flags(self) -> list[str]:
-        """What tells kube-apiserver of them."""
+        """The flags for kube-apiserver."""
         return [
             f"--tls-cert-file={self.folder / 'server.crt'}",
             f"--tls-private-key-file={self.folder / 'server.key'}",
@@ -61,7 +61,7 @@ def _authority(folder: Path) -> CertificateAuthority:
 def _keep_pair(folder: Path, name: str, authority: CertificateAuthority, *, hosts: tuple[str, ...] = ()) -> None:
     if not Path(folder, f"{name}.crt").exists():
         pair = authority.issue(name, hosts=hosts)
-        # The certificate last: where it is, the key is.
+        # The certificate is written last: if it exists, the key does too.
         Path(folder, f"{name}.key").unlink(missing_ok=True)
         read_or_create(folder, f"{name}.key", lambda: pair.key)
         read_or_create(folder, f"{name}.crt", lambda: pair.certificate)

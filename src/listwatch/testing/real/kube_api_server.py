@@ -1,4 +1,4 @@
-"""One kube-apiserver process in front of an etcd. `real_api_server` makes a cluster of the two."""
+"""A kube-apiserver process."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from listwatch.testing.real.reserved_port import LOOPBACK, ReservedPort
 
 __all__ = ["KubeAPIServer"]
 
-# The second is made after the server calls itself ready, and most programs expect it.
-_ANSWERED_WHEN_READY = "/readyz", "/api/v1/namespaces/default"
+# The second is created after the server reports ready, and most programs need it.
+_READINESS_PATHS = "/readyz", "/api/v1/namespaces/default"
 
 
 class KubeAPIServer:
-    """A kube-apiserver that listens on loopback only, and may be killed and started again at the same address."""
+    """A kube-apiserver on a loopback port that can be killed and restarted at the same address."""
 
     def __init__(
         self,
@@ -46,12 +46,12 @@ class KubeAPIServer:
 
     @property
     def config(self) -> ClientConfig:
-        """Of somebody who may do everything."""
+        """The configuration of a cluster admin."""
         credentials = self._credentials
         return ClientConfig(host=self.url, token=credentials.token, ca_data=credentials.authority.certificate)
 
     async def start(self) -> None:
-        """Returns when it is ready."""
+        """Start the process and return when it is ready."""
         await self._process.start()
         await self._process.wait_until(self._is_ready, timeout=self._startup_timeout)
 
@@ -59,7 +59,7 @@ class KubeAPIServer:
         await self._process.kill()
 
     async def stop(self) -> None:
-        """End it, without asking: it keeps nothing; give its port back."""
+        """Kill the process, which has no state, and release its port."""
         try:
             await self._process.kill()
         finally:
@@ -71,12 +71,12 @@ class KubeAPIServer:
             f"--bind-address={LOOPBACK}",
             f"--secure-port={self._port.number}",
             "--permit-port-sharing=true",
-            # Nobody reaches it through a service: it works on machines without a network.
+            # It also works on machines without a network.
             f"--advertise-address={LOOPBACK}",
             "--endpoint-reconciler-type=none",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--authorization-mode=RBAC",
-            # No controller makes the service accounts that it would ask for.
+            # There is no controller that creates service accounts.
             "--disable-admission-plugins=ServiceAccount",
             "--allow-privileged=true",
         ]
@@ -84,7 +84,7 @@ class KubeAPIServer:
     async def _is_ready(self) -> bool:
         try:
             async with RESTClient(self.config) as rest:
-                for path in _ANSWERED_WHEN_READY:
+                for path in _READINESS_PATHS:
                     await rest.get().abs_path(path).timeout(10.0).max_retries(0).do()
         except ListWatchError:
             return False

@@ -1,9 +1,9 @@
-"""A real Kubernetes API server for tests: a kube-apiserver and an etcd, started here and taken down again.
+"""A real Kubernetes API server for tests: a kube-apiserver and an etcd.
 
     async with RealAPIServer() as server:
         async with ClientSet(server.config) as client: ...
 
-`real_binaries` finds the programs. There are no controllers and no nodes: what is written stays as it was written.
+`real_binaries` finds the binaries. There are no controllers and no nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["RealAPIServer", "RealBinaries"]
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """What there is between start and stop."""
+    """The state between start and stop."""
 
     binaries: RealBinaries
     credentials: ClusterCredentials
@@ -42,11 +42,11 @@ class _Running:
 
 
 class RealAPIServer:
-    """Serves the Kubernetes API from processes of its own, on loopback ports, between `start` and `stop`.
+    """Runs kube-apiserver and etcd on loopback ports between `start` and `stop`.
 
-    They end with this process, however it ends. With `data_dir`, what was written is there again at the next start.
-    `flags` and `etcd_flags`, as `--v=4`, replace those of the same name that would be given. `beside` another one that
-    runs, it is a second kube-apiserver of the same cluster, with the same credentials.
+    The processes end with this process, however it ends. With `data_dir`, the data survives a restart. `flags` and
+    `etcd_flags`, such as `--v=4`, replace default flags of the same name. `beside=server` adds a second kube-apiserver
+    to a running cluster, with the same credentials.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RealAPIServer:
         startup_timeout: float = 120.0,
     ) -> None:
         if beside and (data_dir or token or etcd_flags):
-            raise UsageError("a server beside another has its data, its token and its etcd; give it flags only")
+            raise UsageError("data_dir, token and etcd_flags cannot be combined with `beside`, which shares them")
         self._binaries = binaries
         self._data_dir = Path(data_dir).absolute() if data_dir else None
         self._token = token
@@ -74,7 +74,7 @@ class RealAPIServer:
     def __repr__(self) -> str:
         return f"<RealAPIServer at {self.url}>" if self._running else "<RealAPIServer, not running>"
 
-    # --- Begin and end
+    # --- Start and stop
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -84,15 +84,15 @@ class RealAPIServer:
         await self.stop()
 
     async def start(self) -> None:
-        """Returns when the first request may come; raises with the end of a program's log if it does not get there."""
+        """Return when the server is ready; raise ProgramError with the end of the log if a process fails."""
         if self._running:
-            raise UsageError("the API server is running already")
+            raise UsageError("the API server is already running")
         async with AsyncExitStack() as ending:
             folder = self._data_dir or ending.enter_context(tempfile.TemporaryDirectory(prefix="listwatch-"))
             self._running = await self._started(Path(folder), ending)
 
     async def stop(self) -> None:
-        """End the programs; what they wrote goes, unless there is a `data_dir`."""
+        """Stop the processes, and delete the data unless there is a `data_dir`."""
         running, self._running = self._running, None
         if running:
             await running.ending.aclose()
@@ -120,7 +120,7 @@ class RealAPIServer:
         await etcd.start()
         return etcd
 
-    # --- Ways in
+    # --- Access
 
     @property
     def url(self) -> str:
@@ -128,32 +128,32 @@ class RealAPIServer:
 
     @property
     def token(self) -> str:
-        """Of somebody who may do everything."""
+        """The bearer token of a cluster admin."""
         return self._check_started().credentials.token
 
     @property
     def ca_certificate(self) -> bytes:
-        """What a client has to trust, in PEM."""
+        """The CA certificate, in PEM."""
         return self._check_started().credentials.authority.certificate
 
     @property
     def config(self) -> ClientConfig:
-        """For the clients of this package, with which everything may be done."""
+        """The configuration of a cluster admin, for listwatch clients."""
         return self._check_started().api_server.config
 
     def kubeconfig(self, path: str | os.PathLike[str]) -> None:
-        """Write a file for kubectl and other clients, with which everything may be done."""
+        """Write a kubeconfig of a cluster admin, for kubectl and other clients."""
         write_kubeconfig(path, self.config)
 
     def issue_certificate(self, name: str, *, groups: Sequence[str] = ()) -> KeyPair:
-        """A client certificate of a user."""
+        """Issue a client certificate for a user."""
         return self._check_started().credentials.authority.issue(name, groups=groups)
 
-    # --- What tests want to see and do
+    # --- Inspection and failures
 
     @property
     def binaries(self) -> RealBinaries:
-        """The programs that run, and the kubectl that belongs to them."""
+        """The binaries in use, and the matching kubectl."""
         return self._check_started().binaries
 
     @property
@@ -161,30 +161,30 @@ class RealAPIServer:
         return self._check_started().etcd.url
 
     async def revision(self) -> int:
-        """The version that the last write of any object had."""
+        """The current revision of etcd."""
         return await self._check_started().etcd.revision()
 
     async def compact(self, revision: int | None = None) -> None:
-        """Make etcd forget what happened up to a revision, or up to now; kube-apiserver keeps what it has in memory."""
+        """Compact etcd up to a revision, by default the current one. kube-apiserver keeps its watch cache."""
         await self._check_started().etcd.compact(revision)
 
     async def kill_api_server(self) -> None:
-        """End kube-apiserver as a power failure would; nobody else gets its port meanwhile."""
+        """Kill kube-apiserver; its port stays reserved."""
         await self._check_started().api_server.kill()
 
     async def start_api_server(self) -> None:
-        """Start kube-apiserver again, where it was; returns when it is ready."""
+        """Restart kube-apiserver at the same address; return when it is ready."""
         await self._check_started().api_server.start()
 
     async def kill_etcd(self) -> None:
-        """End etcd as a power failure would, and leave kube-apiserver to itself."""
+        """Kill etcd; kube-apiserver keeps running."""
         await self._check_started().etcd.kill()
 
     async def start_etcd(self) -> None:
-        """Start etcd again, with all that was written; returns when it is ready."""
+        """Restart etcd with its data; return when it is ready."""
         await self._check_started().etcd.start()
 
     def _check_started(self) -> _Running:
         if self._running is None:
-            raise UsageError("the API server is not running; use it within `async with`, or start it")
+            raise UsageError("the API server is not running; use `async with`, or call start()")
         return self._running

@@ -1,4 +1,4 @@
-"""A real API server for programs without an event loop: `real_api_server` in a thread. `plugin` has it as a fixture."""
+"""A real API server in a thread, for programs without an event loop and for the pytest fixtures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["RealAPIServer", "RealAPIServerThread", "RealBinaries"]
 
 
 class RealAPIServerThread(ServerThread[RealAPIServer]):
-    """A RealAPIServer that any thread can use, with an event loop or without, between `start` and `stop`."""
+    """A RealAPIServer in its own thread, usable from any thread between `start` and `stop`."""
 
     def __init__(self, server: RealAPIServer | None = None) -> None:
         super().__init__(server or RealAPIServer())

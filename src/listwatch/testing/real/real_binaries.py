@@ -1,7 +1,7 @@
-"""Finds the programs that `real_api_server` runs: kube-apiserver, etcd and kubectl.
+"""Finds the binaries of kube-apiserver, etcd and kubectl.
 
-They are looked for where `KUBEBUILDER_ASSETS` says, as Kubernetes' own test environment does, and then in the user's
-cache, which holds every version that was ever built:
+The search looks in the folder `KUBEBUILDER_ASSETS`, as envtest does, and then in the cache of the user, which holds all
+versions that were built:
 
     ~/.cache/listwatch/real/kubernetes-v1.36.3-linux-x86_64/kube-apiserver
 """
@@ -22,12 +22,12 @@ from listwatch.errors import ConfigError
 __all__ = ["ASSETS", "BinaryCache", "RealBinaries"]
 
 ASSETS = "KUBEBUILDER_ASSETS"
-"""The variable that names a folder with the programs."""
+"""The environment variable with the folder of the binaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class RealBinaries:
-    """Where the programs are; kubectl is for those who want it, the server runs without."""
+    """The paths of the binaries; kubectl is optional."""
 
     kube_apiserver: Path
     etcd: Path
@@ -35,9 +35,9 @@ class RealBinaries:
 
     @classmethod
     def find(cls, *, kubernetes: str = "", etcd: str = "", environment: Mapping[str, str] | None = None) -> Self:
-        """Those of the environment or the newest in the cache; of a version that is given, as `v3.6.16`, that one.
+        """The binaries of KUBEBUILDER_ASSETS, or the newest in the cache.
 
-        A version is looked for in the cache alone, because nothing else says which versions it holds.
+        A given version, such as `v3.6.16`, is searched in the cache only, where versions are known.
         """
         search = _Search.within(os.environ if environment is None else environment)
         return cls(
@@ -49,7 +49,7 @@ class RealBinaries:
 
 @dataclass(frozen=True, slots=True)
 class BinaryCache:
-    """Programs by version, each for one kind of machine."""
+    """Binaries by version and platform."""
 
     folder: Path
 
@@ -60,11 +60,11 @@ class BinaryCache:
         return cls(Path(home, "listwatch", "real"))
 
     def place(self, project: str, version: str, program: str) -> Path:
-        """Where a program of a project, as kubernetes or etcd, is or will be."""
+        """The path of a program of a project, such as kubernetes or etcd."""
         return self.folder / f"{project}-{version}-{_machine()}" / program
 
     def find(self, program: str, version: str = "") -> Path | None:
-        """The program of that version, or the newest that is there."""
+        """The program of that version, by default the newest; None if there is none."""
         wanted = f"v{version.removeprefix('v')}" if version else "v*"
         found = [path for path in self.folder.glob(f"*-{wanted}-{_machine()}/{program}") if _is_program(path)]
         return max(found, key=lambda path: _version_order(path.parent.name), default=None)
@@ -88,10 +88,10 @@ class _Search:
         if path := self.found(name, version):
             return path
         if version:
-            raise ConfigError(f"there is no {name} {version} below {self.cache.folder}")
-        where = f"in {self.assets}" if self.assets else f"by {ASSETS}, which is not set,"
+            raise ConfigError(f"{name} {version} was not found below {self.cache.folder}")
+        assets = f"in {self.assets} ({ASSETS})" if self.assets else f"through {ASSETS}, which is not set,"
         raise ConfigError(
-            f"there is no {name}: neither {where} nor below {self.cache.folder}; "
+            f"{name} was not found, neither {assets} nor below {self.cache.folder}; "
             f"set {ASSETS} to a folder with kube-apiserver and etcd"
         )
 

@@ -1,4 +1,4 @@
-"""A real etcd: where `real_api_server` keeps its objects."""
+"""An etcd process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import ListWatchError
+from listwatch.json_value import JSONObject
 from listwatch.testing.real.child_process import ChildProcess, overridden
 from listwatch.testing.real.reserved_port import ReservedPort
 
@@ -18,7 +19,7 @@ __all__ = ["RealEtcd"]
 
 
 class RealEtcd:
-    """One etcd that listens on loopback only, and finds everything again when it is started after a kill."""
+    """A single-member etcd on loopback ports that keeps its data when it is killed and restarted."""
 
     def __init__(
         self, program: Path, folder: Path, *, flags: Sequence[str] = (), startup_timeout: float = 60.0
@@ -39,7 +40,7 @@ class RealEtcd:
         return self._process.is_running
 
     async def start(self) -> None:
-        """Returns when it answers."""
+        """Start the process and return when it is healthy."""
         await self._process.start()
         await self._process.wait_until(self._is_healthy, timeout=self._startup_timeout)
 
@@ -47,7 +48,7 @@ class RealEtcd:
         await self._process.kill()
 
     async def stop(self) -> None:
-        """End it and give its ports back."""
+        """Stop the process and release its ports."""
         try:
             await self._process.stop()
         finally:
@@ -55,13 +56,13 @@ class RealEtcd:
             self._peers.close()
 
     async def revision(self) -> int:
-        answer = await self._ask("/v3/kv/range", {"key": "AA=="})
-        return int(answer["header"]["revision"])
+        response = await self._post("/v3/kv/range", {"key": "AA=="})
+        return int(response["header"]["revision"])
 
     async def compact(self, revision: int | None = None) -> None:
-        """Forget what happened up to a revision, or up to now."""
+        """Compact up to a revision, by default the current one."""
         wanted = await self.revision() if revision is None else revision
-        await self._ask("/v3/kv/compaction", {"revision": str(wanted), "physical": True})
+        await self._post("/v3/kv/compaction", {"revision": str(wanted), "physical": True})
 
     def _flags(self, folder: Path) -> list[str]:
         peers = f"http://{self._peers.address}"
@@ -74,7 +75,7 @@ class RealEtcd:
             f"--initial-advertise-peer-urls={peers}",
             f"--initial-cluster=only={peers}",
             "--socket-reuse-port=true",
-            # A killed process loses nothing by it, only a machine that loses power.
+            # Faster. Data is lost only if the machine loses power, not if the process is killed.
             "--unsafe-no-fsync=true",
             "--log-level=warn",
         ]
@@ -87,6 +88,6 @@ class RealEtcd:
             return False
         return True
 
-    async def _ask(self, path: str, question: dict[str, Any]) -> Any:
+    async def _post(self, path: str, body: JSONObject) -> Any:
         async with RESTClient(ClientConfig(host=self.url)) as rest:
-            return msgspec.json.decode(await rest.post().abs_path(path).body(question).do_raw())
+            return msgspec.json.decode(await rest.post().abs_path(path).body(body).do_raw())

@@ -1,4 +1,4 @@
-"""A port that stays ours while the server behind it is down. `real_etcd` and `real_api_server` listen on such ports."""
+"""Ports that stay reserved while their server is down."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ LOOPBACK = "127.0.0.1"
 
 
 class ReservedPort:
-    """A free loopback port that the kernel gives to nobody else until it is closed.
+    """A loopback port that the kernel assigns to no other socket until it is closed.
 
-    It is bound here and never listened on. A program that shares ports (SO_REUSEPORT) can listen on it, and do so again
-    after it was killed: no client of ours gets it for its own end of a connection meanwhile.
+    It is bound but not listened on. A server with SO_REUSEPORT can listen on it, also again after it was killed. The
+    kernel does not use it as the source port of a connection meanwhile.
     """
 
     def __init__(self) -> None:
