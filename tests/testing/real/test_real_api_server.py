@@ -123,4 +123,6 @@ def test_the_fixture_skips_a_test_where_the_programs_are_missing(
     pytester.makepyfile("def test_it(real_api_server): ...")
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines([f"SKIPPED *kube-apiserver was not found, neither in {tmp_path} (KUBEBUILDER_ASSETS) nor below *"])
+    result.stdout.fnmatch_lines(
+        [f"SKIPPED *kube-apiserver was not found, neither in {tmp_path} (KUBEBUILDER_ASSETS) nor below *"]
+    )
