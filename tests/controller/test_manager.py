@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
 from tests.controller.worlds import Calls, HastyClock, config_map, key, pod, turns_until, world
@@ -75,6 +76,28 @@ async def test_one_namespace_is_all_a_manager_sees():
         async with manager:
             await calls.wait_for(key("a"))
             assert controller.indexer(ConfigMap).keys() == ["default/a"]
+
+
+async def test_the_lease_is_in_its_own_namespace_and_not_in_the_watched_one():
+    async with world() as (_, client):
+        for name in ("watched", "system"):
+            await client.core_v1.namespaces().create({"metadata": {"name": name}})
+        await client.core_v1.configmaps("watched").create({"metadata": {"name": "a"}})
+        calls = Calls()
+        manager = Manager(client, namespace="watched", leader_election="op", lease_namespace="system")
+        manager.add(Controller(calls, for_=ConfigMap))
+        async with manager:
+            await calls.wait_for(key("a", "watched"))
+        assert [each.key for each in await client.coordination_v1.leases().list()] == [key("op", "system")]
+        assert {each.namespace for each in calls.seen} == {"watched"}
+
+
+async def test_without_a_lease_namespace_the_lease_is_in_the_namespace_of_the_configuration():
+    async with world() as (server, _), ClientSet(replace(server.config, namespace="kube-system")) as client:
+        manager = Manager(client, namespace="default", leader_election="op")
+        async with manager:
+            await turns_until(lambda: manager.is_leading)
+        assert [each.key for each in await client.coordination_v1.leases().list()] == [key("op", "kube-system")]
 
 
 async def test_what_lives_in_no_namespace_is_seen_from_any():
@@ -390,6 +413,12 @@ async def test_a_manager_that_cannot_work_is_refused():
             Manager(client, leader_election="a", leader_elector=elector(client, "x"))
         with pytest.raises(UsageError, match="not both"):
             Manager(client, namespace="a", namespaces=["b"])
+        with pytest.raises(UsageError, match="lease_namespace='a' has no effect without leader_election="):
+            Manager(client, lease_namespace="a")
+        with pytest.raises(UsageError, match="has no effect without leader_election="):
+            Manager(client, lease_namespace="a", leader_elector=elector(client, "x"))
+        with pytest.raises(UsageError, match="pass an elector as leader_elector="):
+            Manager(client, leader_election=elector(client, "x"))
         manager = Manager(client)
         manager.add(Controller(Calls(), for_=ConfigMap))
         with pytest.raises(UsageError, match="another name"):

@@ -1,0 +1,79 @@
+# pyright: strict
+"""Controllers and reconcile functions, with the types that they have. It is read by type checkers, and not run."""
+
+from datetime import timedelta
+from logging import Logger, LoggerAdapter
+from typing import Any, assert_type
+
+import listwatch as lw
+from listwatch.controller import ReconcileResult, find_condition, generation_changed, set_condition
+from listwatch.models.apps_v1 import Deployment
+from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.models.meta_v1 import Condition
+
+
+async def of_key(key: lw.ObjectKey) -> None: ...
+def plain(key: lw.ObjectKey) -> float | None: ...
+async def later(key: lw.ObjectKey) -> ReconcileResult:
+    return timedelta(minutes=5) if key.namespace else 30.0
+
+
+async def with_context(key: lw.ObjectKey, context: lw.ReconcileContext[Deployment]) -> None:
+    assert_type(context.key, lw.ObjectKey)
+    assert_type(context.client, lw.ClientSet)
+    assert_type(context.get(), Deployment | None)
+    assert_type(context.get("default/web"), Deployment | None)
+    assert_type(context.lister(Pod), lw.Lister[Pod])
+    assert_type(context.indexer(Pod), lw.Indexer[Pod])
+    assert_type(context.indexer(("example.com/v1", "Widget")), lw.Indexer[Any])
+    assert_type(context.logger, LoggerAdapter[Logger])
+    if (deployment := context.get()) is not None:
+        context.record_event(deployment, "Normal", "Scaled", "the deployment was scaled", action="Scale")
+
+
+async def of_any_kind(key: lw.ObjectKey, context: lw.ReconcileContext[Any]) -> None: ...
+
+
+class Scaler:
+    """A reconciler with a context."""
+
+    async def reconcile(self, key: lw.ObjectKey, context: lw.ReconcileContext[Deployment]) -> float | None: ...
+
+
+class Cleaner:
+    """A reconciler without a context."""
+
+    def reconcile(self, key: lw.ObjectKey) -> None: ...
+
+
+def controllers(client: lw.ClientSet, informer: lw.SharedIndexInformer[Pod]) -> None:
+    controller = lw.Controller(of_key, for_=Deployment, owns=[Pod, lw.Watch(ConfigMap)], client=client)
+    assert_type(controller, lw.Controller[Deployment])
+    assert_type(controller.get("default/web"), Deployment | None)
+    assert_type(controller.lister(Pod), lw.Lister[Pod])
+    assert_type(controller.indexer(Pod), lw.Indexer[Pod])
+    assert_type(controller.informer(Pod), lw.SharedIndexInformer[Pod])
+    assert_type(controller.indexer(lw.Watch(Pod)), lw.Indexer[Pod])
+    assert_type(lw.Controller(plain, for_=lw.Watch(Pod, when=generation_changed)), lw.Controller[Pod])
+    assert_type(lw.Controller(later, for_=informer), lw.Controller[Pod])
+    assert_type(lw.Controller(with_context, for_=Deployment), lw.Controller[Deployment])
+    assert_type(lw.Controller(of_any_kind, for_=Deployment), lw.Controller[Deployment])
+    assert_type(lw.Controller(Scaler(), for_=Deployment), lw.Controller[Deployment])
+    assert_type(lw.Controller(Cleaner(), for_=Pod), lw.Controller[Pod])
+    assert_type(lw.Controller(of_key, for_=("example.com/v1", "Widget")).get("default/a"), Any | None)
+    assert_type(lw.Controller(of_key, watches=[lw.Every(60.0)]), lw.Controller[Any])
+    manager = lw.Manager(client, namespace="apps", leader_election="op", lease_namespace="system")
+    assert_type(manager.add(controller), lw.Controller[Deployment])
+
+
+def watches() -> None:
+    assert_type(lw.Watch(Pod, keys=lambda pod: [pod.name]), lw.Watch[Pod])
+    assert_type(lw.Watch(Pod, when=lambda old, new: old is None or new is None or old.spec != new.spec), lw.Watch[Pod])
+    assert_type(lw.Watch(("example.com/v1", "Widget")), lw.Watch[Any])
+    assert_type(lw.Watch(Pod, indexers={"node": lambda pod: [pod.spec.node_name or ""]}), lw.Watch[Pod])
+
+
+def conditions(deployment: Deployment, typed: list[Condition]) -> None:
+    assert_type(set_condition(deployment, "Ready", True, reason="AllSet"), bool)
+    assert_type(set_condition(typed, "Ready", True, reason="AllSet", kind=Condition), bool)
+    assert_type(find_condition(typed, "Ready"), Condition | None)
