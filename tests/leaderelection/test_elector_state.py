@@ -22,14 +22,14 @@ FREE = LeaderRecord("", 1, NOON, NOON, transitions=3)
 
 def candidate(record: LeaderRecord | None = None, *, seen: float = 0.0) -> ElectorState:
     state = ElectorState("me", TIMING)
-    state.stand()
-    state.saw(record, now=seen)
+    state.enter()
+    state.observe(record, now=seen)
     return state
 
 
 def leader(*, sent: float = 0.0) -> ElectorState:
     state = candidate()
-    state.wrote(state.claim(NOON), sent=sent, now=sent)
+    state.observe_write(state.claim(NOON), sent=sent, now=sent)
     return state
 
 
@@ -64,14 +64,14 @@ def test_a_take_over_counts_as_a_transition_and_begins_a_new_term():
 
 def test_each_renewal_that_is_seen_begins_the_duration_anew():
     state = candidate(THEIRS, seen=0.0)
-    state.saw(replace(THEIRS, renewed=NOON + timedelta(seconds=2)), now=14.0)
+    state.observe(replace(THEIRS, renewed=NOON + timedelta(seconds=2)), now=14.0)
     assert not state.may_claim(28.9)
     assert state.may_claim(29.0)
 
 
 def test_to_see_the_same_record_again_changes_nothing():
     state = candidate(THEIRS, seen=0.0)
-    state.saw(THEIRS, now=14.0)
+    state.observe(THEIRS, now=14.0)
     assert state.may_claim(15.0)
 
 
@@ -99,7 +99,7 @@ def test_our_own_record_is_taken_up_again_without_a_transition():
 
 def test_who_is_no_candidate_takes_nothing():
     state = ElectorState("me", TIMING)
-    state.saw(FREE, now=0.0)
+    state.observe(FREE, now=0.0)
     assert not state.may_claim(0.0)
 
 
@@ -108,7 +108,7 @@ def test_who_is_no_candidate_takes_nothing():
 
 def test_a_leader_leads_for_the_renew_deadline_from_when_it_sent_its_record():
     state = candidate()
-    state.wrote(state.claim(NOON), sent=100.0, now=104.0)
+    state.observe_write(state.claim(NOON), sent=100.0, now=104.0)
     assert state.time_left(104.0) == pytest.approx(6.0)
     assert state.is_leader(109.9)
     assert not state.is_leader(110.0)
@@ -116,20 +116,20 @@ def test_a_leader_leads_for_the_renew_deadline_from_when_it_sent_its_record():
 
 def test_a_record_whose_answer_took_too_long_makes_no_leader():
     state = candidate()
-    state.wrote(state.claim(NOON), sent=100.0, now=111.0)
+    state.observe_write(state.claim(NOON), sent=100.0, now=111.0)
     assert not state.is_leader(111.0)
 
 
 def test_a_leader_renews_without_looking_as_long_as_it_leads():
     state = leader(sent=0.0)
-    assert state.may_renew_unseen(9.9)
-    assert not state.may_renew_unseen(10.0)
-    assert not candidate(OURS).may_renew_unseen(0.0)
+    assert state.may_renew_without_reading(9.9)
+    assert not state.may_renew_without_reading(10.0)
+    assert not candidate(OURS).may_renew_without_reading(0.0)
 
 
 def test_a_leader_that_sees_another_in_the_record_leads_no_longer():
     state = leader()
-    state.saw(THEIRS, now=1.0)
+    state.observe(THEIRS, now=1.0)
     assert not state.is_leader(1.0)
     assert not state.may_hold
     assert not state.may_claim(math.inf)
@@ -138,7 +138,7 @@ def test_a_leader_that_sees_another_in_the_record_leads_no_longer():
 @pytest.mark.parametrize("record", [None, FREE])
 def test_a_leader_that_finds_nobody_in_the_record_writes_itself_into_it_again(record: LeaderRecord | None):
     state = leader()
-    state.saw(record, now=1.0)
+    state.observe(record, now=1.0)
     assert state.is_leader(1.0)
     assert state.may_claim(1.0)
     assert state.claim(NOON).holder == "me"
@@ -148,7 +148,7 @@ def test_a_renewal_that_arrives_after_resigning_does_not_make_a_leader():
     state = leader()
     renewal = state.claim(NOON)
     state.resign()
-    state.wrote(renewal, sent=9.0, now=10.0)
+    state.observe_write(renewal, sent=9.0, now=10.0)
     assert not state.is_leader(10.0)
     assert state.may_hold
 
@@ -171,9 +171,9 @@ def test_a_record_that_was_sent_may_be_ours_until_the_lock_says_otherwise():
     assert not state.may_hold
     state.claim(NOON)
     assert state.may_hold
-    state.saw(OURS, now=1.0)
+    state.observe(OURS, now=1.0)
     assert state.may_hold
-    state.saw(THEIRS, now=2.0)
+    state.observe(THEIRS, now=2.0)
     assert not state.may_hold
 
 
@@ -183,13 +183,13 @@ def test_a_record_that_was_sent_may_be_ours_until_the_lock_says_otherwise():
 @pytest.mark.parametrize(
     ("durations", "complaint"),
     [
-        ((0, 10, 2), "lease_duration is a number of seconds above 0, not 0"),
-        ((15, -1, 2), "renew_deadline is a number of seconds above 0, not -1"),
-        ((15, 10, 0.0), "retry_period is a number of seconds above 0, not 0.0"),
-        ((math.nan, 10, 2), "lease_duration is a number of seconds above 0, not nan"),
-        ((math.inf, 10, 2), "lease_duration is a number of seconds above 0, not inf"),
-        ((15, "10s", 2), "renew_deadline is a number of seconds above 0, not '10s'"),
-        ((15, 10, True), "retry_period is a number of seconds above 0, not True"),
+        ((0, 10, 2), "lease_duration=0: expected a positive number of seconds"),
+        ((15, -1, 2), "renew_deadline=-1: expected a positive number of seconds"),
+        ((15, 10, 0.0), "retry_period=0.0: expected a positive number of seconds"),
+        ((math.nan, 10, 2), "lease_duration=nan: expected a positive number of seconds"),
+        ((math.inf, 10, 2), "lease_duration=inf: expected a positive number of seconds"),
+        ((15, "10s", 2), "renew_deadline='10s': expected a positive number of seconds"),
+        ((15, 10, True), "retry_period=True: expected a positive number of seconds"),
         ((10, 10, 2), "lease_duration=10 must be longer than renew_deadline=10"),
         ((15, 2.4, 2), "renew_deadline=2.4 must be longer than 1.2 times retry_period=2"),
     ],

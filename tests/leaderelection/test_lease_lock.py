@@ -80,7 +80,7 @@ async def test_what_was_not_seen_is_not_written_over(leases: ResourceClient[Leas
 
 
 async def test_an_update_needs_to_have_seen_something(lock: LeaseLock):
-    with pytest.raises(UsageError, match="the lease default/the-lease cannot be updated: get or create it first"):
+    with pytest.raises(UsageError, match="cannot update the lease default/the-lease: call get or create first"):
         await lock.update(RECORD)
 
 
@@ -135,5 +135,5 @@ async def test_an_elector_made_of_a_client_uses_its_namespace_unless_told(client
 
 
 async def test_an_elector_made_of_a_client_needs_a_name(client: ClientSet):
-    with pytest.raises(UsageError, match="needs the name of the lease"):
+    with pytest.raises(UsageError, match="needs name=, the name of the Lease"):
         LeaderElector(client)

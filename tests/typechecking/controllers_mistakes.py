@@ -16,10 +16,6 @@ async def of_three(key: lw.ObjectKey, context: lw.ReconcileContext[Pod], more: i
 async def of_pods(key: lw.ObjectKey, context: lw.ReconcileContext[Pod]) -> None: ...
 
 
-returns_text: Callable[[lw.ObjectKey], Awaitable[str]]
-returns_a_dict: Callable[[lw.ObjectKey], dict[str, int]]
-
-
 def controllers(client: lw.ClientSet, controller: lw.Controller[Deployment]) -> None:
     lw.Controller(of_key, for_=3)
     lw.Controller(of_key, for_=int)
@@ -29,11 +25,14 @@ def controllers(client: lw.ClientSet, controller: lw.Controller[Deployment]) -> 
     lw.Controller(of_nothing, for_=Deployment)
     lw.Controller(of_three, for_=Pod)
     lw.Controller(of_pods, for_=Deployment)
-    lw.Controller(returns_text, for_=Deployment)
-    lw.Controller(returns_a_dict, for_=Deployment)
     print(controller.get("default/web").spec)
     controller.lister(3)
     lw.Manager(client, leader_election=lw.LeaderElector(client, name="op"))
+
+
+def results(text: Callable[[lw.ObjectKey], Awaitable[str]], tree: Callable[[lw.ObjectKey], bytes]) -> None:
+    lw.Controller(text, for_=Deployment)
+    lw.Controller(tree, for_=Deployment)
 
 
 def contexts(context: lw.ReconcileContext[Deployment], pod: Pod) -> None:

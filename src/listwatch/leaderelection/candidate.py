@@ -1,4 +1,4 @@
-"""Asks a lock for the lease, and gives it back. `elector_state.py` decides, `elector.py` asks again and leads."""
+"""Acquires, renews and releases the lease, one attempt at a time. `elector_state.py` decides, `elector.py` repeats."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _log = logging.getLogger("listwatch.leaderelection")
 
 
 class LeaderLock(Protocol):
-    """Keeps the one record that all candidates see; each candidate has a lock of its own."""
+    """Reads and writes the record that all candidates share; each candidate has its own instance."""
 
     @property
     def name(self) -> str:
-        """What to call it towards people."""
+        """The name of the lock, for messages."""
 
     async def get(self) -> LeaderRecord | None:
-        """The record as it is now; None if there is none."""
+        """Read the record; None if it does not exist."""
 
     async def create(self, record: LeaderRecord) -> None:
-        """Keep the first record; an error if there is one."""
+        """Create the record; raises AlreadyExistsError if it exists."""
 
     async def update(self, record: LeaderRecord) -> None:
-        """Replace the record; ConflictError if it was changed since this lock last saw it."""
+        """Replace the record; raises ConflictError if it was changed since this lock last read or wrote it."""
 
 
 class Candidate:
-    """Gets the lease, keeps it or sees who has it, one try at a time, and counts."""
+    """One candidate: acquires or renews the lease through the lock, and counts attempts."""
 
     def __init__(self, lock: LeaderLock, identity: str, *, timing: Timing, clock: Clock) -> None:
         self.lock = lock
@@ -50,71 +50,78 @@ class Candidate:
         self._clock = clock
 
     async def attempt(self) -> None:
-        """Get the lease, keep it, or see who has it; whatever goes wrong, there is a next time."""
+        """Acquire or renew the lease, or read its holder; failures are counted and logged, not raised."""
         try:
             await self._acquire_or_renew()
         except (AlreadyExistsError, ConflictError) as error:
-            _log.debug("%s was not the first to write the lease %s: %s", self.identity, self.lock.name, error)
-        except Exception as error:  # noqa: BLE001  # a lock may be anybody's
+            _log.debug("Another candidate wrote the lease %s first: %s", self.lock.name, error, extra=self._fields)
+        except Exception as error:  # noqa: BLE001  # a lock may be user code
             self._failed(error)
         else:
             self.failures = 0
             self.last_error = None
 
     async def release(self) -> None:
-        """Let others have the lease at once, if it is ours; else, and if that fails, it expires."""
+        """Release the lease, if this candidate may hold it; if that fails, it expires."""
         if not self.state.may_hold:
             return
         try:
             async with time_limit(self._clock, self._timing.renew_deadline):
-                # In conflict with a renewal that was given up on and arrived after all.
-                await retry_on_conflict(self._look_and_release, clock=self._clock)
-        except Exception as error:  # noqa: BLE001  # a lock may be anybody's
-            _log.warning("%s leaves the lease %s to expire: %s", self.identity, self.lock.name, error)
+                # A conflict is possible with a renewal that timed out and arrived later.
+                await retry_on_conflict(self._read_and_release, clock=self._clock)
+        except Exception as error:  # noqa: BLE001  # a lock may be user code
+            _log.warning(
+                "Cannot release the lease %s, which will expire: %s", self.lock.name, error, extra=self._fields
+            )
+
+    @property
+    def _fields(self) -> dict[str, object]:
+        return {"lease": self.lock.name, "identity": self.identity}
 
     def _failed(self, error: Exception) -> None:
         self.failures += 1
         self.last_error = error
-        # Loud when it begins, quiet while it lasts.
+        # Only the first of several failures is a warning.
         level = logging.WARNING if self.failures == 1 else logging.DEBUG
-        _log.log(level, "%s could not get or renew the lease %s: %s", self.identity, self.lock.name, error)
+        fields = {**self._fields, "attempt": self.failures}
+        _log.log(level, "Cannot acquire or renew the lease %s: %s", self.lock.name, error, extra=fields)
 
     async def _acquire_or_renew(self) -> None:
-        if self.state.may_renew_unseen(self._clock.monotonic()):
+        if self.state.may_renew_without_reading(self._clock.monotonic()):
             try:
                 await self._write()
-            except Exception as error:  # noqa: BLE001  # a lock may be anybody's
+            except Exception as error:  # noqa: BLE001  # a lock may be user code
                 self.slow_paths += 1
                 self.last_error = error
-                _log.debug("%s looks at the lease %s before it renews it: %s", self.identity, self.lock.name, error)
+                _log.debug("Reading the lease %s before its renewal: %s", self.lock.name, error, extra=self._fields)
             else:
                 return
-        await self._look()
+        await self._read()
         if self.state.may_claim(self._clock.monotonic()):
             await self._write()
 
-    async def _look(self) -> None:
-        record = await self._in_time(self.lock.get())
-        self.state.saw(record, now=self._clock.monotonic())
+    async def _read(self) -> None:
+        record = await self._within_timeout(self.lock.get())
+        self.state.observe(record, now=self._clock.monotonic())
 
     async def _write(self) -> None:
         record, sent = self.state.claim(self._clock.now()), self._clock.monotonic()
         write = self.lock.create if self.state.is_missing else self.lock.update
-        await self._in_time(write(record))
-        self.state.wrote(record, sent=sent, now=self._clock.monotonic())
+        await self._within_timeout(write(record))
+        self.state.observe_write(record, sent=sent, now=self._clock.monotonic())
         self.renewals += 1
 
-    async def _look_and_release(self) -> None:
-        await self._look()
+    async def _read_and_release(self) -> None:
+        await self._read()
         record = self.state.release(self._clock.now())
         if record is not None:
-            await self._in_time(self.lock.update(record))
-            self.state.saw(record, now=self._clock.monotonic())
+            await self._within_timeout(self.lock.update(record))
+            self.state.observe(record, now=self._clock.monotonic())
 
-    async def _in_time(self, request: Awaitable[R]) -> R:
+    async def _within_timeout(self, request: Awaitable[R]) -> R:
         limit = self._timing.request_timeout
         try:
             async with time_limit(self._clock, limit):
                 return await request
         except TimeoutError:
-            raise TransportTimeoutError(f"there was no answer within {limit:g} s") from None
+            raise TransportTimeoutError(f"no response within {limit:g} s") from None

@@ -1,11 +1,12 @@
-"""Stands for election, and leads while it holds the lease. `candidate.py` asks for it, `lease_lock.py` keeps it.
+"""Leader election: of several candidates, one leads while it holds the lease.
 
     elector = LeaderElector(client, name="my-controller")
     async with elector.lead():          waits until it is elected
-        ...                             runs while it leads, and is cancelled when that is over
+        ...                             runs while it leads, and is cancelled when leadership is lost
                                         the lease is released after the block has ended
 
-Two tasks accompany the block: one renews the lease, the other ends the block in time even if a renewal hangs.
+Two tasks run beside the block: one renews the lease, the other cancels the block at the deadline even if a renewal
+hangs. `candidate.py` acquires and renews the lease, `lease_lock.py` reads and writes it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import logging
 import random as _random
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -26,7 +27,6 @@ from listwatch.client.rest.base_client import Connected
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import LeadershipLostError, UsageError
-from listwatch.leaderelection.announcer import Announcer
 from listwatch.leaderelection.candidate import Candidate, LeaderLock
 from listwatch.leaderelection.elector_state import JITTER, Timing
 from listwatch.leaderelection.lease_lock import LeaseLock
@@ -38,32 +38,34 @@ _log = logging.getLogger("listwatch.leaderelection")
 
 @dataclass(frozen=True, slots=True)
 class ElectorStatistics:
-    """What an elector has done so far, and how it is."""
+    """The state and counters of an elector."""
 
     lock: str
     identity: str
     leader: str
     is_leader: bool
     transitions: int
-    """How often the lease has gone from one holder to another, as the lease says."""
+    """How often the holder of the lease changed, according to the lease."""
     terms: int
     """How often this candidate was elected."""
     losses: int
-    """How many of these terms did not end by its own will."""
+    """How many of these terms ended with a loss of leadership."""
     renewals: int
-    """How often it wrote itself into the lease."""
+    """How often it wrote the lease as its holder."""
     slow_paths: int
-    """How often a leader had to look at the lease because to just write it failed."""
+    """How often a leader had to read the lease because writing it at once failed."""
     failures_in_a_row: int
     last_error: Exception | None
 
 
 class LeaderElector:
-    """Of all candidates for one lease, one leads at a time, as long as their clocks run about equally fast.
+    """One candidate for a lease. At most one candidate leads at a time, as long as their clocks run at similar speed.
 
-    Give it a client and the name of a lease, or a lock of your own. Each candidate needs an identity that no other has;
-    without one it makes one up from the host's name. `run` calls `on_started_leading` and `on_stopped_leading`;
-    `on_new_leader` is told each leader's identity, its own too. All may be plain functions or coroutine functions.
+    Pass a client and the `name` of a Lease, or a lock of your own. The Lease is in `namespace`; the default is the
+    namespace of the client's configuration: the pod's own in a cluster, that of the context in a kubeconfig. Each
+    candidate needs a unique `identity`; the default is made from the host name and a random part. `run` calls
+    `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, its
+    own included. All callbacks may be plain or async.
     """
 
     def __init__(
@@ -97,48 +99,49 @@ class LeaderElector:
         )
         self._on_started_leading = on_started_leading
         self._on_stopped_leading = on_stopped_leading
-        self._announcer = Announcer(on_new_leader, lock=self.name)
-        self._is_standing = False
+        self._observer = _LeaderObserver(on_new_leader, lease=self.name)
+        self._is_candidate = False
         self._holds_lease = False
         self._skip_release = False
-        self._does_not_lead = asyncio.Event()
-        self._does_not_lead.set()
+        self._not_leading = asyncio.Event()
+        self._not_leading.set()
         self._terms = self._losses = 0
 
-    # --- questions ---------------------------------------------------------------------------------------------------
+    # --- state -------------------------------------------------------------------------------------------------------
 
     @property
     def identity(self) -> str:
-        """What this candidate calls itself in the lease."""
+        """The name of this candidate in the lease."""
         return self._candidate.identity
 
     @property
     def name(self) -> str:
-        """What the lease is called: `namespace/name`."""
+        """The `namespace/name` of the lease."""
         return self._candidate.lock.name
 
     @property
     def leader(self) -> str:
-        """Who leads, as far as this candidate has seen; empty for nobody."""
+        """The identity of the leader, as this candidate last read it; empty if there is none."""
         return self._state.leader
 
     @property
     def is_leader(self) -> bool:
-        """Whether this candidate leads at this very moment, by its clock; any thread may ask."""
+        """Whether this candidate leads now, by its clock; from any thread."""
         return self._state.is_leader(self._clock.monotonic())
 
     def check_health(self, timeout: float = 20.0) -> None:
-        """Raise LeadershipLostError if what only a leader may do still runs so long after the lease has expired.
+        """Raise LeadershipLostError if a block of `lead` still runs `timeout` seconds after the lease has expired.
 
-        Whoever does not lead is in good health.
+        A candidate that does not lead is healthy.
         """
         elapsed = self._state.since_renewal(self._clock.monotonic())
         if self._holds_lease and elapsed > self._timing.lease_duration + timeout:
             raise LeadershipLostError(
-                f"{self.identity} has not renewed the lease {self.name} for {elapsed:.0f} s and still acts as leader"
+                f"{self.identity} has not renewed the lease {self.name} for {elapsed:.0f} s and still runs as leader"
             )
 
     def statistics(self) -> ElectorStatistics:
+        """State and counters."""
         return ElectorStatistics(
             lock=self.name,
             identity=self.identity,
@@ -154,8 +157,8 @@ class LeaderElector:
         )
 
     def __repr__(self) -> str:
-        doing = "leads" if self.is_leader else "is a candidate" if self._is_standing else "is no candidate"
-        return f"<LeaderElector {self.identity} {doing} for {self.name}>"
+        state = "leads" if self.is_leader else "is a candidate" if self._is_candidate else "is not a candidate"
+        return f"<LeaderElector {self.identity} {state} for {self.name}>"
 
     # --- leading -----------------------------------------------------------------------------------------------------
 
@@ -163,9 +166,9 @@ class LeaderElector:
     async def lead(self) -> AsyncIterator[None]:
         """Wait until elected, and run the block while leading: `async with elector.lead(): ...`
 
-        When leadership is lost the block is cancelled, and LeadershipLostError is raised after it has ended; for that
-        it has the time between `renew_deadline` and `lease_duration`. The lease is released after the block has ended.
-        What cannot be cancelled, as a thread, has to ask `is_leader` or `wait_lost`.
+        When leadership is lost the block is cancelled, and LeadershipLostError is raised after it has ended; it has the
+        time between `renew_deadline` and `lease_duration` to end. The lease is released after the block has ended.
+        Code that cannot be cancelled, as in a thread, has to check `is_leader` or `wait_lost`.
         """
         if self._on_started_leading or self._on_stopped_leading:
             raise UsageError("on_started_leading and on_stopped_leading are for run(); lead() runs its block instead")
@@ -173,64 +176,64 @@ class LeaderElector:
             yield
 
     async def run(self) -> None:
-        """Stand for election until cancelled, and again after each loss of leadership.
+        """Be a candidate until cancelled, and again after each loss of leadership.
 
-        `on_started_leading` is called when elected, and cancelled when that is over; `on_stopped_leading` after it has
-        ended, and before the lease is released. An error that one of them raises ends the run.
+        `on_started_leading` is called when elected, and cancelled when leadership ends; `on_stopped_leading` is called
+        after that, before the lease is released. An exception of one of them ends the run.
         """
         while True:
             try:
                 async with self._term():
-                    await self._act()
+                    await self._call_back()
             except LeadershipLostError as error:
-                _log.warning("%s; it stands for election again", error)
+                _log.warning("%s; retrying", error, extra=self._fields)
 
     async def wait_lost(self, timeout: float | None = None) -> bool:
-        """Return True as soon as this candidate does not lead; False after `timeout` seconds in which it did."""
+        """Return True as soon as this candidate does not lead, or False if it still leads after `timeout` seconds."""
         try:
             async with time_limit(self._clock, timeout):
-                await self._does_not_lead.wait()
+                await self._not_leading.wait()
         except TimeoutError:
             return not self.is_leader
         return True
 
     def skip_release(self) -> None:
-        """Do not release the lease after this term: something that only a leader may do goes on, and cannot be ended.
+        """Do not release the lease after this term, because work of the leader still runs and cannot be cancelled.
 
-        Others then wait until it has expired; end the program before that.
+        Other candidates then wait until the lease has expired; end the process before that.
         """
         self._skip_release = True
 
-    async def _act(self) -> None:
+    async def _call_back(self) -> None:
         try:
-            await _called(self._on_started_leading)
+            await _call(self._on_started_leading)
             await asyncio.get_running_loop().create_future()
         finally:
-            await _called(self._on_stopped_leading)
+            await _call(self._on_stopped_leading)
 
     @asynccontextmanager
     async def _term(self) -> AsyncIterator[None]:
-        with self._standing():
+        with self._candidacy():
             try:
                 await self._wait_elected()
-                async with self._office():
+                async with self._leading():
                     yield
             finally:
                 await self._release()
 
     @contextmanager
-    def _standing(self) -> Iterator[None]:
-        if self._is_standing:
-            raise UsageError(f"{self!r} already: one elector stands for election once at a time")
-        self._is_standing = True
+    def _candidacy(self) -> Iterator[None]:
+        if self._is_candidate:
+            raise UsageError(f"{self!r} already: an elector can run only once at a time")
+        self._is_candidate = True
         self._skip_release = False
-        self._state.stand()
+        self._state.enter()
         try:
             yield
         finally:
-            self._is_standing = False
+            self._is_candidate = False
             self._state.resign()
-            self._announcer.stop()
+            self._observer.stop()
 
     async def _wait_elected(self) -> None:
         await self._attempt()
@@ -239,33 +242,33 @@ class LeaderElector:
             await self._attempt()
 
     @asynccontextmanager
-    async def _office(self) -> AsyncIterator[None]:
-        """What holds while leading; the block is cancelled when that is over."""
-        self._enter_office()
+    async def _leading(self) -> AsyncIterator[None]:
+        """Run the block as leader; it is cancelled when leadership is lost."""
+        self._start_leading()
         try:
-            async with asyncio.timeout(None) as scope, self._accompanied(scope):
+            async with asyncio.timeout(None) as scope, self._renewing(scope):
                 yield
         except TimeoutError as error:
             if scope.expired():
                 raise self._lost() from error
             raise
         finally:
-            self._leave_office()
+            self._stop_leading()
         if scope.expired():
-            raise self._lost()  # the block was cancelled and ended as if it had not been
+            raise self._lost()  # the block was cancelled and swallowed the cancellation
 
     @asynccontextmanager
-    async def _accompanied(self, scope: asyncio.Timeout) -> AsyncIterator[None]:
-        company = [
+    async def _renewing(self, scope: asyncio.Timeout) -> AsyncIterator[None]:
+        tasks = [
             asyncio.create_task(self._renew(scope), name=f"renewal of {self.name}"),
-            asyncio.create_task(self._end_in_time(scope), name=f"deadline of {self.name}"),
+            asyncio.create_task(self._enforce_deadline(scope), name=f"deadline of {self.name}"),
         ]
         try:
             yield
         finally:
-            for task in company:
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait(company)
+            await asyncio.wait(tasks)
 
     async def _renew(self, scope: asyncio.Timeout) -> None:
         while self.is_leader:
@@ -273,81 +276,132 @@ class LeaderElector:
             await self._attempt()
         self._end(scope)
 
-    async def _end_in_time(self, scope: asyncio.Timeout) -> None:
+    async def _enforce_deadline(self, scope: asyncio.Timeout) -> None:
         while left := self._state.time_left(self._clock.monotonic()):
             await self._clock.sleep(left)
         self._end(scope)
 
     def _end(self, scope: asyncio.Timeout) -> None:
         self._state.resign()
-        self._does_not_lead.set()
+        self._not_leading.set()
         if not scope.expired():
             scope.reschedule(asyncio.get_running_loop().time())
 
-    def _enter_office(self) -> None:
+    def _start_leading(self) -> None:
         self._terms += 1
         self._holds_lease = True
-        self._does_not_lead.clear()
-        _log.info("%s leads: it holds the lease %s", self.identity, self.name)
-        self._tell("became leader")
+        self._not_leading.clear()
+        _log.info("%s became the leader: it holds the lease %s", self.identity, self.name, extra=self._fields)
+        self._record_event("became leader")
 
-    def _leave_office(self) -> None:
-        self._tell("stopped leading")
+    def _stop_leading(self) -> None:
+        self._record_event("stopped leading")
         self._state.resign()
         self._holds_lease = False
-        self._does_not_lead.set()
+        self._not_leading.set()
 
     def _lost(self) -> LeadershipLostError:
         self._losses += 1
-        why = f"it was not renewed within {self._timing.renew_deadline:g} s"
+        reason = f"it was not renewed within {self._timing.renew_deadline:g} s"
         if self.leader not in ("", self.identity):
-            why = f"{self.leader} holds it"
+            reason = f"{self.leader} holds it"
         elif self._candidate.last_error is not None:
-            why += f"; the last error was: {self._candidate.last_error}"
-        return LeadershipLostError(f"{self.identity} has lost the lease {self.name}: {why}")
+            reason += f"; the last error was: {self._candidate.last_error}"
+        return LeadershipLostError(f"{self.identity} has lost the lease {self.name}: {reason}")
 
-    def _tell(self, what: str) -> None:
+    def _record_event(self, what: str) -> None:
         if isinstance(self._candidate.lock, LeaseLock):
-            self._candidate.lock.tell(f"{self.identity} {what}")
+            self._candidate.lock._record_event(f"{self.identity} {what}")
+
+    @property
+    def _fields(self) -> dict[str, str]:
+        return {"lease": self.name, "identity": self.identity}
 
     async def _release(self) -> None:
         if self._skip_release:
-            _log.warning("%s leaves the lease %s to expire: something still acts as leader", self.identity, self.name)
+            _log.warning(
+                "%s does not release the lease %s, which will expire: work of the leader still runs",
+                self.identity,
+                self.name,
+                extra=self._fields,
+            )
         else:
             await self._candidate.release()
 
     async def _attempt(self) -> None:
         await self._candidate.attempt()
-        self._announcer.announce(self.leader)
+        self._observer.observe(self.leader)
 
 
-async def _called(callback: Callable[[], object] | None) -> None:
-    answer = None if callback is None else callback()
-    if inspect.isawaitable(answer):
-        await answer
+class _LeaderObserver:
+    """Calls `on_new_leader` once per new leader, beside the election; its failures do not affect the election."""
+
+    def __init__(self, on_new_leader: Callable[[str], object] | None, *, lease: str) -> None:
+        self._on_new_leader = on_new_leader
+        self._lease = lease
+        self._last = ""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def observe(self, leader: str) -> None:
+        if leader in ("", self._last):
+            return
+        self._last = leader
+        _log.info("The leader for %s is %s", self._lease, leader, extra={"lease": self._lease, "leader": leader})
+        try:
+            result = self._on_new_leader(leader) if self._on_new_leader else None
+        except Exception:  # noqa: BLE001  # user code
+            self._log_failure(leader)
+            return
+        if inspect.isawaitable(result):
+            task = asyncio.create_task(self._finish(result, leader), name=f"on_new_leader of {self._lease}")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        """Cancel the calls in progress."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _finish(self, result: Awaitable[object], leader: str) -> None:
+        try:
+            await result
+        except Exception:  # noqa: BLE001  # user code
+            self._log_failure(leader)
+
+    def _log_failure(self, leader: str) -> None:
+        fields = {"lease": self._lease, "leader": leader}
+        _log.exception("on_new_leader failed for leader %s of %s", leader, self._lease, extra=fields)
+
+
+async def _call(callback: Callable[[], object] | None) -> None:
+    result = None if callback is None else callback()
+    if inspect.isawaitable(result):
+        await result
 
 
 def _check_callbacks(**callbacks: object) -> None:
     for name, callback in callbacks.items():
         if callback is not None and not callable(callback):
-            raise UsageError(f"{name}={callback!r} cannot be called: give a leader elector a function, plain or async")
+            raise UsageError(f"{name}={callback!r} is not callable: pass a function, plain or async")
 
 
 def _identity_from(given: str) -> str:
     if not isinstance(given, str):
-        raise UsageError(f"a leader elector's identity is text, not {given!r}")
+        raise UsageError(f"identity={given!r}: expected a str")
     return given or f"{socket.gethostname()}_{uuid.uuid4()}"
 
 
 def _lock_from(given: LeaderLock | Connected | RESTClient, name: str, namespace: str) -> LeaderLock:
     if not isinstance(given, Connected | RESTClient):
         if not all(hasattr(given, each) for each in ("name", "get", "create", "update")):
-            raise UsageError(f"a leader elector needs a client or a lock, and {given!r} is neither")
+            raise UsageError(
+                f"LeaderElector({given!r}): expected a client, or a lock with name, get, create and update"
+            )
         if name or namespace:
-            raise UsageError(f"{given!r} is a lock already: give a name and a namespace with a client only")
+            raise UsageError(f"name= and namespace= are for a client; {given!r} is a lock and has a name")
         return given
     if not name:
-        raise UsageError("a leader elector needs the name of the lease that all candidates share: give it name=")
+        raise UsageError("LeaderElector() needs name=, the name of the Lease that all candidates share")
     from listwatch.models.coordination_v1 import Lease
 
     rest = given if isinstance(given, RESTClient) else given.rest

@@ -1,4 +1,4 @@
-"""Keeps the leader's record in a Lease of the API server; fits where `candidate.LeaderLock` is asked for."""
+"""Stores the leader record in a Lease of the API server; implements LeaderLock."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["LeaseLock", "Recorder"]
 
 
 class Recorder(Protocol):
-    """Tells people what happened to an object, as an EventRecorder does."""
+    """Records events, as an EventRecorder does."""
 
     def event(self, obj: Lease, type: Literal["Normal"], reason: str, message: str) -> None: ...
 
 
 class LeaseLock:
-    """One Lease, as this candidate last saw it: to write over what it has not seen fails with ConflictError.
+    """One Lease. Writing over a version that this lock has not read raises ConflictError.
 
-    The labels are added to those that the Lease has. With a recorder, who leads and who stops is told in events.
+    The labels are added to those of the Lease. With a recorder, changes of leadership are recorded as events.
     """
 
     def __init__(
@@ -42,45 +42,48 @@ class LeaseLock:
         self._namespace = namespace
         self._labels = dict(labels or {})
         self._recorder = recorder
-        self._seen: Lease | None = None
+        self._lease: Lease | None = None
 
     @property
     def name(self) -> str:
-        """Where it is: `namespace/name`."""
+        """The `namespace/name` of the Lease."""
         return f"{self._namespace}/{self._name}"
 
     async def get(self) -> LeaderRecord | None:
+        """Read the record; None if the Lease does not exist."""
         try:
-            self._seen = await self._leases.get(self._name)
+            self._lease = await self._leases.get(self._name)
         except NotFoundError:
             return None
-        return record_of(self._seen.spec)
+        return read_record(self._lease.spec)
 
     async def create(self, record: LeaderRecord) -> None:
+        """Create the Lease; raises AlreadyExistsError."""
         metadata = ObjectMeta(name=self._name, namespace=self._namespace, labels={**self._labels})
         lease = self._leases.kind(metadata=metadata)
         write_record(record, lease.spec)
-        self._seen = await self._leases.create(lease)
+        self._lease = await self._leases.create(lease)
 
     async def update(self, record: LeaderRecord) -> None:
-        if self._seen is None:
-            raise UsageError(f"the lease {self.name} cannot be updated: get or create it first")
-        lease = self._seen.copy()
+        """Update the Lease; raises ConflictError."""
+        if self._lease is None:
+            raise UsageError(f"cannot update the lease {self.name}: call get or create first")
+        lease = self._lease.copy()
         lease.metadata.labels.update(self._labels)
         write_record(record, lease.spec)
-        self._seen = await self._leases.update(lease)
+        self._lease = await self._leases.update(lease)
 
-    def tell(self, message: str) -> None:
-        """Record an event about the lease, if there is somebody to do so."""
-        if self._recorder is not None and self._seen is not None:
-            self._recorder.event(self._seen, "Normal", "LeaderElection", message)
+    def _record_event(self, message: str) -> None:
+        """Record an event about the Lease, if there is a recorder."""
+        if self._recorder is not None and self._lease is not None:
+            self._recorder.event(self._lease, "Normal", "LeaderElection", message)
 
     def __repr__(self) -> str:
         return f"<LeaseLock {self.name}>"
 
 
-def record_of(spec: LeaseSpec) -> LeaderRecord:
-    """What a Lease says about its holder."""
+def read_record(spec: LeaseSpec) -> LeaderRecord:
+    """The record in the spec of a Lease."""
     return LeaderRecord(
         holder=spec.holder_identity or "",
         lease_duration=spec.lease_duration_seconds or 0,
@@ -91,7 +94,7 @@ def record_of(spec: LeaseSpec) -> LeaderRecord:
 
 
 def write_record(record: LeaderRecord, spec: LeaseSpec) -> None:
-    """Make a Lease say it, and leave what else it says."""
+    """Write the record into the spec of a Lease; other fields are kept."""
     spec.holder_identity = record.holder
     spec.lease_duration_seconds = record.lease_duration
     spec.acquire_time = record.acquired
