@@ -1,4 +1,4 @@
-"""Keep a Deployment for every ConfigMap that asks for one: its data says which image, and how many replicas."""
+"""Keep a Deployment for every labelled ConfigMap, whose data has the image and the number of replicas."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ def wanted_for(settings: ConfigMap) -> Deployment:
     labels = {"app": settings.name}
     image, replicas = settings.data.get("image", ""), settings.data.get("replicas", "1")
     if not image or not replicas.isdecimal():
-        raise lw.errors.PermanentError(f"{settings.name} needs an image, and replicas that are a number")
+        raise lw.errors.PermanentError(f"{settings.name} needs an image and a number of replicas")
     deployment = Deployment(
         metadata=ObjectMeta(name=settings.name, namespace=settings.namespace),
         spec=DeploymentSpec(
@@ -26,34 +26,35 @@ def wanted_for(settings: ConfigMap) -> Deployment:
             ),
         ),
     )
-    # With it goes the Deployment, and changes of the Deployment lead back to it.
+    # The Deployment is deleted with the ConfigMap, and its changes reconcile the ConfigMap.
     set_controller(deployment, settings)
     return deployment
 
 
+async def reconcile(key: lw.ObjectKey, context: lw.ReconcileContext[ConfigMap]) -> None:
+    settings = context.get()
+    if settings is None:
+        print(f"{key} is gone", flush=True)
+        return
+    wanted, present = wanted_for(settings), context.indexer(Deployment).get(key)
+    deployments = context.client.apps_v1.deployments(key.namespace)
+    if present is None:
+        await deployments.create(wanted)
+        context.record_event(settings, "Normal", "Created", f"created Deployment {key.name}")
+        print(f"{key} created", flush=True)
+    elif differs(present, wanted):
+        changed = present.copy()
+        changed.spec.replicas = wanted.spec.replicas
+        changed.spec.template.spec.containers[0].image = wanted.spec.template.spec.containers[0].image
+        await deployments.update(changed)
+        print(f"{key} updated", flush=True)
+
+
 async def main() -> None:
     async with lw.ClientSet(lw.load_config()) as client:
-
-        async def reconcile(key: lw.ObjectKey) -> None:
-            settings = controller.get(key)
-            if settings is None:
-                print(f"{key} is gone", flush=True)
-                return
-            wanted, present = wanted_for(settings), controller.indexer(Deployment).get(key)
-            deployments = client.apps_v1.deployments(key.namespace)
-            if present is None:
-                await deployments.create(wanted)
-                print(f"{key} created", flush=True)
-            elif differs(present, wanted):
-                changed = present.copy()
-                changed.spec.replicas = wanted.spec.replicas
-                changed.spec.template.spec.containers[0].image = wanted.spec.template.spec.containers[0].image
-                await deployments.update(changed)
-                print(f"{key} updated", flush=True)
-
-        asking = lw.Watch(ConfigMap, label_selector="deploy=yes", when=resource_version_changed)
+        labelled = lw.Watch(ConfigMap, label_selector="deploy=yes", when=resource_version_changed)
         manager = lw.Manager(client)
-        controller = manager.add(lw.Controller(reconcile, for_=asking, owns=[Deployment], name="deployments"))
+        manager.add(lw.Controller(reconcile, for_=labelled, owns=[Deployment], name="deployments"))
         await manager.run()  # until Ctrl-C or SIGTERM
     print("bye")
 

@@ -1,4 +1,4 @@
-"""A controller for a custom resource, a Bucket: with a finalizer for what is outside of the cluster, and a status."""
+"""A controller for a custom resource, Bucket, with a finalizer for an external resource, and a status."""
 
 import asyncio
 from contextlib import suppress
@@ -21,7 +21,38 @@ DEFINITION = {
 }
 FINALIZER = "storage.example.com/bucket"
 BUCKETS: dict[str, int] = {}
-"""What is outside of the cluster: a cloud, in earnest."""
+"""The external buckets and their sizes; a cloud in a real program."""
+
+
+class BucketReconciler:
+    """Creates, reports and removes the external bucket of each Bucket object."""
+
+    async def reconcile(self, key: lw.ObjectKey, context: lw.ReconcileContext[lw.Unstructured]) -> None:
+        bucket = context.get()
+        if bucket is None:
+            return
+        buckets = context.client.dynamic.resource("storage.example.com/v1", "Bucket", namespace=key.namespace)
+        created = await finalize(buckets, bucket, FINALIZER, apply=self.create, cleanup=self.remove)
+        if created is not None:
+            await self.report(buckets, created)
+
+    def create(self, bucket: lw.Unstructured) -> lw.Unstructured:
+        size = bucket["spec"]["size"]
+        if BUCKETS.get(bucket.uid) != size:
+            BUCKETS[bucket.uid] = size
+            print(f"{bucket.key} has {size} bytes", flush=True)
+        return bucket
+
+    def remove(self, bucket: lw.Unstructured) -> None:
+        BUCKETS.pop(bucket.uid, None)
+        print(f"{bucket.key} is removed", flush=True)
+
+    async def report(self, buckets: lw.ResourceClient[lw.Unstructured], bucket: lw.Unstructured) -> None:
+        bucket = bucket.copy()
+        is_changed = set_condition(bucket, "Ready", True, reason="Made", generation=bucket.metadata.generation)
+        if is_changed or bucket["status"].get("size") != bucket["spec"]["size"]:
+            bucket["status"]["size"] = bucket["spec"]["size"]
+            await buckets.update_status(bucket)
 
 
 async def main() -> None:
@@ -30,35 +61,10 @@ async def main() -> None:
         with suppress(lw.errors.AlreadyExistsError):
             await definitions.create(lw.Unstructured(DEFINITION))
         await lw.wait_for(definitions, "buckets.storage.example.com", "condition=Established", timeout=30)
-        buckets = client.resource("storage.example.com/v1", "Bucket")
-
-        async def reconcile(key: lw.ObjectKey) -> None:
-            bucket = controller.get(key)
-            if bucket is not None:
-                await finalize(buckets, bucket, FINALIZER, apply=make, cleanup=remove)
-
-        async def make(bucket: lw.Unstructured) -> None:
-            size = bucket["spec"]["size"]
-            if BUCKETS.get(bucket.uid) != size:
-                BUCKETS[bucket.uid] = size
-                print(f"{bucket.key} has {size} bytes", flush=True)
-            await report(bucket, size)
-
-        async def remove(bucket: lw.Unstructured) -> None:
-            BUCKETS.pop(bucket.uid, None)
-            print(f"{bucket.key} is removed", flush=True)
-
-        async def report(bucket: lw.Unstructured, size: int) -> None:
-            bucket = bucket.copy()
-            is_changed = set_condition(bucket, "Ready", True, reason="Made", generation=bucket.metadata.generation)
-            if is_changed or bucket["status"].get("size") != size:
-                bucket["status"]["size"] = size
-                await buckets.namespace(bucket.namespace).update_status(bucket)
-
-        # A change of the status alone is our own, and no reason to look again.
+        # The controller itself changes the status: only changes of the spec are reconciled.
         watch = lw.Watch(("storage.example.com/v1", "Bucket"), when=generation_changed)
         manager = lw.Manager(client)
-        controller = manager.add(lw.Controller(reconcile, for_=watch, name="buckets"))
+        manager.add(lw.Controller(BucketReconciler(), for_=watch, name="buckets"))
         await manager.run()
     print("bye")
 

@@ -1,4 +1,4 @@
-"""Of many replicas one acts: it counts in a ConfigMap, and the next one goes on from there when it stops or fails."""
+"""One of several replicas counts in a ConfigMap; when it stops or fails, another one continues."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from listwatch.models.core_v1 import ConfigMap
 
 
 async def count(config_maps: lw.ResourceClient[ConfigMap], name: str) -> None:
-    """What only one may do. It is cancelled when this replica leads no longer."""
+    """The work of the leader. It is cancelled when this replica loses leadership."""
     try:
         number = int((await config_maps.get("counter")).data["number"])
     except lw.errors.NotFoundError:
@@ -27,7 +27,7 @@ async def main() -> None:
             client,
             name="counter",
             namespace="default",
-            identity=os.environ.get("POD_NAME", ""),  # a name is made up if this is empty
+            identity=os.environ.get("POD_NAME", ""),  # if this is empty, a unique name is generated
             retry_period=1.0,
             on_new_leader=lambda leader: print(f"{leader} leads", flush=True),
         )
@@ -36,7 +36,7 @@ async def main() -> None:
                 async with elector.lead():
                     await count(client.core_v1.configmaps("default"), elector.identity)
             except lw.errors.LeadershipLostError as error:
-                print(f"{error}; standing for election again", flush=True)
+                print(f"{error}; retrying", flush=True)
 
 
 if __name__ == "__main__":

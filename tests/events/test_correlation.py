@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listwatch.errors import UsageError
-from listwatch.events.correlation import COMBINED, Correlator, Counted
+from listwatch.events.correlation import COMBINED, Correlator, CountedEvent
 from listwatch.events.correlation_series import SeriesCorrelator
 from listwatch.events.event_bodies import core_body, core_patch, series_body, series_patch
 from listwatch.events.occurrence import Occurrence, Reference, Source, reference_to
@@ -29,11 +29,11 @@ def happened(message: str = "it broke", **other: Any) -> Occurrence:
     return Occurrence(name=f"web.{next(numbers):x}", message=message, **told)
 
 
-def told(correlator: Correlator, occurrences: list[Occurrence], *, now: float = 0.0) -> list[Counted | None]:
+def told(correlator: Correlator, occurrences: list[Occurrence], *, now: float = 0.0) -> list[CountedEvent | None]:
     return [correlator.correlate(each, now=now) for each in occurrences]
 
 
-def counts(found: list[Counted | None]) -> Iterator[int | None]:
+def counts(found: list[CountedEvent | None]) -> Iterator[int | None]:
     return (each and each.count for each in found)
 
 
@@ -281,7 +281,7 @@ def test_a_series_says_how_often_and_when_last():
 
 
 def test_the_events_of_objects_without_a_namespace_are_in_the_default_one():
-    assert Reference("v1", "Node", "", "n1").home == "default"
+    assert Reference("v1", "Node", "", "n1").event_namespace == "default"
 
 
 def test_a_reference_is_made_of_objects_references_and_manifests():
@@ -296,5 +296,5 @@ def test_a_reference_is_made_of_objects_references_and_manifests():
 
 @pytest.mark.parametrize("nothing", [None, {}, "web", {"metadata": {"name": "web"}}, Pod()])
 def test_what_names_no_object_is_refused(nothing: Any):
-    with pytest.raises(UsageError, match=r"no event can be recorded about .* kind and its name"):
+    with pytest.raises(UsageError, match=r"cannot record an event about .* no kind or no name"):
         reference_to(nothing)

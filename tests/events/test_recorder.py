@@ -247,7 +247,7 @@ async def test_an_event_is_given_up_after_twelve_tries_and_the_next_is_written(
     assert [event.reason for event in await kept(client)] == ["Pulled"]
     now = recorder.statistics()
     assert (now.created, now.retries, now.failed) == (1, 11, 1)
-    assert "(Lost) could not be written" in caplog.text
+    assert "Cannot write the event" in caplog.text
 
 
 async def test_an_event_whose_answer_was_lost_is_not_taken_for_a_failure(
@@ -282,7 +282,9 @@ async def test_a_namespace_that_goes_away_is_no_news(
     async with recorder_for(client, clock) as recorder:
         recorder.event(POD, "Normal", "Refused", "not welcome")
     assert recorder.statistics().failed == 1
-    assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
+    assert [
+        record for record in caplog.records if record.levelno > logging.DEBUG and record.name == "listwatch.events"
+    ] == []
 
 
 async def test_who_records_never_waits_and_what_is_too_much_is_counted(
@@ -294,7 +296,7 @@ async def test_who_records_never_waits_and_what_is_too_much_is_counted(
         recorder.event(POD, "Normal", f"Reason{number}", "too much")
     now = recorder.statistics()
     assert (now.recorded, now.pending, now.dropped) == (25, 10, 15)
-    assert caplog.text.count("events are dropped") == 1
+    assert caplog.text.count("Dropping events") == 1
     async with recorder:
         await clock.wait_asleep()
         await close_in_time(recorder, clock)
@@ -337,7 +339,7 @@ async def test_a_recorder_that_was_never_opened_can_be_closed_and_not_flushed(
     client: lw.ClientSet, clock: VirtualClock
 ):
     recorder = recorder_for(client, clock)
-    with pytest.raises(UsageError, match="before it is opened"):
+    with pytest.raises(UsageError, match="is not open"):
         await recorder.flush()
     await recorder.aclose()
 
@@ -345,12 +347,12 @@ async def test_a_recorder_that_was_never_opened_can_be_closed_and_not_flushed(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((POD, "Bad", "Reason", "x"), "cannot be of type 'Bad': it is one of Normal and Warning"),
+        ((POD, "Bad", "Reason", "x"), "type='Bad' is not one of Normal, Warning"),
         ((POD, "Normal", "", "x"), "needs a reason"),
-        ((POD, "Normal", "x" * 129, "x"), "the reason of an event has at most 128 bytes"),
-        (("web", "Normal", "Reason", "x"), "no event can be recorded about 'web'"),
-        ((POD, "Normal", "Reason", ValueError("x")), "the message of an event about .* is text, not ValueError"),
-        ((POD, "Normal", 3, "x"), "the reason of an event about .* is text, not 3"),
+        ((POD, "Normal", "x" * 129, "x"), "its reason is longer than 128 bytes"),
+        (("web", "Normal", "Reason", "x"), "cannot record an event about 'web'"),
+        ((POD, "Normal", "Reason", ValueError("x")), "message=ValueError\\('x'\\) is not a str"),
+        ((POD, "Normal", 3, "x"), "reason=3 is not a str"),
     ],
 )
 async def test_what_cannot_be_an_event_is_refused_at_once(
@@ -363,9 +365,9 @@ async def test_what_cannot_be_an_event_is_refused_at_once(
 
 
 async def test_what_cannot_take_events_is_refused(client: lw.ClientSet):
-    with pytest.raises(UsageError, match=r"give it client.core_v1.events\(\)"):
+    with pytest.raises(UsageError, match=r"expected client.core_v1.events\(\)"):
         EventRecorder(client.core_v1.pods(), component="tests")
-    with pytest.raises(UsageError, match=r"give it client.core_v1.events\(\)"):
+    with pytest.raises(UsageError, match=r"expected client.core_v1.events\(\)"):
         EventRecorder(client, component="tests")  # type: ignore[arg-type]  # that is what is tested
-    with pytest.raises(UsageError, match="needs a component"):
+    with pytest.raises(UsageError, match="needs component="):
         EventRecorder(client.core_v1.events(), component="")

@@ -222,7 +222,7 @@ async def test_the_block_is_cancelled_at_the_renew_deadline_even_if_requests_han
         assert task.done()
         assert setting.story[-1] == (
             "me has lost the lease memory/lock: it was not renewed within 10 s; "
-            "the last error was: there was no answer within 5 s"
+            "the last error was: no response within 5 s"
         )
 
 
@@ -590,7 +590,7 @@ async def test_a_blocked_event_loop_does_not_make_is_leader_lie():
 
 async def test_an_elector_says_what_it_is_doing():
     setting = Setting()
-    assert repr(setting.elector) == "<LeaderElector me is no candidate for memory/lock>"
+    assert repr(setting.elector) == "<LeaderElector me is not a candidate for memory/lock>"
     async with setting.leading():
         assert repr(setting.elector) == "<LeaderElector me leads for memory/lock>"
 

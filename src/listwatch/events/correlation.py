@@ -1,8 +1,8 @@
-"""Decides what becomes of many similar occurrences, so that a noisy program does not fill a cluster with events.
+"""Combines and limits similar events of the core API, as client-go does, so that they do not flood a cluster.
 
-    occurrence ─▶ combine ─▶ count ─▶ filter ─▶ Counted, to be created or patched; or nothing
+    occurrence ─▶ combine ─▶ count ─▶ filter ─▶ CountedEvent, to be created or patched; or None
 
-For events of the core API; those of events.k8s.io are counted by `correlation_series.py`.
+`correlation_series.py` does this for events.k8s.io.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Final, Generic, TypeVar
 
 from listwatch.events.occurrence import Occurrence
 
-__all__ = ["COMBINED", "Correlator", "Counted"]
+__all__ = ["COMBINED", "Correlator", "CountedEvent"]
 
 V = TypeVar("V")
 
 COMBINED: Final = "(combined from similar events): "
 
-_REMEMBERED = 4096
-_SIMILAR = 10
-_SIMILAR_WITHIN = 600.0
+_CACHE_SIZE = 4096
+_COMBINE_FROM = 10
+_COMBINE_INTERVAL = 600.0
 _SPAM_BURST = 25
 _SPAM_REFILL = 1 / 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """An event as it is to be written: new if it is the first of its kind, else one more of those before it."""
+class CountedEvent:
+    """An event to write: created if its count is 1, else patched."""
 
     occurrence: Occurrence
     name: str
@@ -63,43 +63,43 @@ class _Tokens:
 
 
 class Correlator:
-    """Counts what repeats, combines what differs in its message only, and lets few through of what does not end.
+    """Counts repeated events, combines events that differ only in their message, and limits the rate per object.
 
-    Ten different messages within ten minutes of each other, about one object and for one reason, become one event.
-    Twenty-five events about an object are written at once, then one every five minutes.
+    From the tenth message on, events about the same object with the same reason, each within ten minutes of the last,
+    become one event. Per object, a burst of 25 events is written, then one every five minutes.
     """
 
     def __init__(self) -> None:
-        self._similar: _Recent[_Similar] = _Recent(_REMEMBERED)
-        self._seen: _Recent[_Seen] = _Recent(_REMEMBERED)
-        self._tokens: _Recent[_Tokens] = _Recent(_REMEMBERED)
+        self._similar: _Recent[_Similar] = _Recent(_CACHE_SIZE)
+        self._seen: _Recent[_Seen] = _Recent(_CACHE_SIZE)
+        self._tokens: _Recent[_Tokens] = _Recent(_CACHE_SIZE)
 
-    def correlate(self, occurrence: Occurrence, *, now: float) -> Counted | None:
-        """What is to be written at the monotonic time `now`; None if there has been too much already."""
-        key, message = self._combined(occurrence, now)
-        counted = self._counted(key, occurrence, message)
-        return counted if self._may_pass(occurrence, now) else None
+    def correlate(self, occurrence: Occurrence, *, now: float) -> CountedEvent | None:
+        """The event to write at the monotonic time `now`; None if it exceeds the rate."""
+        key, message = self._combine(occurrence, now)
+        counted = self._count(key, occurrence, message)
+        return counted if self._is_within_rate(occurrence, now) else None
 
-    def _combined(self, occurrence: Occurrence, now: float) -> tuple[Hashable, str]:
+    def _combine(self, occurrence: Occurrence, now: float) -> tuple[Hashable, str]:
         key = (occurrence.regarding.identity, occurrence.type, occurrence.reason)
         similar = self._similar.get(key)
-        if similar is None or now - similar.last > _SIMILAR_WITHIN:
+        if similar is None or now - similar.last > _COMBINE_INTERVAL:
             similar = _Similar(now)
         similar.last = now
         similar.messages.add(occurrence.message)
         self._similar.put(key, similar)
-        if len(similar.messages) < _SIMILAR:
+        if len(similar.messages) < _COMBINE_FROM:
             return (*key, occurrence.message), occurrence.message
-        similar.messages.pop()  # so that as many stay, and no more
+        similar.messages.pop()  # keeps the number of messages constant
         return key, COMBINED + occurrence.message
 
-    def _counted(self, key: Hashable, occurrence: Occurrence, message: str) -> Counted:
+    def _count(self, key: Hashable, occurrence: Occurrence, message: str) -> CountedEvent:
         seen = self._seen.get(key) or _Seen(occurrence.name, occurrence.at)
         seen.count += 1
         self._seen.put(key, seen)
-        return Counted(occurrence, seen.name, message, seen.count, seen.first_at)
+        return CountedEvent(occurrence, seen.name, message, seen.count, seen.first_at)
 
-    def _may_pass(self, occurrence: Occurrence, now: float) -> bool:
+    def _is_within_rate(self, occurrence: Occurrence, now: float) -> bool:
         key = (occurrence.regarding.identity, occurrence.type)
         tokens = self._tokens.get(key) or _Tokens(_SPAM_BURST, now)
         tokens.left = min(tokens.left + (now - tokens.counted) * _SPAM_REFILL, float(_SPAM_BURST))
@@ -112,7 +112,7 @@ class Correlator:
 
 
 class _Recent(Generic[V]):
-    """The values that were used last, up to a number of them."""
+    """A bounded map that keeps the most recently used values."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -1,7 +1,7 @@
-"""Decides when a series of equal events of events.k8s.io is written. The core API's are in `correlation.py`.
+"""Counts repeated events of events.k8s.io as series, and decides when to write them.
 
-first ─▶ created     second ─▶ a series of 2     more ─▶ counted here, written every 30 minutes
-                                                 silence of 6 minutes ─▶ the last count, and the series is over
+first ─▶ created     second ─▶ a series of 2     more ─▶ counted, written every 30 minutes
+                                                 6 minutes without one ─▶ the final count is written, the series ends
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from listwatch.events.occurrence import Occurrence
 
 __all__ = ["Series", "SeriesCorrelator"]
 
-_OVER_AFTER: Final = 360.0
+_END_AFTER: Final = 360.0
 _REFRESH_EVERY: Final = 1800.0
 
 
 @dataclass(slots=True)
 class Series:
-    """Events that differ only in when they happened; a series of one is just an event."""
+    """Events that differ only in their time; a series of one is a single event."""
 
     occurrence: Occurrence
     count: int
@@ -41,16 +41,16 @@ class Series:
         return self.count > self.written_count
 
     @property
-    def over_at(self) -> float:
-        return self.last_seen + _OVER_AFTER
+    def ends_at(self) -> float:
+        return self.last_seen + _END_AFTER
 
     def next_due(self) -> float:
-        """When it is to be written again, or is over; that is put off by events and by writing, never brought on."""
-        return min(self.over_at, self.written + _REFRESH_EVERY) if self.is_unwritten else self.over_at
+        """When to write it again or end it; later events and writes can only postpone that."""
+        return min(self.ends_at, self.written + _REFRESH_EVERY) if self.is_unwritten else self.ends_at
 
 
 class SeriesCorrelator:
-    """The series that are under way, each known by everything but its message and its time."""
+    """The active series, keyed by everything but message and time."""
 
     def __init__(self) -> None:
         self._series: dict[Hashable, Series] = {}
@@ -58,10 +58,10 @@ class SeriesCorrelator:
         self._begun = 0
 
     def observe(self, occurrence: Occurrence, *, now: float) -> Series | None:
-        """What is to be written at once: an event that is new, or that became a series; None if it is only counted."""
+        """The series to write now: a new event, or one that became a series; None if it is only counted."""
         key = _key(occurrence)
         series = self._series.get(key)
-        if series is None or series.over_at <= now:
+        if series is None or series.ends_at <= now:
             series = self._begin(key, Series(occurrence, 0, occurrence.at, now, now))
         series.count += 1
         series.last_at = occurrence.at
@@ -75,22 +75,22 @@ class SeriesCorrelator:
         return series
 
     def due(self, *, now: float) -> list[Series]:
-        """What is to be written because of the time; series that are over are forgotten."""
+        """The series whose time to be written has come; ended series are removed."""
         due = []
         while self.next_due() <= now:
             _, _, key, series = self._due_times[0]
-            if series.over_at <= now:
+            if series.ends_at <= now:
                 del self._series[key]
             if series.is_unwritten:
                 due.append(_marked(series, now))
         return due
 
     def unwritten(self, *, now: float) -> list[Series]:
-        """Every series with a count that was not written yet."""
+        """Every series whose current count is not written yet."""
         return [_marked(series, now) for series in self._series.values() if series.is_unwritten]
 
     def next_due(self) -> float:
-        """When there will be something due; infinity if nothing is under way."""
+        """When the next series is due; infinity if none is active."""
         while self._due_times:
             noted, number, key, series = self._due_times[0]
             if self._series.get(key) is not series:

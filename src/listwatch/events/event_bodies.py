@@ -1,36 +1,36 @@
-"""Events as the API reads them, of the core group and of events.k8s.io: what to create, and what to change."""
+"""The request bodies of events, for the core group and for events.k8s.io: objects to create, and patches."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, Final
 
-from listwatch.events.correlation import Counted
+from listwatch.events.correlation import CountedEvent
 from listwatch.events.correlation_series import Series
 from listwatch.events.occurrence import Occurrence, Source
 
-__all__ = ["LONGEST_NOTE", "core_body", "core_patch", "series_body", "series_patch"]
+__all__ = ["MAX_NOTE_LENGTH", "core_body", "core_patch", "series_body", "series_patch"]
 
-LONGEST_NOTE: Final = 1024
-"""The bytes that events.k8s.io accepts in a note."""
+MAX_NOTE_LENGTH: Final = 1024
+"""The maximum length of a note in events.k8s.io, in bytes."""
 
 
-def core_body(event: Counted, source: Source) -> dict[str, Any]:
-    told = event.occurrence
+def core_body(event: CountedEvent, source: Source) -> dict[str, Any]:
+    occurrence = event.occurrence
     return _without_empty(
         {
             "apiVersion": "v1",
             "kind": "Event",
-            "metadata": _metadata(told, event.name),
-            "involvedObject": told.regarding.tree(),
-            "related": told.related.tree() if told.related else None,
-            "type": told.type,
-            "reason": told.reason,
-            "action": told.action,
+            "metadata": _metadata(occurrence, event.name),
+            "involvedObject": occurrence.regarding.tree(),
+            "related": occurrence.related.tree() if occurrence.related else None,
+            "type": occurrence.type,
+            "reason": occurrence.reason,
+            "action": occurrence.action,
             "message": event.message,
             "count": event.count,
             "firstTimestamp": _second(event.first_at),
-            "lastTimestamp": _second(told.at),
+            "lastTimestamp": _second(occurrence.at),
             "source": {"component": source.component},
             "reportingComponent": source.component,
             "reportingInstance": source.instance,
@@ -38,24 +38,24 @@ def core_body(event: Counted, source: Source) -> dict[str, Any]:
     )
 
 
-def core_patch(event: Counted) -> dict[str, Any]:
+def core_patch(event: CountedEvent) -> dict[str, Any]:
     return {"count": event.count, "lastTimestamp": _second(event.occurrence.at), "message": event.message}
 
 
 def series_body(series: Series, source: Source) -> dict[str, Any]:
-    told = series.occurrence
+    occurrence = series.occurrence
     return _without_empty(
         {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": _metadata(told, told.name),
-            "eventTime": _microsecond(told.at),
-            "regarding": told.regarding.tree(),
-            "related": told.related.tree() if told.related else None,
-            "type": told.type,
-            "reason": told.reason,
-            "action": told.action,
-            "note": _shortened(told.message),
+            "metadata": _metadata(occurrence, occurrence.name),
+            "eventTime": _microsecond(occurrence.at),
+            "regarding": occurrence.regarding.tree(),
+            "related": occurrence.related.tree() if occurrence.related else None,
+            "type": occurrence.type,
+            "reason": occurrence.reason,
+            "action": occurrence.action,
+            "note": _truncated(occurrence.message),
             "reportingController": source.component,
             "reportingInstance": source.instance,
             **(series_patch(series) if series.is_repeated else {}),
@@ -67,8 +67,14 @@ def series_patch(series: Series) -> dict[str, Any]:
     return {"series": {"count": series.count, "lastObservedTime": _microsecond(series.last_at)}}
 
 
-def _metadata(told: Occurrence, name: str) -> dict[str, Any]:
-    return _without_empty({"name": name, "namespace": told.regarding.home, "annotations": dict(told.annotations or {})})
+def _metadata(occurrence: Occurrence, name: str) -> dict[str, Any]:
+    return _without_empty(
+        {
+            "name": name,
+            "namespace": occurrence.regarding.event_namespace,
+            "annotations": dict(occurrence.annotations or {}),
+        }
+    )
 
 
 def _without_empty(tree: dict[str, Any]) -> dict[str, Any]:
@@ -83,8 +89,8 @@ def _microsecond(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _shortened(note: str) -> str:
+def _truncated(note: str) -> str:
     encoded = note.encode()
-    if len(encoded) <= LONGEST_NOTE:
+    if len(encoded) <= MAX_NOTE_LENGTH:
         return note
-    return encoded[: LONGEST_NOTE - len("…".encode())].decode(errors="ignore") + "…"
+    return encoded[: MAX_NOTE_LENGTH - len("…".encode())].decode(errors="ignore") + "…"

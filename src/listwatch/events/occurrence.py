@@ -1,4 +1,4 @@
-"""What happened, to what, when: the values that `correlation.py` counts and `event_bodies.py` writes down."""
+"""An occurrence to record as an event: what happened, to which object, when."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _WIRE_NAMES = {
 
 
 class Source(NamedTuple):
-    """Who tells: a program, and the one of its replicas that it is."""
+    """The program that records events, and its replica."""
 
     component: str
     instance: str
 
 
 class Reference(NamedTuple):
-    """Which object is meant, and optionally which part of it."""
+    """A reference to an object, and optionally to a part of it."""
 
     api_version: str = ""
     kind: str = ""
@@ -44,12 +44,12 @@ class Reference(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What stays the same while the object changes."""
+        """All but the resource version."""
         return (self.api_version, self.kind, self.namespace, self.name, self.uid, self.field_path)
 
     @property
-    def home(self) -> str:
-        """The namespace of events about it."""
+    def event_namespace(self) -> str:
+        """The namespace of events about the object."""
         return self.namespace or "default"
 
     def tree(self) -> dict[str, str]:
@@ -58,7 +58,7 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """Something that happened to an object; `name` is that of the event, if it becomes one."""
+    """Something that happened to an object; `name` is the name of its event."""
 
     name: str
     regarding: Reference
@@ -72,7 +72,7 @@ class Occurrence:
 
 
 def reference_to(obj: Any) -> Reference:
-    """The reference to an object, to what an ObjectReference names, or to a manifest's object."""
+    """The reference to an object, an ObjectReference, or a manifest."""
     if isinstance(obj, Reference):
         return obj
     if isinstance(obj, Mapping):
@@ -82,7 +82,7 @@ def reference_to(obj: Any) -> Reference:
         reference = Reference(*(str(getattr(obj, name, None) or "") for name in _WIRE_NAMES.values()))
     if not (reference.kind and reference.name):
         raise UsageError(
-            f"no event can be recorded about {obj!r}: its kind and its name must be known; "
-            "give an object, an ObjectReference or a manifest"
+            f"cannot record an event about {obj!r}, which has no kind or no name: "
+            "pass an object, an ObjectReference or a manifest"
         )
     return reference

@@ -1,4 +1,4 @@
-"""Tells people what happened to an object. What becomes of many similar events is decided in `correlation.py`.
+"""Records Kubernetes events about objects. `correlation.py` limits and combines similar events.
 
     async with lw.EventRecorder(client.core_v1.events(), component="web-controller") as recorder:
         recorder.event(pod, "Warning", "BackOff", "restarting the container failed")
@@ -35,9 +35,9 @@ __all__ = ["EventRecorder", "EventRecorderStatistics"]
 
 _log = logging.getLogger("listwatch.events")
 
-_NEW_API: Final = "events.k8s.io"
-_LONGEST_NAME: Final = 253
-_LONGEST_REASON: Final = 128
+_EVENTS_GROUP: Final = "events.k8s.io"
+_MAX_NAME_LENGTH: Final = 253
+_MAX_REASON_LENGTH: Final = 128
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 _Write = tuple[dict[str, Any], dict[str, Any] | None]
@@ -45,25 +45,29 @@ _Write = tuple[dict[str, Any], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRecorderStatistics:
-    """What became of the events so far: each recorded one is pending, counted elsewhere, written, or lost and why."""
+    """The outcomes of the recorded events."""
 
     component: str
     recorded: int
     pending: int
     created: int
     patched: int
+    """Written as an update of an earlier event."""
     counted: int
+    """Added to a series that is written later."""
     filtered: int
+    """Not written, because there were too many about the object."""
     dropped: int
+    """Not written, because the queue was full or the recorder closed."""
     failed: int
     retries: int
 
 
 class EventRecorder:
-    """Records events without ever waiting, from any thread, and writes them one after another while it is open.
+    """Records events from any thread without waiting, and writes them in the background while it is open.
 
-    At most `queue_size` wait to be written; what comes on top is dropped, and so is what is left `flush_timeout`
-    seconds after leaving. `statistics()` tells how many that were. No trouble with the server reaches who records.
+    At most `queue_size` events are queued; further ones are dropped, and so are those not written `flush_timeout`
+    seconds after closing. Failures to write are logged and counted in `statistics()`, never raised.
     """
 
     def __init__(
@@ -81,7 +85,7 @@ class EventRecorder:
         self._clock = clock or SystemClock()
         self._random = random or Random()
         self._writer = EventWriter(events, clock=self._clock, random=self._random)
-        self._is_new_api = _group_of(events) == _NEW_API
+        self._uses_series = _group_of(events) == _EVENTS_GROUP
         self._correlator, self._series = Correlator(), SeriesCorrelator()
         self._queue_size = queue_size
         self._flush_timeout = flush_timeout
@@ -109,10 +113,10 @@ class EventRecorder:
         related: Any = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Record that something happened to an object, or to what an ObjectReference or a manifest names.
+        """Record an event about an object, an ObjectReference or a manifest.
 
-        The reason is a word for programs, as `FailedMount`, the message a sentence for people. The action says what was
-        done because of it; events.k8s.io asks for one, and gets the reason if there is none.
+        The reason is one CamelCase word, as `FailedMount`; the message is a sentence for people. The action is what was
+        done; events.k8s.io requires one, and the default there is the reason.
         """
         _check(obj, type, reason, message, action)
         regarding, at = reference_to(obj), self._clock.now()
@@ -121,9 +125,9 @@ class EventRecorder:
             regarding=regarding,
             type=type,
             reason=reason,
-            message=message.encode(errors="replace").decode(),  # a file's name may have half a character in it
+            message=message.encode(errors="replace").decode(),  # lone surrogates cannot be encoded
             at=at,
-            action=action or (reason if self._is_new_api else ""),
+            action=action or (reason if self._uses_series else ""),
             related=None if related is None else reference_to(related),
             annotations=dict(annotations) if annotations else None,
         )
@@ -132,7 +136,7 @@ class EventRecorder:
             self._put(occurrence)
 
     def statistics(self) -> EventRecorderStatistics:
-        """What became of the events so far."""
+        """The outcomes of the recorded events."""
         return EventRecorderStatistics(
             component=self._source.component,
             recorded=self._recorded,
@@ -147,12 +151,12 @@ class EventRecorder:
         )
 
     def _new_name(self, of: str, at: datetime) -> str:
-        # Nanoseconds that no clock gave keep apart what happens at once, here and in other replicas.
+        # Random nanoseconds make names unique if events happen at the same time, in this replica or another.
         stamp = round(at.timestamp() * 1e6) * 1000 + self._random.randrange(1000)
         with self._lock:
             stamp = self._last_stamp = max(stamp, self._last_stamp + 1)
         name = f"{of}.{stamp:x}"
-        if len(name) <= _LONGEST_NAME and _DNS_SUBDOMAIN.fullmatch(name):
+        if len(name) <= _MAX_NAME_LENGTH and _DNS_SUBDOMAIN.fullmatch(name):
             return name
         return str(UUID(int=self._random.getrandbits(128), version=4))
 
@@ -163,21 +167,27 @@ class EventRecorder:
         self._is_full = False
         self._pending.append(occurrence)
         if self._loop is not None:
-            with suppress(RuntimeError):  # a loop that was closed under it has nobody to wake
+            with suppress(RuntimeError):  # the loop was closed
                 self._loop.call_soon_threadsafe(self._awake.set)
 
     def _drop(self, occurrence: Occurrence) -> None:
         self._dropped += 1
         if not self._is_full:
-            self._is_full = True  # said once, until there is room again
-            why = "the recorder is closed" if self._is_closed else f"{self._queue_size} are waiting to be written"
-            _log.warning("events are dropped, as %s about %s: %s", occurrence.reason, occurrence.regarding.name, why)
+            self._is_full = True  # logged once, until the queue accepts events again
+            cause = "the recorder is closed" if self._is_closed else f"{self._queue_size} events are queued"
+            _log.warning(
+                "Dropping events, first %s about %s: %s",
+                occurrence.reason,
+                occurrence.regarding.name,
+                cause,
+                extra={"component": self._source.component},
+            )
 
-    # --- from beginning to end ---------------------------------------------------------------------------------------
+    # --- lifecycle ---------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
         if self._task is not None or self._is_closed:
-            raise UsageError(f"{self!r} was opened before: make another one")
+            raise UsageError(f"{self!r} was opened before: create a new one")
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run(), name=f"events of {self._source.component}")
         return self
@@ -186,9 +196,9 @@ class EventRecorder:
         await self.aclose()
 
     async def flush(self, *, timeout: float | None = None) -> None:
-        """Return when nothing waits to be written any more; TimeoutError if that takes too long."""
+        """Wait until all recorded events are written; raises TimeoutError."""
         if self._task is None:
-            raise UsageError(f"{self!r} writes nothing before it is opened: use it in `async with`")
+            raise UsageError(f"{self!r} is not open: use it in `async with`")
         if self._task.done():
             return
         self._idle.clear()
@@ -197,7 +207,7 @@ class EventRecorder:
             await self._idle.wait()
 
     async def aclose(self) -> None:
-        """Record nothing any more, and write what waits, and how long each series became, within `flush_timeout`."""
+        """Reject further events, and write the queued ones and the counts of series within `flush_timeout`."""
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
         if self._task is None or was_closed:
@@ -208,14 +218,14 @@ class EventRecorder:
         finally:
             self._task.cancel()
             await asyncio.wait([self._task])
-            self._count_what_is_left()
-            self._idle.set()  # for who still flushes
+            self._count_unwritten()
+            self._idle.set()  # ends a concurrent flush
 
-    def _count_what_is_left(self) -> None:
-        # What was recorded and not written, and what series became longer meanwhile.
+    def _count_unwritten(self) -> None:
+        # Queued events, and series whose count grew.
         left = len(self._pending) + len(self._due_writes) + len(self._due())
         if left:
-            _log.warning("%d events were not written in time, and are lost", left)
+            _log.warning("%d events were not written in time and are lost", left, extra={"count": left})
         self._dropped += left
         self._pending.clear()
         self._due_writes.clear()
@@ -226,28 +236,28 @@ class EventRecorder:
         while True:
             self._awake.clear()
             while self._pending:
-                for body, patch in self._correlated(self._pending[0]):
+                for body, patch in self._correlate(self._pending[0]):
                     await self._writer.write(body, patch)
                 self._pending.popleft()
             self._due_writes.extend(self._due())
             while self._due_writes:
                 await self._writer.write(*self._due_writes[0])
                 self._due_writes.popleft()
-            # Who flushed or closed meanwhile waits for another round.
+            # A flush or close that was requested meanwhile waits for another pass.
             if not self._pending and not self._awake.is_set():
                 self._idle.set()
-            await self._wait_for_more()
+            await self._wait_for_work()
 
-    async def _wait_for_more(self) -> None:
+    async def _wait_for_work(self) -> None:
         due = self._series.next_due()
         delay = None if due == math.inf else max(due - self._clock.monotonic(), 1e-6)
         with suppress(TimeoutError):
             async with time_limit(self._clock, delay):
                 await self._awake.wait()
 
-    def _correlated(self, occurrence: Occurrence) -> Iterator[_Write]:
+    def _correlate(self, occurrence: Occurrence) -> Iterator[_Write]:
         now = self._clock.monotonic()
-        if self._is_new_api:
+        if self._uses_series:
             series = self._series.observe(occurrence, now=now)
             if series is None:
                 self._counted += 1
@@ -276,29 +286,30 @@ def _group_of(events: EventSink) -> str:
     kind = getattr(events, "kind", None)
     gvk = getattr(kind, "gvk", None)
     if gvk is None or gvk.kind != "Event":
-        raise UsageError(
-            f"an EventRecorder cannot write to {events!r}: give it client.core_v1.events() or client.events_v1.events()"
-        )
+        raise UsageError(f"EventRecorder({events!r}): expected client.core_v1.events() or client.events_v1.events()")
     return str(gvk.group)
 
 
 def _checked_component(component: str) -> str:
     if not component:
-        raise UsageError("an EventRecorder needs a component: the name of the program that tells what happened")
+        raise UsageError("EventRecorder() needs component=, the name of the program that records the events")
     return component
 
 
 def _check(obj: object, type: str, reason: str, message: str, action: str) -> None:
     for what, text in (("type", type), ("reason", reason), ("message", message), ("action", action)):
         if not isinstance(text, str):
-            raise UsageError(f"the {what} of an event about {obj!r} is text, not {text!r}")
+            raise UsageError(f"cannot record an event about {obj!r}: {what}={text!r} is not a str")
     kinds = get_args(EventType)
     if type not in kinds:
-        raise UsageError(f"an event about {obj!r} cannot be of type {type!r}: it is one of {' and '.join(kinds)}")
+        raise UsageError(f"cannot record an event about {obj!r}: type={type!r} is not one of {', '.join(kinds)}")
     if not reason:
-        raise UsageError(f"an event about {obj!r} needs a reason: one word in CamelCase, as 'FailedMount'")
+        raise UsageError(
+            f"cannot record an event about {obj!r}: it needs a reason, a CamelCase word such as 'FailedMount'"
+        )
     for what, text in (("reason", reason), ("action", action)):
-        if len(text.encode(errors="replace")) > _LONGEST_REASON:
+        if len(text.encode(errors="replace")) > _MAX_REASON_LENGTH:
             raise UsageError(
-                f"the {what} of an event has at most {_LONGEST_REASON} bytes; the message has room for more"
+                f"cannot record an event about {obj!r}: its {what} is longer than {_MAX_REASON_LENGTH} bytes; "
+                "put details into the message"
             )

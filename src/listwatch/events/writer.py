@@ -1,4 +1,4 @@
-"""Writes one event to a server, again and again if the server cannot be reached. `recorder.py` says which and when."""
+"""Writes one event to the server, with retries if it cannot be reached."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["EventSink", "EventWriter"]
 
 _log = logging.getLogger("listwatch.events")
 
-_TRIES = 12
-_BETWEEN_TRIES = 10.0
+_ATTEMPTS = 12
+_RETRY_DELAY = 10.0
 _NAMESPACE_TERMINATING = "NamespaceTerminating"
 
 
 class EventSink(Protocol):
-    """Where events go: a ResourceClient of the events of either API group."""
+    """Writes events: a ResourceClient of the events of either API group."""
 
     @property
     def kind(self) -> type[Object]: ...
@@ -41,7 +41,7 @@ class EventSink(Protocol):
 
 
 class EventWriter:
-    """Creates and patches events; a failure is reported and counted, and never raised."""
+    """Creates and patches events; failures are logged and counted, never raised."""
 
     def __init__(self, sink: EventSink, *, clock: Clock, random: Random) -> None:
         self._sink = sink
@@ -50,36 +50,36 @@ class EventWriter:
         self.created = self.patched = self.failed = self.retries = 0
 
     async def write(self, body: dict[str, Any], patch: dict[str, Any] | None) -> None:
-        """Patch the event if there is a patch and create it otherwise, twelve times at most."""
+        """Patch the event, or create it if there is no patch, in at most twelve attempts."""
         failure: Exception | None = None
         for number, delay in enumerate(self._delays()):
             if number:
                 self.retries += 1
                 await self._clock.sleep(delay)
             try:
-                await self._try(body, patch)
+                await self._attempt(body, patch)
                 return
             except AlreadyExistsError as error:
                 if patch is None and number:
-                    self.created += 1  # by the try before, whose answer was lost
+                    self.created += 1  # by an earlier attempt whose response was lost
                     return
                 failure = error
                 if patch is None:
                     break
             except (TransportError, CredentialError) as error:
                 failure = error
-            except Exception as error:  # noqa: BLE001  # whatever it is, the next event may do better
+            except Exception as error:  # noqa: BLE001  # the next event may succeed
                 failure = error
                 break
         self._give_up(body, failure)
 
-    async def _try(self, body: dict[str, Any], patch: dict[str, Any] | None) -> None:
+    async def _attempt(self, body: dict[str, Any], patch: dict[str, Any] | None) -> None:
         events = self._sink.namespace(body["metadata"]["namespace"])
         if patch is not None:
             try:
                 await events.patch(body["metadata"]["name"], patch, type="merge")
             except NotFoundError:
-                pass  # servers forget events after an hour
+                pass  # events expire on the server after an hour
             else:
                 self.patched += 1
                 return
@@ -88,18 +88,21 @@ class EventWriter:
 
     def _give_up(self, body: dict[str, Any], error: Exception | None) -> None:
         self.failed += 1
-        level = logging.DEBUG if _is_ordinary(error) else logging.ERROR
+        level = logging.DEBUG if _is_expected(error) else logging.ERROR
         name = f"{body['metadata']['namespace']}/{body['metadata']['name']}"
-        # An answer of the server says all there is to know; a mistake of ours needs its traceback.
+        # The message of our own errors is enough; other errors need the traceback.
         traceback = None if isinstance(error, ListWatchError) else error
-        _log.log(level, "the event %s (%s) could not be written: %s", name, body["reason"], error, exc_info=traceback)
+        fields = {"event": name, "reason": body["reason"]}
+        _log.log(
+            level, "Cannot write the event %s (%s): %s", name, body["reason"], error, exc_info=traceback, extra=fields
+        )
 
     def _delays(self) -> list[float]:
-        """Before each try; the second is random, so that many who lost one server do not come back at once."""
-        return [0.0, _BETWEEN_TRIES * self._random.random(), *[_BETWEEN_TRIES] * (_TRIES - 2)]
+        """The delay before each attempt; the second is random, to spread the load on a server that returns."""
+        return [0.0, _RETRY_DELAY * self._random.random(), *[_RETRY_DELAY] * (_ATTEMPTS - 2)]
 
 
-def _is_ordinary(error: Exception | None) -> bool:
-    """What happens in every cluster: the event is there already, or its namespace is going away."""
+def _is_expected(error: Exception | None) -> bool:
+    """Whether the failure is normal: the event exists already, or its namespace is being deleted."""
     terminating = isinstance(error, ForbiddenError) and any(c.reason == _NAMESPACE_TERMINATING for c in error.causes)
     return terminating or isinstance(error, AlreadyExistsError)
