@@ -24,7 +24,7 @@ def deleted(item):
 
 
 def lost(key, item=None):
-    """Gone, and nobody saw it go."""
+    """A deletion that was missed."""
     return DeletedDelta(item, final_state_known=False, key=key)
 
 

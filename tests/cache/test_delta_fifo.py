@@ -28,7 +28,7 @@ def popped(queue):
 # --- Order ------------------------------------------------------------------------------------------------------------
 
 
-def test_everything_is_handed_on_in_the_order_in_which_it_came():
+def test_deltas_are_popped_in_the_order_in_which_they_were_queued():
     queue = DeltaFIFO()
     first, second, third = pod("foo", 10), pod("foo", 12), pod("foo", 15)
     queue.add(first)
@@ -51,7 +51,7 @@ def test_two_producers_each_keep_their_order():
         assert versions == list(range(500))
 
 
-def test_a_deletion_of_something_unknown_is_handed_on():
+def test_the_deletion_of_an_unknown_object_is_queued():
     queue = DeltaFIFO()
     queue.add(pod("qux", 17))
     queue.delete(pod("qux", 18))
@@ -61,7 +61,7 @@ def test_a_deletion_of_something_unknown_is_handed_on():
     assert popped(queue) == [added(pod("qux", 17)), *map(deleted, (pod("qux", 18), pod("baz", 20), pod("baz", 20)))]
 
 
-def test_nothing_jumps_the_line():
+def test_no_delta_overtakes_another():
     queue = DeltaFIFO()
     for name, version in (("foo", 10), ("bar", 1), ("foo", 11), ("foo", 13), ("zab", 30)):
         queue.add(pod(name, version))
@@ -82,7 +82,7 @@ def test_a_list_is_one_delta_of_all_objects_even_of_none():
     assert popped(queue) == [deleted(old), replaced([new, pod("bar", 3)], "4"), replaced([], "5")]
 
 
-def test_lists_are_handed_on_in_order_and_none_is_left_out():
+def test_all_lists_are_popped_in_order():
     queue = DeltaFIFO()
     queue.add(pod("foo"))
     for version in ("10", "20"):
@@ -93,7 +93,7 @@ def test_lists_are_handed_on_in_order_and_none_is_left_out():
     assert popped(queue) == expected
 
 
-def test_a_bookmark_is_handed_on_in_its_place_and_so_is_a_resync():
+def test_bookmarks_and_resyncs_keep_their_place():
     queue = DeltaFIFO()
     queue.bookmark("123")
     queue.replace([], "1234")
@@ -110,7 +110,7 @@ def test_a_bookmark_is_handed_on_in_its_place_and_so_is_a_resync():
     ]
 
 
-def test_of_two_objects_of_one_key_in_a_list_the_last_one_counts():
+def test_the_last_object_with_a_key_in_a_list_is_kept():
     queue = DeltaFIFO()
     queue.replace([pod("a", 1), pod("b", 1), pod("a", 2)], "3")
 
@@ -118,7 +118,7 @@ def test_of_two_objects_of_one_key_in_a_list_the_last_one_counts():
     assert list(delta.objects.values()) == [pod("a", 2), pod("b", 1)]
 
 
-def test_known_objects_are_refused_where_they_would_not_be_asked():
+def test_known_objects_are_rejected_without_by_key():
     with pytest.raises(UsageError, match="by_key=True"):
         DeltaFIFO(known=Indexer())
 
@@ -126,7 +126,7 @@ def test_known_objects_are_refused_where_they_would_not_be_asked():
 # --- Batches ----------------------------------------------------------------------------------------------------------
 
 
-def test_deltas_of_different_objects_come_in_one_batch():
+def test_deltas_of_different_objects_are_popped_in_one_batch():
     queue = DeltaFIFO()
     items = [pod("foo1"), pod("foo2"), pod("foo3")]
     for item in items:
@@ -152,7 +152,7 @@ def test_a_batch_ends_before_the_second_delta_of_one_object(order, batches):
     assert [" ".join(delta.object.name for delta in batch) for batch in drained(queue)] == batches
 
 
-def test_a_batch_has_at_most_as_many_deltas_as_asked_for_and_a_thousand_if_not():
+def test_a_batch_is_limited_and_has_at_most_a_thousand_deltas_by_default():
     queue = DeltaFIFO()
     for number in range(2500):
         queue.add(pod(f"web-{number}"))
@@ -162,12 +162,12 @@ def test_a_batch_has_at_most_as_many_deltas_as_asked_for_and_a_thousand_if_not()
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_a_batch_of_nothing_cannot_be_asked_for(limit):
+def test_a_limit_below_one_is_rejected(limit):
     with pytest.raises(UsageError, match=rf"limit={limit}\) can never return a delta"):
         DeltaFIFO().pop_batch(limit)
 
 
-def test_what_is_of_all_objects_is_a_batch_of_its_own():
+def test_a_delta_of_all_objects_is_popped_alone():
     queue = DeltaFIFO()
     one, two = pod("one"), pod("two")
     queue.replace([one], "1")
@@ -189,7 +189,7 @@ def test_what_is_of_all_objects_is_a_batch_of_its_own():
     assert drained(queue) == [*expected, [replaced([], "4")]]
 
 
-def test_an_empty_queue_gives_an_empty_batch():
+def test_an_empty_queue_returns_an_empty_batch():
     assert list(DeltaFIFO().pop_batch()) == []
 
 
@@ -204,10 +204,10 @@ def test_a_new_queue_has_not_synced():
     assert (queue.has_synced, queue.is_in_initial_list) == (False, True)
 
 
-@pytest.mark.parametrize("tell", [DeltaFIFO.add, DeltaFIFO.update, DeltaFIFO.delete])
-def test_what_comes_before_any_list_has_synced_at_once(tell):
+@pytest.mark.parametrize("enqueue", [DeltaFIFO.add, DeltaFIFO.update, DeltaFIFO.delete])
+def test_a_queue_with_a_delta_before_any_list_has_synced_at_once(enqueue):
     queue = DeltaFIFO()
-    tell(queue, pod("a"))
+    enqueue(queue, pod("a"))
     assert queue.has_synced
     queue.replace([pod("a")], "1")
 
@@ -215,7 +215,7 @@ def test_what_comes_before_any_list_has_synced_at_once(tell):
 
 
 @pytest.mark.parametrize("items", [[], [pod("a"), pod("b")]])
-def test_it_has_synced_when_the_first_list_was_processed_not_when_it_was_popped(items):
+def test_a_queue_has_synced_when_the_first_list_was_processed_not_when_it_was_popped(items):
     queue = DeltaFIFO()
     queue.replace(items, "0")
     assert not queue.has_synced
@@ -226,7 +226,7 @@ def test_it_has_synced_when_the_first_list_was_processed_not_when_it_was_popped(
     assert (queue.has_synced, queue.is_in_initial_list) == (True, False)
 
 
-def test_it_stays_synced_whatever_comes_later():
+def test_a_synced_queue_stays_synced():
     queue = DeltaFIFO()
     queue.replace([], "0")
     queue.processed(queue.pop_batch())
@@ -235,7 +235,7 @@ def test_it_stays_synced_whatever_comes_later():
     assert queue.has_synced
 
 
-def test_what_was_popped_before_the_first_list_does_not_count_for_it():
+def test_deltas_popped_before_the_first_list_do_not_count_for_it():
     queue = DeltaFIFO()
     queue.resync()
     earlier = queue.pop_batch()
@@ -247,7 +247,7 @@ def test_what_was_popped_before_the_first_list_does_not_count_for_it():
     assert queue.has_synced
 
 
-def test_what_came_before_the_first_list_has_to_be_processed_too():
+def test_deltas_queued_before_the_first_list_must_be_processed_for_the_sync():
     queue = DeltaFIFO()
     queue.bookmark("1")
     queue.replace([], "2")
@@ -262,7 +262,7 @@ def test_what_came_before_the_first_list_has_to_be_processed_too():
 
 
 @pytest.mark.parametrize(
-    "tell",
+    "enqueue",
     [
         lambda queue: queue.add(pod("a")),
         lambda queue: queue.update(pod("a")),
@@ -272,19 +272,19 @@ def test_what_came_before_the_first_list_has_to_be_processed_too():
         lambda queue: queue.bookmark("1"),
     ],
 )
-def test_the_consumer_is_called_when_there_is_something_again(tell):
+def test_on_ready_is_called_when_the_queue_is_no_longer_empty(enqueue):
     calls = []
     queue = DeltaFIFO(on_ready=lambda: calls.append(len(queue)))
-    tell(queue)
-    tell(queue)
+    enqueue(queue)
+    enqueue(queue)
     assert calls == [1]
     drained(queue)
-    tell(queue)
+    enqueue(queue)
 
     assert calls == [1, 1]
 
 
-def test_closing_wakes_the_consumer_who_gets_what_is_left_before_the_end():
+def test_close_calls_on_ready_and_the_rest_can_be_popped():
     calls = []
     queue = DeltaFIFO()
     queue.add(pod("a"))
@@ -297,7 +297,7 @@ def test_closing_wakes_the_consumer_who_gets_what_is_left_before_the_end():
     assert popped(queue) == [added(pod("b"))]
 
 
-def test_it_shows_what_is_in_it():
+def test_the_repr_of_a_queue_shows_its_length_and_state():
     queue = DeltaFIFO()
     queue.replace([], "1")
     assert repr(queue) == "<DeltaFIFO of 1, not synced>"
@@ -326,7 +326,7 @@ def transformed(delta):
     return delta.object.labels["transformed"]
 
 
-def test_each_object_is_transformed_once_on_its_way_in():
+def test_each_object_is_transformed_once_when_it_is_queued():
     queue = DeltaFIFO(transform=count_up)
     queue.add(pod("foo", 10))
     queue.update(pod("foo", 12))
@@ -339,7 +339,7 @@ def test_each_object_is_transformed_once_on_its_way_in():
     assert [item.labels["transformed"] for item in listed.objects.values()] == ["1"]
 
 
-def test_a_list_can_be_brought_in_piece_by_piece_and_is_transformed_once():
+def test_a_list_can_be_filled_in_parts_and_is_transformed_once():
     queue = DeltaFIFO(transform=count_up)
     relist = queue.relist()
     relist.extend([pod("a", 1), pod("b", 1)])
@@ -359,7 +359,7 @@ def test_a_list_can_be_brought_in_piece_by_piece_and_is_transformed_once():
     assert {item.labels["transformed"] for item in listed.objects.values()} == {"1"}
 
 
-def test_a_transform_may_give_another_object_in_place_of_the_one_that_came():
+def test_a_transform_may_return_another_object():
     queue = DeltaFIFO(transform=lambda item: pod(item.name, 99))
     queue.add(pod("a", 1))
 
@@ -380,7 +380,7 @@ def test_an_event_that_the_transform_fails_on_is_dropped_and_reported():
     ]
 
 
-def test_of_a_deletion_that_the_transform_fails_on_the_key_goes_through():
+def test_a_deletion_is_queued_by_key_if_the_transform_fails():
     dropped = []
     queue = DeltaFIFO(transform=fail_on_bad, on_dropped=lambda item, error: dropped.append(item.name))
     queue.delete(pod("bad-1"))
@@ -389,7 +389,7 @@ def test_of_a_deletion_that_the_transform_fails_on_the_key_goes_through():
     assert dropped == ["bad-1"]
 
 
-def test_a_transform_that_leaves_a_mess_cannot_hide_whose_deletion_it_was():
+def test_a_deletion_keeps_its_key_if_the_transform_changes_the_object_and_fails():
     def empty_out(item):
         item.metadata.name = ""
 
@@ -399,7 +399,7 @@ def test_a_transform_that_leaves_a_mess_cannot_hide_whose_deletion_it_was():
     assert popped(queue) == [lost("default/a")]
 
 
-def test_where_nobody_is_to_be_told_of_a_dropped_event_its_error_is_raised():
+def test_the_error_of_a_dropped_object_is_raised_without_on_dropped():
     queue = DeltaFIFO(transform=fail_on_bad)
     with pytest.raises(TransformError, match="failed on default/bad-1: boom") as caught:
         queue.add(pod("bad-1"))
@@ -410,7 +410,7 @@ def test_where_nobody_is_to_be_told_of_a_dropped_event_its_error_is_raised():
     assert popped(queue) == []
 
 
-def test_a_list_with_an_object_that_the_transform_fails_on_fails_as_a_whole():
+def test_a_list_fails_if_the_transform_fails_on_one_object():
     queue = DeltaFIFO(transform=fail_on_bad, on_dropped=lambda item, error: None)
     with pytest.raises(TransformError, match="the transform failed on default/bad-1: boom"):
         queue.replace([pod("good"), pod("bad-1")], "1")
@@ -426,7 +426,7 @@ def test_a_list_with_an_object_that_the_transform_fails_on_fails_as_a_whole():
         (lambda item: pod(""), "the transform failed on default/a: <Pod without a name @1> has no metadata.name"),
     ],
 )
-def test_a_transform_has_to_return_an_object_of_the_same_name(transform, complaint):
+def test_a_transform_must_return_an_object_with_the_same_key(transform, complaint):
     with pytest.raises(TransformError, match=complaint):
         DeltaFIFO(transform=transform).add(pod("a"))
 
@@ -449,13 +449,13 @@ POD_NAMES = st.sampled_from(["a", "b", "c"])
 
 
 class DeltaFIFOAgainstAList(RuleBasedStateMachine):
-    """The model is the list of all that was told; what was popped is always the beginning of it."""
+    """The model is the list of all queued deltas; the popped ones are always its beginning."""
 
     @initialize()
     def start(self):
         self.queue = DeltaFIFO()
         self.store = Indexer()
-        self.told = []
+        self.queued = []
         self.popped = 0
         self.synced_after = None
         self.truth = {}
@@ -469,7 +469,7 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
     def put(self, name, change):
         item = self.new_pod(name)
         (self.queue.update if change else self.queue.add)(item)
-        self.told.append((updated if change else added)(item))
+        self.queued.append((updated if change else added)(item))
         self.truth[key_of(item)] = item
         self.populated_by_an_event()
 
@@ -477,7 +477,7 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
     def delete(self, name):
         item = self.new_pod(name)
         self.queue.delete(item)
-        self.told.append(deleted(item))
+        self.queued.append(deleted(item))
         self.truth.pop(key_of(item), None)
         self.populated_by_an_event()
 
@@ -488,25 +488,25 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
     def replace(self, listed):
         items = [self.new_pod(name) for name in listed]
         self.queue.replace(items, str(self.version))
-        self.told.append(replaced(items, str(self.version)))
+        self.queued.append(replaced(items, str(self.version)))
         self.truth = {key_of(item): item for item in items}
-        self.synced_after = len(self.told) if self.synced_after is None else self.synced_after
+        self.synced_after = len(self.queued) if self.synced_after is None else self.synced_after
 
     @rule()
     def resync(self):
         self.queue.resync()
-        self.told.append(SyncAllDelta())
+        self.queued.append(SyncAllDelta())
 
     @rule()
     def bookmark(self):
         self.version += 1
         self.queue.bookmark(str(self.version))
-        self.told.append(BookmarkDelta(str(self.version)))
+        self.queued.append(BookmarkDelta(str(self.version)))
 
     @rule(limit=st.integers(1, 4))
     def pop(self, limit):
         batch = self.queue.pop_batch(limit)
-        rest = self.told[self.popped :]
+        rest = self.queued[self.popped :]
         assert list(batch) == rest[: len(batch)]
         assert len(batch) == self.expected_length(rest, limit)
         self.popped += len(batch)
@@ -536,7 +536,7 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_lost(self):
-        assert len(self.queue) == len(self.told) - self.popped
+        assert len(self.queue) == len(self.queued) - self.popped
 
     @invariant()
     def it_has_synced_when_all_up_to_the_first_list_was_processed(self):
@@ -548,7 +548,7 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
         while self.queue:
             self.pop(1000)
         assert {key_of(item): item for item in self.store} == self.truth
-        if any(not isinstance(delta, SyncAllDelta) for delta in self.told):
+        if any(not isinstance(delta, SyncAllDelta) for delta in self.queued):
             assert self.store.resource_version == str(self.version)
 
 

@@ -32,7 +32,7 @@ def drained(queue):
 # --- Gathering --------------------------------------------------------------------------------------------------------
 
 
-def test_what_happened_to_one_object_is_gathered_in_order():
+def test_the_deltas_of_one_object_are_collected_in_order():
     queue = DeltaFIFO(by_key=True)
     items = [pod("foo", 10), pod("foo", 12), pod("foo", 15)]
     queue.add(items[0])
@@ -44,7 +44,7 @@ def test_what_happened_to_one_object_is_gathered_in_order():
     assert drained(queue) == [[added(items[0]), updated(items[1]), deleted(items[2])], [added(pod("bar", 11))]]
 
 
-def test_a_batch_is_all_of_one_object_however_small_the_limit():
+def test_a_batch_is_all_deltas_of_one_object_regardless_of_the_limit():
     queue = DeltaFIFO(by_key=True)
     queue.add(pod("foo", 1))
     queue.update(pod("foo", 2))
@@ -52,7 +52,7 @@ def test_a_batch_is_all_of_one_object_however_small_the_limit():
     assert len(queue.pop_batch(1)) == 2
 
 
-def test_objects_come_in_the_order_in_which_they_first_came():
+def test_objects_are_popped_in_the_order_of_their_first_delta():
     queue = DeltaFIFO(by_key=True)
     for name, version in (("foo", 10), ("bar", 1), ("foo", 11), ("foo", 13), ("zab", 30)):
         queue.add(pod(name, version))
@@ -62,7 +62,7 @@ def test_objects_come_in_the_order_in_which_they_first_came():
     assert newest + [batch[-1].object.resource_version for batch in drained(queue)] == ["13", "1", "30", "14"]
 
 
-def test_a_deletion_of_what_is_neither_waiting_nor_known_is_left_out():
+def test_the_deletion_of_an_object_that_is_neither_queued_nor_known_is_dropped():
     queue = DeltaFIFO(by_key=True)
     queue.add(pod("qux", 17))
     queue.delete(pod("qux", 18))
@@ -71,7 +71,7 @@ def test_a_deletion_of_what_is_neither_waiting_nor_known_is_left_out():
     assert drained(queue) == [[added(pod("qux", 17)), deleted(pod("qux", 18))]]
 
 
-def test_a_deletion_of_what_is_known_is_handed_on():
+def test_the_deletion_of_a_known_object_is_queued():
     queue = queue_over(pod("foo", 5), pod("bar", 6), pod("baz", 7))
     queue.add(pod("foo", 10))
     queue.delete(pod("baz", 20))
@@ -79,14 +79,14 @@ def test_a_deletion_of_what_is_known_is_handed_on():
     assert drained(queue) == [[added(pod("foo", 10))], [deleted(pod("baz", 20))]]
 
 
-# --- Deletions that are told twice ------------------------------------------------------------------------------------
+# --- Duplicate deletions ------------------------------------------------------------------------------------
 
 V2, V3 = pod("foo", 2), pod("foo", 3)
 
 
 @pytest.mark.parametrize("make", [queue_over, lambda: DeltaFIFO(by_key=True)], ids=["with known", "without known"])
 @pytest.mark.parametrize(
-    ("tell", "expected"),
+    ("enqueue", "expected"),
     [
         (lambda q: (q.add(V2), q.replace([], "0")), [added(V2), lost("default/foo", V2)]),
         (
@@ -106,14 +106,14 @@ V2, V3 = pod("foo", 2), pod("foo", 3)
     ],
     ids=["added", "relisted", "deleted", "relisted twice", "missing twice", "recreated"],
 )
-def test_a_list_deletes_what_is_only_in_the_queue_and_only_once(make, tell, expected):
+def test_a_list_deletes_an_object_that_is_only_queued_once(make, enqueue, expected):
     queue = make()
-    tell(queue)
+    enqueue(queue)
 
     assert drained(queue) == [expected]
 
 
-def test_of_two_deletions_the_one_that_saw_the_end_is_kept():
+def test_of_two_deletions_the_one_with_the_final_state_is_kept():
     queue = queue_over(pod("foo", 5))
     queue.replace([], "9")
     queue.delete(pod("foo", 8))
@@ -124,7 +124,7 @@ def test_of_two_deletions_the_one_that_saw_the_end_is_kept():
     assert drained(queue) == [[deleted(pod("foo", 8))]]
 
 
-def test_of_two_deletions_that_saw_the_end_the_first_is_kept():
+def test_of_two_deletions_with_the_final_state_the_first_is_kept():
     queue = queue_over(pod("foo", 5))
     queue.delete(pod("foo", 6))
     queue.delete(pod("foo", 7))
@@ -135,7 +135,7 @@ def test_of_two_deletions_that_saw_the_end_the_first_is_kept():
 # --- Lists ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_object_that_was_deleted_and_is_in_the_list_again_is_both():
+def test_an_object_that_was_deleted_and_listed_again_has_both_deltas():
     old, new = pod("foo", 1), pod("foo", 2)
     queue = queue_over(old)
     queue.delete(old)
@@ -147,7 +147,7 @@ def test_an_object_that_was_deleted_and_is_in_the_list_again_is_both():
 FOO, BAR, BAZ = pod("foo", 5), pod("bar", 6), pod("baz", 7)
 
 
-def test_a_list_deletes_what_is_known_and_was_not_deleted_yet():
+def test_a_list_deletes_known_objects_that_are_not_in_it():
     queue = queue_over(FOO, BAR, BAZ)
     queue.delete(pod("baz", 10))
     queue.replace([FOO], "0")
@@ -155,7 +155,7 @@ def test_a_list_deletes_what_is_known_and_was_not_deleted_yet():
     assert drained(queue) == [[deleted(pod("baz", 10))], [relisted(FOO)], [lost("default/bar", BAR)]]
 
 
-def test_a_list_deletes_what_is_waiting_as_it_was_last_seen():
+def test_a_list_deletes_a_queued_object_in_its_last_state():
     queue = queue_over(FOO, BAR, BAZ)
     queue.add(pod("baz", 10))
     queue.replace([FOO], "0")
@@ -168,7 +168,7 @@ def test_a_list_deletes_what_is_waiting_as_it_was_last_seen():
     assert drained(queue) == expected
 
 
-def test_a_list_deletes_a_recreated_object_as_it_was_recreated():
+def test_a_list_deletes_a_recreated_object_in_its_new_state():
     queue = queue_over(FOO, BAR, BAZ)
     queue.delete(BAR)
     queue.add(pod("bar", 100))
@@ -181,7 +181,7 @@ def test_a_list_deletes_a_recreated_object_as_it_was_recreated():
     ]
 
 
-def test_a_list_deletes_what_an_earlier_list_had():
+def test_a_list_deletes_objects_of_an_earlier_list():
     queue = queue_over(FOO, BAR, BAZ)
     queue.replace([pod("bar", 100), FOO], "0")
     queue.replace([FOO], "0")
@@ -193,7 +193,7 @@ def test_a_list_deletes_what_an_earlier_list_had():
     ]
 
 
-def test_a_known_key_whose_object_cannot_be_found_is_deleted_without_one():
+def test_a_known_key_without_an_object_is_deleted_without_one():
     class Forgetful(dict):
         def get(self, key, default=None):
             return None
@@ -207,31 +207,31 @@ def test_a_known_key_whose_object_cannot_be_found_is_deleted_without_one():
 # --- Resyncs ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_resync_is_of_each_known_object():
+def test_a_resync_queues_each_known_object():
     queue = queue_over(FOO, BAR)
     queue.resync()
 
     assert drained(queue) == [[resynced(FOO)], [resynced(BAR)]]
 
 
-@pytest.mark.parametrize("tell", [DeltaFIFO.update, DeltaFIFO.delete])
-def test_a_resync_leaves_out_what_is_waiting_because_that_is_newer(tell):
+@pytest.mark.parametrize("enqueue", [DeltaFIFO.update, DeltaFIFO.delete])
+def test_a_resync_skips_queued_objects_which_are_newer(enqueue):
     queue = queue_over(FOO)
-    tell(queue, pod("foo", 6))
+    enqueue(queue, pod("foo", 6))
     queue.resync()
 
     [[delta]] = drained(queue)
     assert delta.object.resource_version == "6"
 
 
-def test_a_resync_without_known_objects_is_nothing():
+def test_a_resync_without_known_objects_queues_nothing():
     queue = DeltaFIFO(by_key=True)
     queue.resync()
 
     assert drained(queue) == []
 
 
-def test_a_bookmark_is_nothing_because_versions_are_not_in_order():
+def test_a_bookmark_is_ignored_by_key():
     calls = []
     queue = DeltaFIFO(by_key=True, on_ready=lambda: calls.append("woken"))
     queue.bookmark("9")
@@ -261,7 +261,7 @@ def process_one(queue):
         ([lambda queue: queue.replace([pod("a")], "0"), DeltaFIFO.pop_batch], False),
     ],
 )
-def test_it_has_synced_when_each_object_of_the_first_list_was_processed(actions, synced):
+def test_a_queue_by_key_has_synced_when_each_object_of_the_first_list_was_processed(actions, synced):
     queue = DeltaFIFO(by_key=True)
     for action in actions:
         action(queue)
@@ -269,7 +269,7 @@ def test_it_has_synced_when_each_object_of_the_first_list_was_processed(actions,
     assert queue.has_synced is synced
 
 
-def test_the_deletions_of_the_first_list_count_too():
+def test_the_deletions_of_the_first_list_count_for_the_sync():
     queue = queue_over(FOO, BAR, BAZ)
     queue.replace([FOO], "0")
 
@@ -280,7 +280,7 @@ def test_the_deletions_of_the_first_list_count_too():
     assert queue.has_synced
 
 
-def test_what_comes_after_the_first_list_does_not_hold_up_the_sync():
+def test_deltas_after_the_first_list_do_not_delay_the_sync():
     queue = DeltaFIFO(by_key=True)
     queue.replace([pod("a")], "0")
     queue.add(pod("b"))
@@ -292,7 +292,7 @@ def test_what_comes_after_the_first_list_does_not_hold_up_the_sync():
 # --- Transforms -------------------------------------------------------------------------------------------------------
 
 
-def test_each_object_is_transformed_once_and_those_that_are_told_again_are_not():
+def test_resynced_objects_are_not_transformed_again():
     def count_up(item):
         labels = item.metadata.labels
         labels["transformed"] = str(int(labels.get("transformed", "0")) + 1)
@@ -324,7 +324,7 @@ POD_NAMES = st.sampled_from(["a", "b", "c"])
 
 
 class DeltaFIFOByKeyAgainstTheTruth(RuleBasedStateMachine):
-    """The consumer's store, and the history of each object in it, against what was told."""
+    """The consumer's store, and the history of each object in it, against the queued deltas."""
 
     @initialize()
     def start(self):
@@ -372,7 +372,7 @@ class DeltaFIFOByKeyAgainstTheTruth(RuleBasedStateMachine):
         versions = self.seen.setdefault(delta.key, [0])
         if isinstance(delta, DeletedDelta):
             assert delta.object is not None
-            # Nobody is told twice that something is gone, unless it came back.
+            # A deletion is not repeated, unless the object was created again.
             assert versions[-1] != "gone"
             versions.append("gone")
         else:

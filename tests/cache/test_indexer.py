@@ -52,14 +52,14 @@ def test_a_key_can_be_given_as_text_or_as_its_two_parts():
     assert "default/web-1" not in indexer
 
 
-def test_an_object_in_no_namespace_is_found_under_its_name():
+def test_a_cluster_scoped_object_is_found_under_its_name():
     indexer = Indexer()
     indexer.add(Node.from_dict({"metadata": {"name": "n1"}}))
 
     assert indexer.keys() == ["n1"]
 
 
-def test_an_update_of_something_unknown_adds_it_and_a_delete_of_it_does_nothing():
+def test_an_update_of_an_unknown_object_adds_it_and_a_delete_does_nothing():
     indexer = Indexer()
     indexer.delete(pod("web-0"))
     indexer.discard("default/web-0")
@@ -78,7 +78,7 @@ def test_a_list_is_a_copy_that_later_changes_do_not_reach():
     assert names(indexer) == ["web-0", "web-1"]
 
 
-def test_an_object_without_a_name_is_refused_because_it_has_no_key():
+def test_an_object_without_a_name_is_rejected():
     indexer = Indexer()
 
     with pytest.raises(BadKeyError, match=r"<Pod without a name @1> has no metadata\.name"):
@@ -86,7 +86,7 @@ def test_an_object_without_a_name_is_refused_because_it_has_no_key():
     assert indexer.list() == []
 
 
-def test_it_shows_its_size_version_and_indexes():
+def test_the_repr_of_an_indexer_shows_size_version_and_indexes():
     indexer = Indexer(indexers={NAMESPACE: namespace_of})
     indexer.add(pod("web-0", 7))
 
@@ -117,7 +117,7 @@ def test_an_index_of_many_values_stays_exact_through_every_change():
     assert after(delete, used_by("3", "foo")) == {"bar": ["2"]}
 
 
-def test_a_value_that_nothing_has_any_more_leaves_nothing_behind():
+def test_a_value_without_objects_is_removed():
     indexer = Indexer(indexers={"user": by_users})
     indexer.add(used_by("retain", "bert"))
     for number in range(100):
@@ -149,7 +149,7 @@ def test_objects_are_found_under_each_of_their_values():
     assert sorted(indexer.index_values("user")) == ["bert", "elmo", "ernie", "oscar"]
 
 
-def test_an_index_finds_the_object_as_it_is_now():
+def test_an_index_returns_the_current_state():
     indexer = Indexer(indexers={NAMESPACE: namespace_of})
     indexer.add(pod("web-0", 1))
     newer = pod("web-0", 2)
@@ -176,7 +176,7 @@ def test_an_object_is_found_once_under_a_value_that_it_has_twice():
     assert found_by(indexer, "user") == {"ernie": ["default/one"]}
 
 
-def test_several_indexes_find_what_is_under_all_of_the_values():
+def test_several_indexes_return_the_objects_under_all_values():
     indexer = Indexer(indexers={NAMESPACE: namespace_of, "user": by_users})
     for number in range(10):
         indexer.add(used_by(f"bert-{number}", "bert_elmo"))
@@ -204,7 +204,7 @@ def test_an_unknown_index_is_an_error_that_names_the_known_ones(ask):
         ask(Indexer(indexers={NAMESPACE: namespace_of}))
 
 
-def test_an_index_that_is_added_later_finds_what_is_there_already():
+def test_an_index_that_is_added_later_contains_existing_objects():
     indexer = Indexer()
     indexer.add(used_by("one", "bert"))
     indexer.add_indexers({"user": by_users})
@@ -214,7 +214,7 @@ def test_an_index_that_is_added_later_finds_what_is_there_already():
     assert list(indexer.indexers) == ["user"]
 
 
-def test_adding_an_index_of_a_name_that_is_taken_changes_nothing():
+def test_adding_an_index_whose_name_is_in_use_changes_nothing():
     indexer = Indexer(indexers={"user": by_users})
     with pytest.raises(IndexConflictError, match="the index user already exists"):
         indexer.add_indexers({"free": by_users, "user": namespace_of})
@@ -222,7 +222,7 @@ def test_adding_an_index_of_a_name_that_is_taken_changes_nothing():
     assert indexer.indexers == {"user": by_users}
 
 
-def test_changing_a_cached_object_in_place_neither_moves_it_nor_strands_it():
+def test_changing_a_cached_object_in_place_does_not_corrupt_the_index():
     indexer = Indexer(indexers={"user": by_users})
     shared = used_by("one", "ernie")
     indexer.add(shared)
@@ -242,7 +242,7 @@ def fails_on_bad(item):
     return ["good"]
 
 
-def test_a_failing_index_function_is_reported_and_its_object_only_missing_from_that_index():
+def test_a_failing_index_function_is_reported_and_the_object_is_missing_only_from_that_index():
     failures = []
     functions = {"picky": fails_on_bad, NAMESPACE: namespace_of}
     indexer = Indexer(indexers=functions, on_failure=lambda *failure: failures.append(failure))
@@ -258,7 +258,7 @@ def test_a_failing_index_function_is_reported_and_its_object_only_missing_from_t
     assert isinstance(error.__cause__, ValueError)
 
 
-def test_where_nobody_is_to_be_told_a_failing_index_function_raises_and_nothing_changes():
+def test_a_failing_index_function_raises_without_on_failure_and_nothing_changes():
     indexer = Indexer(indexers={NAMESPACE: namespace_of, "picky": fails_on_bad})
     indexer.add(pod("web-0", 1))
 
@@ -283,13 +283,13 @@ def test_where_nobody_is_to_be_told_a_failing_index_function_raises_and_nothing_
         (lambda item: None, "'NoneType' object is not iterable"),
     ],
 )
-def test_an_index_function_that_gives_anything_but_texts_is_told_so(function, complaint):
+def test_an_index_function_must_return_a_list_of_str(function, complaint):
     with pytest.raises(IndexFunctionError, match=complaint):
         Indexer(indexers={"it": function}).add(pod("web-0"))
 
 
 @pytest.mark.parametrize("values", [("a", "b"), {"a", "b"}, iter(["a", "b"])])
-def test_any_collection_of_texts_will_do(values):
+def test_an_index_function_may_return_any_collection_of_str(values):
     indexer = Indexer(indexers={"it": lambda _: values})
     indexer.add(pod("web-0"))
 
@@ -318,7 +318,7 @@ def test_the_version_of_the_store_is_that_of_the_last_event():
     assert indexer.resource_version == ""
 
 
-def test_the_version_stays_where_nothing_is_known_of_a_newer_one():
+def test_the_version_is_unchanged_by_deltas_that_do_not_determine_it():
     indexer = Indexer()
     indexer.add(pod("1", 10))
     indexer.discard("default/1")
@@ -334,7 +334,7 @@ def test_the_version_stays_where_nothing_is_known_of_a_newer_one():
 # --- Transactions -----------------------------------------------------------------------------------------------------
 
 
-def test_a_batch_returns_each_change_with_what_it_took_the_place_of():
+def test_a_batch_returns_each_delta_with_the_object_that_it_replaced():
     indexer = Indexer()
     old, gone = pod("known", 1), pod("gone", 1)
     indexer.replace([old, gone], "1")
@@ -357,7 +357,7 @@ def test_a_batch_may_change_one_object_more_than_once():
     assert indexer.get("default/a").resource_version == "4"
 
 
-def test_a_change_that_fails_is_reported_and_the_others_are_made():
+def test_a_delta_that_fails_is_returned_and_the_others_are_applied():
     indexer = Indexer(indexers={"picky": fails_on_bad})
     good, bad, better, worse = (added(pod(name, 5)) for name in ("good", "bad-1", "better", "bad-2"))
 
@@ -382,7 +382,7 @@ def test_a_deletion_without_an_object_gets_the_one_that_was_stored():
 # --- Replacing everything ---------------------------------------------------------------------------------------------
 
 
-def test_a_replace_holds_exactly_the_list_and_its_indexes():
+def test_a_replace_results_in_exactly_the_list_and_its_indexes():
     indexer = Indexer(indexers={"user": by_users})
     indexer.add(used_by("one", "ernie"))
     indexer.replace([used_by("two", "bert"), used_by("tre", "bert")], "9")
@@ -391,7 +391,7 @@ def test_a_replace_holds_exactly_the_list_and_its_indexes():
     assert found_by(indexer, "user") == {"bert": ["default/tre", "default/two"]}
 
 
-def test_a_list_by_key_is_not_kept_but_copied():
+def test_a_mapping_of_objects_is_copied():
     indexer = Indexer()
     listed = {"default/a": pod("a")}
     indexer.replace(listed, "1")
@@ -400,7 +400,7 @@ def test_a_list_by_key_is_not_kept_but_copied():
     assert list(listed) == ["default/a"]
 
 
-def test_of_two_objects_of_one_key_in_a_list_the_last_one_counts():
+def test_the_last_object_with_a_key_in_a_list_is_kept():
     indexer = Indexer(indexers={"user": by_users})
     indexer.replace([used_by("a", "ernie", 1), used_by("a", "bert", 2)], "2")
 
@@ -408,7 +408,7 @@ def test_of_two_objects_of_one_key_in_a_list_the_last_one_counts():
     assert indexer.get("default/a").resource_version == "2"
 
 
-def test_nothing_is_seen_of_a_prepared_replacement_until_it_is_committed():
+def test_a_replacement_is_invisible_until_it_is_committed():
     indexer = Indexer(indexers={NAMESPACE: namespace_of})
     indexer.add(pod("old", 1))
     replacement = indexer.prepare_replace([pod(f"new-{number}", 2) for number in range(2500)], "3")
@@ -424,7 +424,7 @@ def test_nothing_is_seen_of_a_prepared_replacement_until_it_is_committed():
     assert (len(indexer), len(indexer.by_index(NAMESPACE, "default")), indexer.resource_version) == (2500, 2500, "3")
 
 
-def test_a_commit_tells_first_what_vanished_and_then_the_whole_list_in_its_order():
+def test_a_commit_yields_deletions_first_and_then_the_list_in_its_order():
     indexer = Indexer(indexers={NAMESPACE: namespace_of})
     old, gone, also_gone = pod("b", 1), pod("gone", 1), pod("also-gone", 1)
     indexer.replace([gone, old, also_gone], "1")
@@ -440,7 +440,7 @@ def test_a_commit_tells_first_what_vanished_and_then_the_whole_list_in_its_order
     ]
 
 
-def test_what_a_commit_changed_comes_in_slices():
+def test_the_changes_of_a_commit_are_yielded_in_slices():
     indexer = Indexer()
     indexer.replace([pod(f"old-{number}") for number in range(1500)], "1")
 
@@ -449,13 +449,13 @@ def test_what_a_commit_changed_comes_in_slices():
     assert [len(some) for some in slices if some] == [1000, 500, 1000, 1000, 500]
 
 
-def test_what_a_commit_changed_is_told_as_it_was_at_the_commit():
+def test_the_changes_of_a_commit_are_those_at_the_time_of_the_commit():
     indexer = Indexer()
     indexer.replace([pod("a", 1)], "1")
-    told = indexer.prepare_replace([pod("a", 2), pod("b", 2)], "2").commit()
+    applied = indexer.prepare_replace([pod("a", 2), pod("b", 2)], "2").commit()
     indexer.apply([deleted(pod("a", 3)), added(pod("c", 4))])
 
-    assert [change for some in told for change in some] == [
+    assert [change for some in applied for change in some] == [
         (updated(pod("a", 2)), pod("a", 1)),
         (added(pod("b", 2)), None),
     ]
@@ -480,7 +480,7 @@ def test_a_replacement_that_could_not_be_built_cannot_be_committed():
     assert indexer.list() == []
 
 
-def test_what_is_written_while_a_replacement_is_prepared_is_replaced_too():
+def test_writes_during_the_preparation_are_replaced_too():
     indexer = Indexer()
     replacement = indexer.prepare_replace([pod("a")], "5")
     meanwhile = pod("meanwhile", 4)
@@ -491,7 +491,7 @@ def test_what_is_written_while_a_replacement_is_prepared_is_replaced_too():
     assert indexer.keys() == ["default/a"]
 
 
-def test_an_index_that_is_added_while_a_replacement_is_prepared_is_there_afterwards():
+def test_an_index_added_during_the_preparation_exists_afterwards():
     indexer = Indexer()
     replacement = indexer.prepare_replace([used_by("one", "bert")], "5")
     next(iter(replacement))
@@ -507,7 +507,7 @@ POD_NAMES = st.sampled_from(["a", "b", "c", "d"])
 USERS = st.lists(st.sampled_from(["ernie", "bert", "elmo"]), max_size=3).map("_".join)
 
 
-def test_the_index_by_namespace_goes_by_the_key_whatever_becomes_of_the_object():
+def test_the_index_by_namespace_uses_the_key_and_not_the_object():
     indexer = Indexer(indexers={NAMESPACE: namespace_of})
     moved = pod("a", 1)
     indexer.add(moved)

@@ -96,7 +96,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_change_is_seen_as_not_yet_made_or_as_made_at_every_step_of_it(question):
+def test_a_reader_sees_the_state_before_or_after_a_change_at_every_step(question):
     for name, change in CHANGES.items():
         indexer, answers = filled(), []
         before_each_step(lambda: change(indexer), lambda: answers.append(question(indexer)))  # noqa: B023  # at once
@@ -107,7 +107,7 @@ def test_a_change_is_seen_as_not_yet_made_or_as_made_at_every_step_of_it(questio
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_an_answer_is_that_of_before_or_after_a_change_at_every_step_to_it(question):
+def test_a_read_returns_the_state_before_or_after_a_change_made_during_it(question):
     for name, change in CHANGES.items():
         changed = filled()
         change(changed)
@@ -128,7 +128,7 @@ def answers_with(change, question):
             return
 
 
-def test_a_value_of_an_index_is_seen_for_as_long_as_something_has_it():
+def test_a_value_of_an_index_is_visible_as_long_as_an_object_has_it():
     indexer, seen = filled(), []
 
     before_each_step(
@@ -139,7 +139,7 @@ def test_a_value_of_an_index_is_seen_for_as_long_as_something_has_it():
     assert list(dict.fromkeys(seen)) == [("n1", "n2"), ("n1", "n2", "n3"), ("n1", "n3")]
 
 
-def test_the_version_is_the_last_thing_that_changes():
+def test_the_version_changes_last():
     indexer, seen = filled(), []
 
     def write():
@@ -161,7 +161,7 @@ def test_the_version_is_the_last_thing_that_changes():
     ]
 
 
-def test_an_index_that_is_added_later_is_not_there_until_it_is_complete():
+def test_an_index_that_is_added_later_is_invisible_until_it_is_complete():
     indexer, seen = filled(), set()
 
     before_each_step(
@@ -218,7 +218,7 @@ def places(version):
 
 
 @pytest.mark.usefixtures("busy_threads")
-def test_no_thread_sees_half_of_a_list():
+def test_no_thread_sees_a_part_of_a_list():
     indexer = Indexer(indexers={NAMESPACE: namespace_of})
     indexer.replace(places(0), "0")
 
@@ -237,7 +237,7 @@ def test_no_thread_sees_half_of_a_list():
 
 
 @pytest.mark.usefixtures("busy_threads")
-def test_no_thread_misses_an_object_that_is_there_all_the_time():
+def test_no_thread_misses_an_object_that_always_exists():
     indexer = Indexer(indexers={NAMESPACE: namespace_of, "node": node_of})
     indexer.replace(places(0), "0")
 

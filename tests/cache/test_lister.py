@@ -32,7 +32,7 @@ def test_an_object_is_read_by_its_key_or_by_its_name_in_its_namespace():
     assert pods.get("default/web-0") is pods.namespace("default").get("web-0") is item
 
 
-def test_an_object_in_no_namespace_is_read_by_its_name():
+def test_a_cluster_scoped_object_is_read_by_its_name():
     node = Node.from_dict({"metadata": {"name": "n1"}})
 
     assert lister_of(node, resource=GroupResource("", "nodes")).get("n1") is node
@@ -46,7 +46,7 @@ def test_an_object_in_no_namespace_is_read_by_its_name():
         (lambda lister: lister.get("web-0"), 'deployments.apps "web-0" not found'),
     ],
 )
-def test_what_is_not_there_is_not_found_and_the_error_says_what(read, message):
+def test_a_missing_object_raises_an_error_that_names_it(read, message):
     with pytest.raises(NotFoundError) as caught:
         read(lister_of(resource=GroupResource("apps", "deployments")))
 
@@ -88,7 +88,7 @@ def test_a_label_selector_selects_as_it_does_on_a_server(pods, selector, expecte
     assert " ".join(names(pods.list(selector))) == expected
 
 
-def test_selecting_nothing_does_not_go_through_the_objects():
+def test_a_selector_for_nothing_does_not_read_the_objects():
     class Untouchable(Indexer):
         def list(self):
             raise AssertionError("somebody looked")
@@ -96,7 +96,7 @@ def test_selecting_nothing_does_not_go_through_the_objects():
     assert Lister(Untouchable(), PODS).list(LabelSelector.nothing()) == []
 
 
-def test_a_namespace_is_read_alone_and_an_empty_name_stands_for_all():
+def test_a_namespace_is_read_alone_and_an_empty_name_selects_all():
     pods = lister_of(pod("a"), pod("b", namespace="other"))
 
     assert names(pods.namespace("default").list()) == ["a"]
@@ -111,18 +111,18 @@ def test_a_namespace_is_read_without_an_index_too():
     assert names(pods.namespace("other").list()) == ["b"]
 
 
-def test_objects_are_handed_out_as_they_are_kept(pods):
+def test_objects_are_returned_without_a_copy(pods):
     assert pods.list("tier=front")[0] is pods.get("default/web-0")
 
 
-def test_a_selector_that_cannot_be_read_is_an_error_also_for_an_empty_cache():
+def test_a_malformed_selector_is_an_error_even_for_an_empty_cache():
     with pytest.raises(SelectorError):
         lister_of().list("app in")
     with pytest.raises(SelectorError):
         lister_of().list(field_selector="spec.nodeName")
 
 
-def test_it_shows_what_it_reads(pods):
+def test_the_repr_of_a_lister_shows_resource_and_namespace(pods):
     assert repr(pods) == "<Lister of pods>"
     assert repr(pods.namespace("default")) == "<NamespaceLister of pods in default>"
 
@@ -142,13 +142,13 @@ def test_it_shows_what_it_reads(pods):
         ("metadata.namespace=other", "web-1"),
     ],
 )
-def test_a_field_selector_selects_by_what_is_cached(selector, expected):
+def test_a_field_selector_selects_by_cached_fields(selector, expected):
     pods = lister_of(pod("web-0", node="n1"), pod("web-1", node="n2", namespace="other"), pod("bare-0"))
 
     assert " ".join(names(pods.list(field_selector=selector))) == expected
 
 
-def test_both_selectors_have_to_match():
+def test_both_selectors_must_match():
     pods = lister_of(pod("a", node="n1", labels={"app": "web"}), pod("b", node="n1"), pod("c", labels={"app": "web"}))
 
     assert names(pods.namespace("default").list("app=web", field_selector="spec.nodeName=n1")) == ["a"]
@@ -211,7 +211,7 @@ def split(kind, tree):
         ("metadata.creationTimestamp", "2026-01-02T03:04:05Z"),
     ],
 )
-def test_a_field_reads_the_same_whatever_the_object_is_made_of(kind, made, field, text):
+def test_a_field_has_the_same_text_for_typed_and_unstructured_objects(kind, made, field, text):
     pods = lister_of(made(kind, POD))
 
     assert len(pods.list(field_selector={field: text})) == 1
@@ -234,14 +234,14 @@ def test_a_field_reads_the_same_whatever_the_object_is_made_of(kind, made, field
         (Unstructured({"metadata": {"name": "x"}}), "no.such.thing", ""),
     ],
 )
-def test_an_absent_field_reads_as_a_server_has_it(item, field, text):
+def test_an_absent_field_has_the_text_that_a_server_compares(item, field, text):
     indexer = Indexer()
     indexer.replace({"it": item}, "1")
 
     assert Lister(indexer, PODS).list(field_selector={field: text}) == [item]
 
 
-def test_a_changed_field_is_read_as_it_is_now():
+def test_the_current_value_of_a_changed_field_is_compared():
     typed, free = Pod.from_dict(POD), Unstructured(POD)
     typed.spec.node_name = "n2"
     free["spec"]["nodeName"] = "n2"
@@ -254,12 +254,12 @@ def test_a_changed_field_is_read_as_it_is_now():
 @pytest.mark.parametrize(
     "field", ["spec.nodename", "nothing", "metadata.nothing", "spec.containers.name", "spec.nodeName.x"]
 )
-def test_a_field_that_no_object_of_the_kind_has_is_an_error(field):
+def test_a_field_that_the_kind_does_not_have_is_an_error(field):
     with pytest.raises(SelectorError, match=f"Pod has no field '{field}'; select by an existing field"):
         lister_of(pod("web-0")).list(field_selector={field: ""})
 
 
-def test_selecting_by_fields_leaves_nothing_behind_in_the_objects():
+def test_selecting_by_fields_does_not_change_the_objects():
     item = untouched(Pod, POD)
     found = lister_of(item).list(field_selector="spec.nodeName=n1,status.phase=Running")
 

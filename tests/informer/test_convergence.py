@@ -199,12 +199,12 @@ def play(simulation: Simulation, seed: int) -> None:
 
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)
-def test_the_store_converges_and_every_handler_saw_a_legal_story(seed: int) -> None:
+def test_the_store_converges_and_every_handler_saw_valid_histories(seed: int) -> None:
     play(Simulation(seed), seed)
 
 
 @example(283)  # a handler comes while a list is told, and the informer is stopped before the end of that
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)
-def test_it_can_be_stopped_at_any_moment_and_leaves_nothing(seed: int) -> None:
+def test_an_informer_can_be_stopped_at_any_time_without_leftovers(seed: int) -> None:
     play(Stopped(seed), seed)

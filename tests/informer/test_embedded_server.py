@@ -21,7 +21,7 @@ from listwatch.testing.scripted_server import HANG, ScriptedServer, respond, str
 
 
 @pytest.mark.parametrize("made_of", ["two requests", "a client's resource"])
-async def test_a_server_that_cannot_stream_is_listed_and_then_watched(made_of: str) -> None:
+async def test_a_server_without_streaming_is_listed_and_then_watched(made_of: str) -> None:
     async with APIServer() as server, ClientSet(server.config) as client, RESTClient(server.config) as rest:
         server.faults.add(Fault(Fail(InvalidError("sendInitialEvents is forbidden")), verb="watch", times=1))
         configmaps = client.core_v1.configmaps("default")
@@ -36,7 +36,7 @@ async def test_a_server_that_cannot_stream_is_listed_and_then_watched(made_of: s
         assert len(server.requests.matching(verb="list", resource="configmaps")) == 1
 
 
-async def test_a_server_is_asked_to_leave_managed_fields_out_where_they_would_be_stripped() -> None:
+async def test_stripped_managed_fields_are_not_requested() -> None:
     listed = respond(body=b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}')
     async with (
         ScriptedServer(listed, [stream_head(), HANG]) as server,
@@ -51,7 +51,7 @@ async def test_a_server_is_asked_to_leave_managed_fields_out_where_they_would_be
     assert [request.headers["accept"] for request in server.requests] == [accepted, accepted]
 
 
-def test_only_a_source_that_can_be_asked_for_less_is_asked() -> None:
+def test_a_source_that_cannot_omit_managed_fields_is_used_unchanged() -> None:
     source: ListWatch[ConfigMap] = ListWatch(list=list, watch=list)
 
     assert request_only_kept_fields(source, strip_managed_fields) is source

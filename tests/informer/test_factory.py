@@ -1,4 +1,4 @@
-"""One informer for each resource, place and selection, shared by those who want it."""
+"""One shared informer per resource, namespaces and selectors."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from listwatch.testing.scripted_source import ScriptedSource
 
 
 class ScriptedClient:
-    """Gives out scripted sources, and remembers what it was asked for."""
+    """Returns scripted sources, and records what was requested."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Any, str, str]] = []
+        self.requested: list[tuple[Any, str, str]] = []
         self.sources: list[ScriptedSource[Any]] = []
 
     def source(
         self, of: Any, *, namespace: str, label_selector: str, field_selector: str
     ) -> tuple[type[Any], Resource, ScriptedSource[Any]]:
         kind = {"core_v1.pods": Pod, "core_v1.configmaps": ConfigMap}.get(of, of)
-        self.asked.append((kind.__name__, namespace, label_selector))
+        self.requested.append((kind.__name__, namespace, label_selector))
         source: ScriptedSource[Any] = ScriptedSource(kind)
         self.sources.append(source)
         assert kind.resource is not None
@@ -44,19 +44,19 @@ def clock() -> VirtualClock:
     return VirtualClock()
 
 
-def answer(client: ScriptedClient, *pods: Pod) -> None:
+def respond(client: ScriptedClient, *pods: Pod) -> None:
     for source in client.sources:
         source.will_list(pods, resource_version="10")
 
 
-def test_the_same_wish_gets_the_same_informer(client: ScriptedClient) -> None:
+def test_the_same_request_returns_the_same_informer(client: ScriptedClient) -> None:
     factory = SharedInformerFactory(client)
 
     assert factory.core_v1.pods is factory.core_v1.pods
     assert factory.informer(Pod).informer is factory.core_v1.pods.informer
 
 
-def test_another_selection_place_or_transform_gets_another_informer(client: ScriptedClient) -> None:
+def test_another_selector_namespace_or_transform_returns_another_informer(client: ScriptedClient) -> None:
     factory = SharedInformerFactory(client)
     handles = [
         factory.informer(Pod),
@@ -70,7 +70,7 @@ def test_another_selection_place_or_transform_gets_another_informer(client: Scri
     assert len({id(handle.informer) for handle in handles}) == 6
 
 
-def test_selectors_that_mean_the_same_are_the_same(client: ScriptedClient) -> None:
+def test_equivalent_selectors_share_an_informer(client: ScriptedClient) -> None:
     factory = SharedInformerFactory(client)
     as_text = factory.informer(Pod, label_selector="tier=front,app=web")
     as_mapping = factory.informer(Pod, label_selector={"app": "web", "tier": "front"})
@@ -78,14 +78,14 @@ def test_selectors_that_mean_the_same_are_the_same(client: ScriptedClient) -> No
     assert as_text.informer is as_mapping.informer
 
 
-def test_one_namespace_or_several_but_not_both(client: ScriptedClient) -> None:
+def test_namespace_and_namespaces_cannot_be_combined(client: ScriptedClient) -> None:
     with pytest.raises(UsageError, match="not both"):
         SharedInformerFactory(client, namespace="red", namespaces=["blue"])
     with pytest.raises(UsageError, match="not both"):
         SharedInformerFactory(client).informer(Pod, namespace="red", namespaces=["blue"])
 
 
-def test_namespaces_are_a_list_of_names(client: ScriptedClient) -> None:
+def test_namespaces_must_be_a_list_of_names(client: ScriptedClient) -> None:
     with pytest.raises(UsageError, match="pass namespace='red'"):
         SharedInformerFactory(client, namespaces="red")
     with pytest.raises(UsageError, match="to watch all namespaces, pass none"):
@@ -99,14 +99,14 @@ def test_the_order_of_namespaces_does_not_matter(client: ScriptedClient) -> None
     assert factory.informer(Pod, namespaces=["blue", "red", "blue"]).informer is one.informer
 
 
-def test_what_lives_in_no_namespace_is_looked_at_wherever_it_is(client: ScriptedClient) -> None:
+def test_cluster_scoped_resources_ignore_the_namespaces_of_the_factory(client: ScriptedClient) -> None:
     factory = SharedInformerFactory(client, namespaces=["red", "blue"])
 
     assert factory.informer(Node).informer is factory.informer(Node, namespace="").informer
-    assert client.asked[-1] == ("Node", "", "")
+    assert client.requested[-1] == ("Node", "", "")
 
 
-async def test_several_namespaces_are_one_store(client: ScriptedClient, clock: VirtualClock) -> None:
+async def test_several_namespaces_fill_one_store(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, namespaces=["red", "blue"], clock=clock) as factory:
         pods = factory.core_v1.pods
         for source, namespace in zip(client.sources, ("red", "blue"), strict=True):
@@ -114,22 +114,22 @@ async def test_several_namespaces_are_one_store(client: ScriptedClient, clock: V
         await clock.advance(0)
         assert sorted(str(item.key) for item in pods.lister.list()) == ["blue/a", "red/a"]
 
-    assert [place for _, place, _ in client.asked] == ["red", "blue"]
+    assert [namespace for _, namespace, _ in client.requested] == ["red", "blue"]
 
 
-async def test_what_is_asked_for_after_the_start_runs_at_once(client: ScriptedClient, clock: VirtualClock) -> None:
+async def test_an_informer_requested_after_the_start_runs_at_once(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, clock=clock) as factory:
         pods, recorder = factory.core_v1.pods, RecordingHandler()
         pods.informer.add_handler(recorder)
-        answer(client, pod("a"))
+        respond(client, pod("a"))
         await factory.wait_for_sync(timeout=5)
         assert recorder.calls == [("add", "a", True)]
 
 
-async def test_the_last_one_to_let_go_stops_the_informer(client: ScriptedClient, clock: VirtualClock) -> None:
+async def test_releasing_the_last_handle_stops_the_informer(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, clock=clock) as factory:
         first, second = factory.informer(Pod), factory.informer(Pod)
-        answer(client)
+        respond(client)
         await factory.wait_for_sync(timeout=5)
         await first.release()
         await first.release()
@@ -139,7 +139,7 @@ async def test_the_last_one_to_let_go_stops_the_informer(client: ScriptedClient,
         assert factory.statistics() == ()
 
 
-async def test_a_new_wish_after_the_last_one_let_go_gets_a_new_informer(
+async def test_a_request_after_the_last_release_returns_a_new_informer(
     client: ScriptedClient, clock: VirtualClock
 ) -> None:
     async with SharedInformerFactory(client, clock=clock) as factory:
@@ -150,7 +150,9 @@ async def test_a_new_wish_after_the_last_one_let_go_gets_a_new_informer(
         assert not second.informer.is_stopped
 
 
-async def test_a_wait_that_gives_up_names_who_is_not_done_and_why(client: ScriptedClient, clock: VirtualClock) -> None:
+async def test_a_sync_timeout_names_the_informers_that_have_not_synced_and_why(
+    client: ScriptedClient, clock: VirtualClock
+) -> None:
     async with SharedInformerFactory(client, clock=clock, on_problem=lambda _: None) as factory:
         _ = factory.core_v1.pods, factory.core_v1.configmaps
         client.sources[0].will_fail_list(ForbiddenError("no rule allows it"))
@@ -163,29 +165,29 @@ async def test_a_wait_that_gives_up_names_who_is_not_done_and_why(client: Script
     assert "configmaps" not in str(caught.value)
 
 
-async def test_indexers_join_those_that_are_there(client: ScriptedClient, clock: VirtualClock) -> None:
+async def test_indexers_are_added_to_the_shared_store(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, clock=clock) as factory:
         by_node = {"node": lambda item: [item.spec.node_name or ""]}
         first = factory.informer(Pod, indexers=by_node)
         factory.informer(Pod, indexers=by_node)
-        answer(client, pod("a", node="n1"))
+        respond(client, pod("a", node="n1"))
         await factory.wait_for_sync(timeout=5)
         assert [item.name for item in first.informer.indexer.by_index("node", "n1")] == ["a"]
 
 
-async def test_everything_is_told_again_at_the_period_of_its_kind(client: ScriptedClient, clock: VirtualClock) -> None:
+async def test_resync_for_overrides_the_resync_period_by_kind(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, clock=clock, resync=60.0, resync_for={Pod: 10.0}) as factory:
         recorder = RecordingHandler()
         factory.core_v1.pods.informer.add_handler(recorder)
-        answer(client, pod("a"))
+        respond(client, pod("a"))
         await clock.advance(35)
         assert len(recorder.calls) == 1 + 3
 
 
-async def test_nothing_runs_after_the_end(client: ScriptedClient, clock: VirtualClock) -> None:
+async def test_all_informers_stop_with_the_factory(client: ScriptedClient, clock: VirtualClock) -> None:
     async with SharedInformerFactory(client, clock=clock) as factory:
         pods = factory.core_v1.pods
-        answer(client, pod("a"))
+        respond(client, pod("a"))
         await factory.wait_for_sync(timeout=5)
 
     assert pods.informer.is_stopped
@@ -200,7 +202,7 @@ def fail_fatally(item: ConfigMap) -> list[str]:
     raise FatalError(item.name)
 
 
-async def test_a_stop_stops_all_and_then_says_which_had_ended_before(
+async def test_stop_stops_all_informers_and_raises_earlier_failures(
     client: ScriptedClient, clock: VirtualClock
 ) -> None:
     leaving = asyncio.Event()

@@ -23,7 +23,7 @@ from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 
 
-async def test_it_fills_its_own_store_and_tells_its_handler() -> None:
+async def test_a_plain_informer_fills_its_store_and_calls_its_handler() -> None:
     clock, source, recorder = VirtualClock(), ScriptedSource(Pod), RecordingHandler()
     source.will_list([pod("a", node="n1")], resource_version="10")
     watch = source.will_watch()
@@ -45,7 +45,7 @@ async def test_it_fills_its_own_store_and_tells_its_handler() -> None:
     assert recorder.calls == [("add", "a", True), ("update", "a", "1", "11"), ("delete", "a", True)]
 
 
-async def test_what_its_handler_raises_is_reported_and_the_next_change_handled() -> None:
+async def test_an_exception_of_the_handler_is_reported_and_the_next_change_is_handled() -> None:
     clock, source = VirtualClock(), ScriptedSource(Pod)
     source.will_list([pod("a"), pod("b")], resource_version="10")
     problems: list[Any] = []
@@ -61,7 +61,7 @@ async def test_what_its_handler_raises_is_reported_and_the_next_change_handled()
     assert [str(problem.error) for problem in problems] == ["a", "b"]
 
 
-async def test_it_tells_everything_again_when_asked_to() -> None:
+async def test_a_plain_informer_resyncs_periodically() -> None:
     clock, source, recorder = VirtualClock(), ScriptedSource(Pod), RecordingHandler()
     source.will_list([pod("a")], resource_version="10")
 
@@ -71,7 +71,7 @@ async def test_it_tells_everything_again_when_asked_to() -> None:
     assert len(recorder.calls) == 1 + 2
 
 
-async def test_very_many_changes_leave_others_their_turns() -> None:
+async def test_many_changes_do_not_block_other_tasks() -> None:
     clock, source = VirtualClock(), ScriptedSource(Pod)
     pods = [pod(f"p{number}") for number in range(5000)]
     source.will_list(pods, resource_version="10")
@@ -94,7 +94,7 @@ async def test_very_many_changes_leave_others_their_turns() -> None:
     assert len(set(others_turns)) > 5
 
 
-async def test_it_runs_once_and_says_why_it_did_not_sync() -> None:
+async def test_a_plain_informer_runs_once_and_reports_why_it_did_not_sync() -> None:
     clock, source = VirtualClock(), ScriptedSource(Pod)
     source.will_fail_list(ForbiddenError("no rule allows it"))
     informer = Informer(source, Pod, RecordingHandler(), clock=clock, on_problem=lambda _: None)
@@ -107,7 +107,7 @@ async def test_it_runs_once_and_says_why_it_did_not_sync() -> None:
             await informer.run()
 
 
-async def test_an_index_function_that_fails_is_reported_and_its_object_is_kept_and_told() -> None:
+async def test_a_failing_index_function_is_reported_and_the_object_is_stored_and_handled() -> None:
     clock, source, recorder = VirtualClock(), ScriptedSource(Pod), RecordingHandler()
     source.will_list([pod("a"), pod("b", app="web")], resource_version="10")
     watch = source.will_watch()
@@ -126,7 +126,7 @@ async def test_an_index_function_that_fails_is_reported_and_its_object_is_kept_a
     assert "'app' failed on default/c" in str(problems[1].error)
 
 
-async def test_those_who_wait_are_told_when_it_ends_and_the_log_why(caplog: pytest.LogCaptureFixture) -> None:
+async def test_waits_end_when_a_plain_informer_fails_and_the_error_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     source = ScriptedSource(Pod)
     source.will_fail_list(InternalServerError("oops"))
     informer = Informer(source, Pod, RecordingHandler(), clock=BrokenClock(), on_problem=lambda _: None)
@@ -139,14 +139,14 @@ async def test_those_who_wait_are_told_when_it_ends_and_the_log_why(caplog: pyte
     assert "no time" in caplog.text
 
 
-async def test_those_who_wait_are_told_when_it_ends_before_it_began() -> None:
+async def test_waits_end_when_a_plain_informer_is_stopped_before_its_first_step() -> None:
     async with Informer(ScriptedSource(Pod), Pod, RecordingHandler(), clock=VirtualClock()) as informer:
         pass
     with pytest.raises(InformerStoppedError, match="stopped before it had synced"):
         await informer.wait_for_sync()
 
 
-async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_ending() -> None:
+async def test_a_handler_that_swallows_a_cancellation_does_not_prevent_the_end() -> None:
     clock, source, swallower = VirtualClock(), ScriptedSource(Pod), CancellationSwallower()
     source.will_list([pod("a"), pod("b")], resource_version="10")
     handler: Any = swallower
@@ -168,7 +168,7 @@ MANAGED = Pod.from_dict(
 )
 
 
-def test_managed_fields_can_be_left_out_of_the_cache() -> None:
+def test_managed_fields_can_be_stripped() -> None:
     item = strip_managed_fields(MANAGED)
 
     assert item.metadata.managed_fields == []
@@ -177,7 +177,7 @@ def test_managed_fields_can_be_left_out_of_the_cache() -> None:
     assert strip_managed_fields(item) is item
 
 
-def test_only_named_parts_can_be_kept() -> None:
+def test_only_named_fields_can_be_kept() -> None:
     item = keep_fields("status")(MANAGED)
 
     assert item.status.phase == "Running"
@@ -185,7 +185,7 @@ def test_only_named_parts_can_be_kept() -> None:
     assert item.name == "a"
 
 
-def test_nothing_but_the_metadata_can_be_kept() -> None:
+def test_only_the_metadata_can_be_kept() -> None:
     item = metadata_only(MANAGED)
 
     assert set(item.to_dict()) == {"apiVersion", "kind", "metadata"}

@@ -47,23 +47,23 @@ class Wanted:
         lambda source: Reflector(source, ConfigMap, None),  # type: ignore[arg-type]  # the source is checked first
     ],
 )
-def test_what_cannot_be_listed_and_watched_is_no_source(make: Callable[[Any], object], source: Any):
+def test_a_source_without_list_and_watch_is_rejected(make: Callable[[Any], object], source: Any):
     with pytest.raises(UsageError, match=r"is not a source: .* pass a resource client"):
         make(source)
 
 
-def test_no_sources_are_none():
+def test_an_empty_mapping_of_sources_is_rejected():
     with pytest.raises(UsageError, match="pass at least one namespace"):
         SharedIndexInformer({}, ConfigMap)
 
 
 @pytest.mark.parametrize("kind", [None, 5, dict, "ConfigMap"])
-def test_what_is_no_class_of_objects_is_no_kind(kind: Any):
+def test_a_kind_that_is_not_an_object_class_is_rejected(kind: Any):
     with pytest.raises(UsageError, match="is not a kind; pass a class"):
         SharedIndexInformer(CONFIGMAPS, kind)
 
 
-def test_a_source_of_one_kind_is_not_read_as_another_which_would_keep_nothing():
+def test_a_source_of_another_kind_is_rejected():
     with pytest.raises(UsageError, match="is a source of ConfigMap, not of Pod"):
         SharedIndexInformer(CONFIGMAPS, Pod)
     with pytest.raises(UsageError, match="is a source of Unstructured, not of Pod"):
@@ -86,7 +86,7 @@ def test_a_source_of_one_kind_is_not_read_as_another_which_would_keep_nothing():
         ({"on_add": print, "resync": "60"}, "resync must be a number of seconds, not '60'"),
     ],
 )
-def test_a_handler_that_would_not_do_what_it_looks_like_is_refused(options: dict[str, Any], why: str):
+def test_wrong_arguments_of_add_handler_are_rejected(options: dict[str, Any], why: str):
     with pytest.raises(UsageError, match=why):
         SharedIndexInformer(CONFIGMAPS, ConfigMap).add_handler(**options)
 
@@ -100,7 +100,7 @@ def test_a_handler_that_would_not_do_what_it_looks_like_is_refused(options: dict
         ({"page_size": "500"}, "page_size must be a number of objects, or None, not '500'"),
     ],
 )
-def test_what_is_counted_is_a_number(options: dict[str, Any], why: str):
+def test_numeric_options_must_be_numbers(options: dict[str, Any], why: str):
     with pytest.raises(UsageError, match=why):
         SharedIndexInformer(CONFIGMAPS, ConfigMap, **options)
     handler: Any = Handler()
@@ -109,19 +109,19 @@ def test_what_is_counted_is_a_number(options: dict[str, Any], why: str):
 
 
 @pytest.mark.parametrize("client", [None, CONFIG, CLIENT.rest, CONFIGMAPS])
-def test_a_factory_is_made_of_a_client(client: Any):
+def test_a_factory_needs_a_client(client: Any):
     with pytest.raises(UsageError, match="SharedInformerFactory needs a ClientSet"):
         SharedInformerFactory(client)
 
 
-def test_a_list_watch_is_made_of_functions_or_of_a_rest_client():
+def test_a_list_watch_needs_functions_or_a_rest_client():
     with pytest.raises(UsageError, match="needs two functions"):
         ListWatch(list=CONFIGMAPS, watch=CONFIGMAPS.watch)
     with pytest.raises(UsageError, match=r"is not a REST client; pass one, such as client\.rest"):
         ListWatch.from_client(CLIENT, "configmaps")
 
 
-async def test_an_informer_that_has_stopped_does_not_pretend_to_start_again():
+async def test_a_stopped_informer_cannot_be_started():
     informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
     async with informer:
         assert not informer.is_stopped
@@ -131,14 +131,14 @@ async def test_an_informer_that_has_stopped_does_not_pretend_to_start_again():
         await informer.run()
 
 
-async def test_an_informer_that_was_stopped_before_it_began_does_not_begin():
+async def test_an_informer_stopped_before_its_start_cannot_be_started():
     informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
     await informer.stop()
     with pytest.raises(InformerStoppedError, match="was already started"):
         informer.start()
 
 
-async def test_a_factory_that_was_stopped_does_not_pretend_to_start_again():
+async def test_a_stopped_factory_cannot_be_started():
     factory = SharedInformerFactory(CLIENT)
     factory.informer(ConfigMap)
     await factory.stop()
@@ -147,18 +147,18 @@ async def test_a_factory_that_was_stopped_does_not_pretend_to_start_again():
 
 
 @pytest.mark.parametrize("version", [None, 3, "", "abc"])
-async def test_a_version_to_wait_for_is_text_of_digits(version: Any):
+async def test_a_version_to_wait_for_must_be_a_string_of_digits(version: Any):
     informer = SharedIndexInformer(CONFIGMAPS, ConfigMap)
     with pytest.raises(ResourceVersionError, match="expected a string of digits"):
         await informer.wait_until(version, timeout=1)
 
 
-async def test_a_timeout_is_a_number():
+async def test_a_timeout_must_be_a_number():
     with pytest.raises(UsageError, match="timeout must be a number of seconds"):
         await SharedIndexInformer(CONFIGMAPS, ConfigMap).wait_for_sync(timeout="30")  # type: ignore[arg-type]  # the mistake under test
 
 
-def test_what_a_program_holds_says_what_it_is():
+def test_public_objects_have_a_repr_with_their_state():
     factory = SharedInformerFactory(CLIENT)
     handle = factory.informer(ConfigMap)
     registration = handle.informer.add_handler(on_add=print)

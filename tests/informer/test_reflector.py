@@ -36,7 +36,7 @@ def pod(name: str, version: str = "1") -> Pod:
 
 
 class Setting:
-    """A reflector on a scripted source and a clock that the test moves."""
+    """A reflector with a scripted source and a virtual clock."""
 
     def __init__(self, *, streaming: bool = False, **options: Any) -> None:
         self.clock = VirtualClock()
@@ -50,7 +50,7 @@ class Setting:
             source, Pod, self.fifo, clock=self.clock, random=Random(1), on_problem=self.problems.append, **options
         )
 
-    def asked(self) -> list[tuple[str, str]]:
+    def requested(self) -> list[tuple[str, str]]:
         return [(what, options["resource_version"]) for what, options in self.source.requests]
 
     @asynccontextmanager
@@ -80,7 +80,7 @@ async def test_a_list_and_a_watch_reach_the_queue_in_order() -> None:
     async with setting.running():
         assert setting.queued() == ["ReplacedAllDelta", "AddedDelta", "UpdatedDelta", "DeletedDelta", "BookmarkDelta"]
         assert setting.reflector.last_sync_resource_version == "20"
-        assert setting.asked() == [("list", "0"), ("watch", "10")]
+        assert setting.requested() == [("list", "0"), ("watch", "10")]
 
     assert watch.closed.is_set()
 
@@ -100,7 +100,7 @@ async def test_a_failing_list_is_retried_with_growing_delays() -> None:
     assert setting.reflector.statistics().failures_in_a_row == 0
 
 
-async def test_delays_begin_again_after_two_quiet_minutes() -> None:
+async def test_delays_are_reset_after_two_minutes_without_failures() -> None:
     setting = Setting()
     setting.source.will_fail_list(InternalServerError("oops"))
     setting.source.will_fail_list(InternalServerError("oops"))
@@ -116,7 +116,7 @@ async def test_delays_begin_again_after_two_quiet_minutes() -> None:
     assert setting.problems[-1].delay <= 1.6
 
 
-async def test_a_forbidden_resource_is_asked_for_seldom_and_every_refusal_is_told() -> None:
+async def test_a_forbidden_resource_is_retried_with_long_delays_and_every_failure_is_reported() -> None:
     setting = Setting()
     for _ in range(100):
         setting.source.will_fail_list(ForbiddenError("pods is forbidden"))
@@ -128,7 +128,7 @@ async def test_a_forbidden_resource_is_asked_for_seldom_and_every_refusal_is_tol
     assert len(setting.problems) == len(setting.source.requests)
 
 
-async def test_a_refused_watch_is_opened_again_without_a_list() -> None:
+async def test_a_watch_whose_connection_is_refused_is_resumed_without_a_list() -> None:
     setting = Setting()
     setting.source.will_list(resource_version="10")
     setting.source.will_fail_watch(ConnectRefusedError("refused"))
@@ -137,10 +137,10 @@ async def test_a_refused_watch_is_opened_again_without_a_list() -> None:
     async with setting.running():
         await setting.clock.advance(10)
 
-    assert setting.asked() == [("list", "0"), ("watch", "10"), ("watch", "10"), ("watch", "10")]
+    assert setting.requested() == [("list", "0"), ("watch", "10"), ("watch", "10"), ("watch", "10")]
 
 
-async def test_an_error_in_the_stream_is_told_of_and_leads_to_a_relist() -> None:
+async def test_an_error_event_is_reported_and_leads_to_a_relist() -> None:
     setting = Setting()
     setting.source.will_list([pod("a")], resource_version="10")
     watch = setting.source.will_watch().add(pod("b", "11")).fail(ExpiredError("too old resource version"))
@@ -152,10 +152,10 @@ async def test_an_error_in_the_stream_is_told_of_and_leads_to_a_relist() -> None
 
     assert watch.closed.is_set()
     assert isinstance(setting.problems[0].error, ExpiredError)
-    assert setting.asked() == [("list", "0"), ("watch", "10"), ("list", "11"), ("watch", "15")]
+    assert setting.requested() == [("list", "0"), ("watch", "10"), ("list", "11"), ("watch", "15")]
 
 
-async def test_watches_are_asked_for_five_to_ten_minutes() -> None:
+async def test_watches_are_requested_for_five_to_ten_minutes() -> None:
     setting = Setting()
     setting.source.will_list(resource_version="10")
     for _ in range(20):
@@ -164,13 +164,13 @@ async def test_watches_are_asked_for_five_to_ten_minutes() -> None:
     async with setting.running():
         await setting.clock.advance(1)
 
-    asked = [options["timeout_seconds"] for what, options in setting.source.requests if what == "watch"]
-    assert len(set(asked)) > 10
-    assert all(isinstance(each, int) and 300 <= each <= 600 for each in asked)
+    requested = [options["timeout_seconds"] for what, options in setting.source.requests if what == "watch"]
+    assert len(set(requested)) > 10
+    assert all(isinstance(each, int) and 300 <= each <= 600 for each in requested)
 
 
 @pytest.mark.parametrize(("least", "low", "high"), [(1.0, 300, 600), (1800.0, 1800, 3600)])
-async def test_a_longer_watch_can_be_asked_for_but_no_shorter_one(least: float, low: int, high: int) -> None:
+async def test_min_watch_can_only_extend_the_duration_of_watches(least: float, low: int, high: int) -> None:
     setting = Setting(min_watch=least)
     setting.source.will_list(resource_version="10")
 
@@ -180,7 +180,7 @@ async def test_a_longer_watch_can_be_asked_for_but_no_shorter_one(least: float, 
     assert low <= setting.source.requests[1][1]["timeout_seconds"] <= high
 
 
-async def test_a_watch_that_ends_at_once_without_an_event_never_spins() -> None:
+async def test_a_watch_that_ends_at_once_is_retried_with_a_delay() -> None:
     setting = Setting()
     for _ in range(50):
         setting.source.will_list(resource_version="10")
@@ -193,7 +193,7 @@ async def test_a_watch_that_ends_at_once_without_an_event_never_spins() -> None:
     assert isinstance(setting.problems[0].error, WatchClosedError)
 
 
-async def test_a_stream_gives_all_there_is_at_its_mark_and_then_what_happens() -> None:
+async def test_a_stream_fills_the_queue_after_the_initial_events_and_continues() -> None:
     setting = Setting(streaming=True)
     watch = setting.source.will_watch().add(pod("a", "5"))
 
@@ -208,7 +208,7 @@ async def test_a_stream_gives_all_there_is_at_its_mark_and_then_what_happens() -
     assert len(setting.source.requests) == 1
 
 
-async def test_a_server_that_never_marks_the_end_is_listed_instead_and_never_streamed_again() -> None:
+async def test_a_server_that_does_not_end_the_initial_events_is_listed_from_then_on() -> None:
     setting = Setting(streaming=True)
     silent = setting.source.will_watch().add(pod("a", "5"))
     setting.source.will_list([pod("a", "5")], resource_version="20")
@@ -217,14 +217,14 @@ async def test_a_server_that_never_marks_the_end_is_listed_instead_and_never_str
 
     async with setting.running():
         await setting.clock.advance(9)
-        assert setting.asked() == [("watch", "")]
+        assert setting.requested() == [("watch", "")]
         await setting.clock.advance(2)
         assert setting.queued() == ["ReplacedAllDelta"]
         assert silent.closed.is_set()
         watch.fail(ExpiredError("too old"))
         await setting.clock.advance(5)
 
-    assert setting.asked() == [("watch", ""), ("list", "0"), ("watch", "20"), ("list", "20"), ("watch", "30")]
+    assert setting.requested() == [("watch", ""), ("list", "0"), ("watch", "20"), ("list", "20"), ("watch", "30")]
 
 
 async def test_cancelling_closes_the_stream_at_once() -> None:
@@ -239,9 +239,9 @@ async def test_cancelling_closes_the_stream_at_once() -> None:
     assert watch.closed.is_set()
 
 
-async def test_whatever_a_source_raises_it_is_asked_again() -> None:
+async def test_a_source_that_raises_any_exception_is_retried() -> None:
     setting = Setting()
-    setting.source.will_fail_list(ZeroDivisionError("a mistake in somebody's source"))
+    setting.source.will_fail_list(ZeroDivisionError("a bug in the source"))
     setting.source.will_list(resource_version="10")
 
     async with setting.running():
@@ -251,7 +251,7 @@ async def test_whatever_a_source_raises_it_is_asked_again() -> None:
     assert isinstance(setting.problems[0].error, ZeroDivisionError)
 
 
-async def test_a_source_that_waits_for_something_that_is_cancelled_is_asked_again() -> None:
+async def test_a_source_that_awaits_something_cancelled_is_retried() -> None:
     setting, cancelled = Setting(), asyncio.get_running_loop().create_future()
     cancelled.cancel()
     setting.source.will_list(resource_version="10")
@@ -269,7 +269,7 @@ async def test_a_source_that_waits_for_something_that_is_cancelled_is_asked_agai
 
 
 @pytest.mark.parametrize("hides_it", [False, True])
-async def test_a_source_that_makes_something_else_of_a_cancellation_does_not_go_on(hides_it: bool) -> None:
+async def test_a_source_that_replaces_a_cancellation_does_not_prevent_the_end(hides_it: bool) -> None:
     setting = Setting()
     setting.source.will_list(resource_version="10")
     watches = 0
@@ -305,7 +305,7 @@ def pod_added(version: str) -> Any:
     return AddedEvent(pod("b", version or "7"))
 
 
-async def test_any_two_functions_make_a_source() -> None:
+async def test_two_functions_make_a_source() -> None:
     fifo: DeltaFIFO[Pod] = DeltaFIFO()
     reflector = Reflector(ListWatch[Pod](**functions()), Pod, fifo, clock=(clock := VirtualClock()), streaming=False)
     task = asyncio.create_task(reflector.run())
@@ -317,20 +317,20 @@ async def test_any_two_functions_make_a_source() -> None:
     assert names == ["ReplacedAllDelta", "AddedDelta"]
 
 
-async def test_a_source_that_refuses_pages_is_asked_for_everything_at_once() -> None:
-    asked: list[int | None] = []
+async def test_a_source_without_chunking_requests_complete_lists() -> None:
+    requested: list[int | None] = []
 
     async def everything(limit: int | None) -> ObjectList[Pod]:
-        asked.append(limit)
+        requested.append(limit)
         return ObjectList([pod("a")])
 
     source = ListWatch[Pod](list=everything, watch=functions()["watch"], chunking=False)
     await source.list(limit=500, resource_version="0")
 
-    assert asked == [0]
+    assert requested == [0]
 
 
-async def test_what_takes_problems_may_fail_itself() -> None:
+async def test_an_on_problem_that_raises_does_not_end_the_reflector() -> None:
     setting = Setting()
 
     def fail(problem: Problem) -> None:
@@ -376,7 +376,7 @@ def versions_watched(server: ScriptedServer) -> list[str]:
     return [query["resourceVersion"][0] for query in targets if "watch" in query]
 
 
-async def test_a_peer_that_dies_silently_is_noticed_and_the_watch_resumed() -> None:
+async def test_a_dead_peer_is_detected_and_the_watch_is_resumed() -> None:
     async with reflecting([stream_head(), HANG], [stream_head(), HANG]) as (setting, server):
         await setting.clock.advance(329)  # a watch lasts at least 300 seconds
         assert not setting.problems
@@ -387,7 +387,7 @@ async def test_a_peer_that_dies_silently_is_noticed_and_the_watch_resumed() -> N
         assert versions_watched(server) == ["10", "10"]
 
 
-async def test_a_server_that_stops_sending_bookmarks_is_given_up_early() -> None:
+async def test_a_server_that_stops_sending_bookmarks_is_considered_dead_early() -> None:
     async with reflecting([stream_head(), bookmark(12), HANG], [stream_head(), HANG]) as (setting, server):
         await setting.clock.advance(179)
         assert not setting.problems

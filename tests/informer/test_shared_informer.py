@@ -29,7 +29,7 @@ from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 
 
-async def test_a_handler_hears_of_what_is_there_and_of_every_change() -> None:
+async def test_a_handler_receives_all_existing_objects_and_every_change() -> None:
     setting, recorder = Setting(pod("a")), RecordingHandler()
     setting.informer.add_handler(recorder)
 
@@ -45,7 +45,7 @@ async def test_a_handler_hears_of_what_is_there_and_of_every_change() -> None:
     ]
 
 
-async def test_the_store_is_in_the_state_that_a_handler_is_told_of() -> None:
+async def test_the_store_contains_the_state_that_a_handler_receives() -> None:
     setting = Setting(pod("a"))
     seen: list[Any] = []
     setting.informer.add_handler(
@@ -60,7 +60,7 @@ async def test_the_store_is_in_the_state_that_a_handler_is_told_of() -> None:
     assert seen == [True, None]
 
 
-async def test_a_relist_reports_what_vanished_meanwhile_with_the_store_already_final() -> None:
+async def test_a_relist_reports_missed_deletions_after_the_store_is_final() -> None:
     setting, recorder = Setting(pod("a"), pod("b"), pod("c")), RecordingHandler()
     sizes: list[int] = []
     setting.informer.add_handler(recorder)
@@ -80,7 +80,7 @@ async def test_a_relist_reports_what_vanished_meanwhile_with_the_store_already_f
     assert sizes == [2, 2]
 
 
-async def test_a_relist_tells_nothing_of_what_did_not_change() -> None:
+async def test_a_relist_does_not_report_unchanged_objects() -> None:
     setting, recorder = Setting(pod("a")), RecordingHandler()
     setting.informer.add_handler(recorder)
     setting.watch.fail(ExpiredError("too old"))
@@ -92,7 +92,7 @@ async def test_a_relist_tells_nothing_of_what_did_not_change() -> None:
     assert recorder.calls == [("add", "a", True)]
 
 
-async def test_an_object_without_a_version_may_always_be_another() -> None:
+async def test_an_object_without_a_version_counts_as_changed() -> None:
     setting, recorder = Setting(pod("a", "")), RecordingHandler()
     setting.informer.add_handler(recorder)
 
@@ -103,7 +103,7 @@ async def test_an_object_without_a_version_may_always_be_another() -> None:
     assert recorder.calls == [("add", "a", True), ("update", "a", "", "")]
 
 
-async def test_a_late_handler_gets_the_present_state_first() -> None:
+async def test_a_handler_added_later_receives_the_current_objects_first() -> None:
     setting, recorder = Setting(pod("a")), RecordingHandler()
 
     async with setting.running() as informer:
@@ -116,7 +116,7 @@ async def test_a_late_handler_gets_the_present_state_first() -> None:
     assert recorder.calls == [("add", "a", True), ("add", "b", False)]
 
 
-async def test_a_slow_handler_holds_up_nobody() -> None:
+async def test_a_slow_handler_delays_neither_the_store_nor_other_handlers() -> None:
     setting, recorder = Setting(pod("a")), RecordingHandler()
     gate = asyncio.Event()
 
@@ -136,7 +136,7 @@ async def test_a_slow_handler_holds_up_nobody() -> None:
         assert registration.statistics().pending == 0
 
 
-async def test_what_a_handler_raises_harms_nobody_and_counts_as_handled() -> None:
+async def test_a_change_whose_handler_raises_counts_as_handled() -> None:
     setting, recorder = Setting(pod("a"), pod("b")), RecordingHandler()
     failures: list[tuple[str, Exception]] = []
 
@@ -158,7 +158,7 @@ async def test_what_a_handler_raises_harms_nobody_and_counts_as_handled() -> Non
     assert registration.statistics().failed == 2
 
 
-async def test_a_handler_that_waits_for_something_that_is_cancelled_goes_on() -> None:
+async def test_a_handler_that_awaits_something_cancelled_receives_the_next_change() -> None:
     setting = Setting(pod("a"), pod("b"))
     failures: list[Any] = []
 
@@ -193,7 +193,7 @@ async def test_waiting_for_sync_waits_for_handlers_too() -> None:
         assert waiting.done()
 
 
-async def test_an_empty_list_syncs_too() -> None:
+async def test_an_informer_syncs_with_an_empty_list() -> None:
     setting = Setting()
     setting.informer.add_handler(RecordingHandler())
 
@@ -202,7 +202,7 @@ async def test_an_empty_list_syncs_too() -> None:
         assert len(informer.indexer) == 0
 
 
-async def test_a_wait_for_sync_that_gives_up_says_what_went_wrong() -> None:
+async def test_a_sync_timeout_reports_the_cause() -> None:
     setting = Setting(version="")
     for _ in range(10):
         setting.source.will_fail_list(ForbiddenError("pods is forbidden: no rule allows it"))
@@ -217,7 +217,7 @@ async def test_a_wait_for_sync_that_gives_up_says_what_went_wrong() -> None:
     assert caught.value.attempts >= 2
 
 
-async def test_a_wait_for_sync_of_an_informer_that_nobody_started_says_so() -> None:
+async def test_a_sync_timeout_of_an_informer_that_was_not_started_says_so() -> None:
     setting = Setting()
     waiting = asyncio.create_task(setting.informer.wait_for_sync(timeout=5))
     await setting.clock.advance(6)
@@ -240,7 +240,7 @@ async def test_a_program_reads_its_own_writes() -> None:
         await informer.wait_until("12")
 
 
-async def test_a_bookmark_is_as_good_as_a_change_to_those_who_wait_for_a_version() -> None:
+async def test_a_bookmark_ends_a_wait_for_its_version() -> None:
     setting = Setting(pod("a"))
 
     async with setting.running() as informer:
@@ -250,7 +250,7 @@ async def test_a_bookmark_is_as_good_as_a_change_to_those_who_wait_for_a_version
         assert waiting.done()
 
 
-async def test_a_wait_for_a_version_that_gives_up_says_where_the_cache_is() -> None:
+async def test_a_timed_out_wait_for_a_version_reports_the_version_of_the_store() -> None:
     setting = Setting(pod("a"))
 
     async with setting.running() as informer:
@@ -260,7 +260,7 @@ async def test_a_wait_for_a_version_that_gives_up_says_where_the_cache_is() -> N
             await waiting
 
 
-async def test_each_handler_is_told_again_at_its_own_period() -> None:
+async def test_each_handler_is_resynced_at_its_own_period() -> None:
     setting = Setting(pod("a"))
     never, two, three = RecordingHandler(), RecordingHandler(), RecordingHandler()
     setting.informer.add_handler(never)
@@ -276,7 +276,7 @@ async def test_each_handler_is_told_again_at_its_own_period() -> None:
     assert two.calls[1] == ("update", "a", "1", "1")
 
 
-async def test_no_handler_is_told_again_more_often_than_once_a_second() -> None:
+async def test_no_handler_is_resynced_more_often_than_once_a_second() -> None:
     setting, recorder = Setting(pod("a"), resync=0.01), RecordingHandler()
     setting.informer.add_handler(recorder)
 
@@ -286,7 +286,7 @@ async def test_no_handler_is_told_again_more_often_than_once_a_second() -> None:
     assert len(recorder.calls) == 1 + 3
 
 
-async def test_a_removed_handler_hears_nothing_more() -> None:
+async def test_a_removed_handler_receives_no_further_changes() -> None:
     setting, recorder, other = Setting(pod("a")), RecordingHandler(), RecordingHandler()
     registration = setting.informer.add_handler(recorder)
     setting.informer.add_handler(other)
@@ -302,7 +302,7 @@ async def test_a_removed_handler_hears_nothing_more() -> None:
     assert len(other.calls) == 2
 
 
-async def test_a_removal_can_wait_for_the_call_under_way() -> None:
+async def test_a_removal_can_wait_for_the_current_call() -> None:
     setting = Setting(pod("a"))
     gate, finished = asyncio.Event(), []
 
@@ -335,7 +335,7 @@ async def test_one_handler_can_be_registered_twice() -> None:
     assert recorder.calls == [("add", "a", True), ("add", "a", True), ("add", "b", False)]
 
 
-async def test_a_handler_added_by_a_handler_misses_nothing_and_hears_nothing_twice() -> None:
+async def test_a_handler_added_by_a_handler_receives_every_object_once() -> None:
     setting, late = Setting(*(pod(f"p{n}") for n in range(2500))), RecordingHandler()
     added: list[Any] = []
 
@@ -352,7 +352,7 @@ async def test_a_handler_added_by_a_handler_misses_nothing_and_hears_nothing_twi
     assert sorted(name for _, name, _ in late.calls) == sorted(f"p{n}" for n in range(2500))
 
 
-async def test_a_filter_makes_updates_the_coming_and_going_of_objects() -> None:
+async def test_a_filter_turns_updates_into_additions_and_deletions() -> None:
     setting, recorder = Setting(pod("a", app="web"), pod("b", app="db")), RecordingHandler()
     setting.informer.add_handler(recorder, filter=lambda item: item.labels.get("app") == "web")
 
@@ -372,7 +372,7 @@ async def test_a_filter_makes_updates_the_coming_and_going_of_objects() -> None:
     ]
 
 
-async def test_a_full_backlog_is_folded_into_one_change_for_each_object() -> None:
+async def test_a_full_backlog_is_coalesced_into_one_change_per_object() -> None:
     setting, recorder = Setting(), RecordingHandler()
     gate = asyncio.Event()
     setting.informer.add_handler(recorder)
@@ -380,9 +380,11 @@ async def test_a_full_backlog_is_folded_into_one_change_for_each_object() -> Non
     async def slow(item: Pod) -> None:
         await gate.wait()
 
-    told: list[Any] = []
+    calls: list[Any] = []
     registration = setting.informer.add_handler(
-        on_add=slow, on_update=lambda old, new: told.append((old.resource_version, new.resource_version)), max_pending=3
+        on_add=slow,
+        on_update=lambda old, new: calls.append((old.resource_version, new.resource_version)),
+        max_pending=3,
     )
 
     async with setting.running():
@@ -395,33 +397,33 @@ async def test_a_full_backlog_is_folded_into_one_change_for_each_object() -> Non
         gate.set()
         await setting.settle()
 
-    assert told[0][0] == "11"
-    assert told[-1][1] == "29"
+    assert calls[0][0] == "11"
+    assert calls[-1][1] == "29"
     assert registration.statistics().coalesced > 10
     assert len(recorder.calls) == 19
 
 
-async def test_functions_can_be_decorated() -> None:
+async def test_handlers_can_be_added_as_decorators() -> None:
     setting = Setting(pod("a"))
-    told: list[str] = []
+    calls: list[str] = []
 
     @setting.informer.on_add
     def came(item: Pod) -> None:
-        told.append("+" + item.name)
+        calls.append("+" + item.name)
 
     @setting.informer.on_update
     async def changed(old: Pod, new: Pod) -> None:
-        told.append("~" + new.name)
+        calls.append("~" + new.name)
 
     @setting.informer.on_delete
     def went(item: Pod) -> None:
-        told.append("-" + item.name)
+        calls.append("-" + item.name)
 
     async with setting.running():
         setting.watch.modify(pod("a", "11")).delete(pod("a", "12"))
         await setting.settle()
 
-    assert told == ["+a", "~a", "-a"]
+    assert calls == ["+a", "~a", "-a"]
 
 
 async def test_changes_can_be_read_in_a_loop() -> None:
@@ -460,7 +462,7 @@ async def test_a_transform_is_applied_once_to_each_object() -> None:
     assert calls == ["a", "b"]
 
 
-async def test_indexes_can_be_added_while_it_runs_and_their_mistakes_are_told() -> None:
+async def test_indexes_can_be_added_to_a_running_informer_and_their_failures_are_reported() -> None:
     setting = Setting(pod("a", node="n1"), pod("b", node="n2"), indexers={"bad": lambda item: 1 / 0})
 
     async with setting.running() as informer:
@@ -474,7 +476,7 @@ async def test_indexes_can_be_added_while_it_runs_and_their_mistakes_are_told() 
     assert any("bad" in str(problem.error) for problem in setting.problems)
 
 
-async def test_it_runs_once() -> None:
+async def test_an_informer_runs_once() -> None:
     setting = Setting()
     async with setting.running():
         pass
@@ -486,7 +488,7 @@ async def test_it_runs_once() -> None:
         setting.informer.add_handler(RecordingHandler())
 
 
-async def test_those_who_wait_are_told_when_it_stops() -> None:
+async def test_waits_end_when_the_informer_stops() -> None:
     setting = Setting(version="")
     async with setting.running() as informer:
         sync = asyncio.create_task(informer.wait_for_sync())
@@ -498,7 +500,7 @@ async def test_those_who_wait_are_told_when_it_stops() -> None:
             await waiting
 
 
-async def test_a_store_can_be_read_after_the_end() -> None:
+async def test_the_store_of_a_stopped_informer_can_be_read() -> None:
     setting = Setting(pod("a"))
     async with setting.running():
         pass
@@ -506,7 +508,7 @@ async def test_a_store_can_be_read_after_the_end() -> None:
     assert setting.informer.lister.get("default/a").name == "a"
 
 
-async def test_several_namespaces_fill_one_store_and_a_relist_of_one_leaves_the_others_alone() -> None:
+async def test_a_relist_of_one_namespace_does_not_change_the_others_in_a_shared_store() -> None:
     setting = Setting()
     sources = {name: ScriptedSource(Pod) for name in ("red", "blue")}
     for name, source in sources.items():
@@ -528,7 +530,7 @@ async def test_several_namespaces_fill_one_store_and_a_relist_of_one_leaves_the_
     assert recorder.calls == ["red/a"]
 
 
-async def test_it_has_not_synced_before_every_namespace_has() -> None:
+async def test_an_informer_has_synced_when_all_namespaces_have() -> None:
     setting = Setting()
     sources = {name: ScriptedSource(Pod) for name in ("red", "blue")}
     sources["red"].will_list([], resource_version="10")
@@ -539,7 +541,7 @@ async def test_it_has_not_synced_before_every_namespace_has() -> None:
         assert not informer.has_synced
 
 
-async def test_who_changes_a_cached_object_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_change_of_a_cached_object_in_place_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LISTWATCH_MUTATION_DETECTOR", "1")
     setting = Setting(pod("a"), pod("b"))
 
@@ -555,7 +557,7 @@ async def test_who_changes_a_cached_object_is_found_out(monkeypatch: pytest.Monk
     assert len(setting.problems) == 1
 
 
-async def test_a_handler_that_would_never_be_called_is_refused() -> None:
+async def test_a_handler_without_functions_is_rejected() -> None:
     setting = Setting()
     with pytest.raises(UsageError, match="the handler has no functions; pass on_add, on_update or on_delete"):
         setting.informer.add_handler()
@@ -563,7 +565,7 @@ async def test_a_handler_that_would_never_be_called_is_refused() -> None:
         setting.informer.add_handler(type("RecordingHandler", (), {})())
 
 
-async def test_waiting_for_a_version_fails_at_once_when_it_has_stopped() -> None:
+async def test_waiting_for_a_version_of_a_stopped_informer_fails_at_once() -> None:
     setting = Setting(pod("a"))
     async with setting.running():
         pass
@@ -572,7 +574,7 @@ async def test_waiting_for_a_version_fails_at_once_when_it_has_stopped() -> None
         await setting.informer.wait_until("11", timeout=30)
 
 
-async def test_what_went_wrong_last_is_said_once_and_with_the_number_of_tries() -> None:
+async def test_a_sync_timeout_contains_the_last_error_once_and_the_number_of_attempts() -> None:
     setting = Setting(version="")
     for _ in range(3):
         setting.source.will_fail_list(InternalServerError("the disk is full"))
@@ -588,7 +590,7 @@ async def test_what_went_wrong_last_is_said_once_and_with_the_number_of_tries() 
 # --- handlers of every form -------------------------------------------------------------------------------------------
 
 
-async def test_changes_end_when_the_informer_does() -> None:
+async def test_changes_end_when_the_informer_stops() -> None:
     setting, seen = Setting(pod("a")), list[str]()
 
     async def read() -> None:
@@ -603,7 +605,7 @@ async def test_changes_end_when_the_informer_does() -> None:
     assert seen == ["a"]
 
 
-async def test_changes_can_be_filtered_and_bounded_as_handlers_can() -> None:
+async def test_changes_can_be_filtered_and_bounded() -> None:
     setting, seen = Setting(pod("a"), pod("b")), list[Any]()
     async with setting.running() as informer:
         changes = informer.changes(filter=lambda item: item.name == "a", max_pending=2)
@@ -621,7 +623,7 @@ async def test_changes_can_be_filtered_and_bounded_as_handlers_can() -> None:
     assert seen[1].old.resource_version == "1"
 
 
-async def test_a_change_that_was_read_counts_as_handled_when_the_next_is_asked_for() -> None:
+async def test_a_change_counts_as_handled_when_the_next_one_is_requested() -> None:
     setting = Setting(pod("a"))
     async with setting.running() as informer, aclosing(informer.changes()) as changes:
         await anext(changes)
@@ -648,7 +650,7 @@ async def test_a_short_resync_does_not_wait_for_the_end_of_a_long_one() -> None:
     assert len(patient.calls) == 1
 
 
-async def test_a_resync_is_told_to_those_whose_time_it_is_and_to_no_others() -> None:
+async def test_a_resync_is_delivered_only_to_handlers_that_are_due() -> None:
     setting = Setting(pod("a"))
     recorders = {period: RecordingHandler() for period in (2.0, 3.0, 0.0)}
     for period, recorder in recorders.items():
@@ -659,7 +661,7 @@ async def test_a_resync_is_told_to_those_whose_time_it_is_and_to_no_others() -> 
     assert {period: len(recorder.calls) - 1 for period, recorder in recorders.items()} == {2.0: 6, 3.0: 4, 0.0: 0}
 
 
-async def test_nothing_is_left_of_a_removed_handler() -> None:
+async def test_a_removed_handler_is_garbage_collected() -> None:
     setting = Setting(pod("a"))
     async with setting.running() as informer:
         recorder = RecordingHandler()
@@ -673,7 +675,7 @@ async def test_nothing_is_left_of_a_removed_handler() -> None:
         assert trace() is None
 
 
-async def test_removing_twice_and_after_the_end_does_nothing() -> None:
+async def test_removing_a_handler_twice_or_after_the_stop_does_nothing() -> None:
     setting = Setting(pod("a"))
     registration = setting.informer.add_handler(RecordingHandler())
     async with setting.running():
@@ -686,25 +688,25 @@ async def test_removing_twice_and_after_the_end_does_nothing() -> None:
 # --- the store's version ----------------------------------------------------------------------------------------------
 
 
-async def test_the_version_of_the_store_follows_what_comes() -> None:
+async def test_the_version_of_the_store_follows_events_and_bookmarks() -> None:
     setting = Setting(pod("a"), version="10")
     seen = []
     async with setting.running() as informer:
         seen.append(informer.indexer.resource_version)
-        for tell in (
+        for change in (
             lambda: setting.watch.add(pod("b", "11")),
             lambda: setting.watch.modify(pod("a", "12")),
             lambda: setting.watch.delete(pod("a", "13")),
             lambda: setting.watch.bookmark("17"),
         ):
-            tell()
+            change()
             await setting.settle()
             seen.append(informer.indexer.resource_version)
 
     assert seen == ["10", "11", "12", "13", "17"]
 
 
-async def test_of_several_namespaces_each_is_as_new_as_it_is_itself() -> None:
+async def test_a_wait_for_a_version_can_be_limited_to_one_namespace() -> None:
     clock = VirtualClock()
     sources = {"red": ScriptedSource(Pod), "blue": ScriptedSource(Pod)}
     sources["red"].will_list(resource_version="10")
@@ -725,7 +727,7 @@ async def test_of_several_namespaces_each_is_as_new_as_it_is_itself() -> None:
         assert informer.indexer.resource_version == "20"
 
 
-async def test_what_tells_no_version_leaves_a_namespace_as_new_as_it_is() -> None:
+async def test_deltas_without_a_version_do_not_change_the_version_of_a_namespace() -> None:
     def fail_at_the_end(item: Pod) -> Pod:
         return {"50": item}[item.resource_version]
 
@@ -747,7 +749,7 @@ async def test_what_tells_no_version_leaves_a_namespace_as_new_as_it_is() -> Non
 # --- the end ----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_mistake_of_its_own_ends_it_and_is_not_swallowed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_internal_error_ends_the_informer_and_is_raised(caplog: pytest.LogCaptureFixture) -> None:
     source = ScriptedSource(Pod)
     source.will_fail_list(InternalServerError("oops"))
     informer = SharedIndexInformer(source, Pod, clock=BrokenClock(), on_problem=lambda _: None)
@@ -763,7 +765,7 @@ async def test_a_mistake_of_its_own_ends_it_and_is_not_swallowed(caplog: pytest.
     assert "no time" in caplog.text
 
 
-async def test_what_ends_a_run_is_raised_there_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_error_that_ends_run_is_raised_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     source = ScriptedSource(Pod)
     source.will_fail_list(InternalServerError("oops"))
     informer = SharedIndexInformer(source, Pod, clock=BrokenClock(), on_problem=lambda _: None)
@@ -774,7 +776,7 @@ async def test_what_ends_a_run_is_raised_there_and_not_logged(caplog: pytest.Log
     assert caplog.text == ""
 
 
-async def test_stopping_ends_a_run_that_somebody_waits_for() -> None:
+async def test_stop_ends_a_run_that_is_awaited() -> None:
     setting, recorder = Setting(pod("a")), RecordingHandler()
     setting.informer.add_handler(recorder)
     running = asyncio.create_task(setting.informer.run())
@@ -789,7 +791,7 @@ async def test_stopping_ends_a_run_that_somebody_waits_for() -> None:
     assert await running is None
 
 
-async def test_cancelling_a_run_ends_it() -> None:
+async def test_cancelling_run_stops_the_informer() -> None:
     setting = Setting(pod("a"))
     running = asyncio.create_task(setting.informer.run())
     await setting.settle()
@@ -801,7 +803,7 @@ async def test_cancelling_a_run_ends_it() -> None:
     assert setting.watch.closed.is_set()
 
 
-async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_stopping() -> None:
+async def test_a_handler_that_swallows_a_cancellation_does_not_prevent_the_stop() -> None:
     setting, swallower = Setting(pod("a"), pod("b")), CancellationSwallower()
     handler: Any = swallower
     setting.informer.add_handler(handler)
@@ -814,7 +816,7 @@ async def test_a_handler_that_hides_a_cancellation_does_not_keep_it_from_stoppin
     assert swallower.calls == ["a"]
 
 
-async def test_it_can_be_stopped_before_it_began_and_more_than_once() -> None:
+async def test_an_informer_can_be_stopped_before_its_start_and_repeatedly() -> None:
     setting = Setting(pod("a"))
     await setting.informer.stop()
     await setting.informer.stop()
@@ -826,32 +828,32 @@ async def test_it_can_be_stopped_before_it_began_and_more_than_once() -> None:
 # --- the event loop belongs to all ------------------------------------------------------------------------------------
 
 
-async def test_a_whole_state_is_taken_in_and_told_in_slices_between_which_others_have_turns() -> None:
+async def test_a_large_list_is_applied_in_slices_between_which_other_tasks_run() -> None:
     names = [f"p{number}" for number in range(5000)]
     setting = Setting(*(pod(name) for name in names))
     setting.watch.fail(ExpiredError("too old"))
     setting.source.will_list([pod(name, "20") for name in names], resource_version="30")
     registration = setting.informer.add_handler(on_add=lambda _: None, on_update=lambda old, new: None)
 
-    def told() -> int:
+    def handled() -> int:
         statistics = registration.statistics()
         return statistics.handled + statistics.pending
 
     turns = []
     async with setting.informer:
-        while told() < 5000:
-            turns.append(told())
+        while handled() < 5000:
+            turns.append(handled())
             await asyncio.sleep(0)
         advancing = asyncio.create_task(setting.clock.advance(5))
-        while told() < 10000:
-            turns.append(told())
+        while handled() < 10000:
+            turns.append(handled())
             await asyncio.sleep(0)
         await advancing
 
     assert max(after - before for before, after in pairwise(turns)) <= 1000
 
 
-async def test_a_late_handler_is_told_of_very_many_objects_at_its_own_pace() -> None:
+async def test_a_handler_added_later_receives_many_objects_at_its_own_pace() -> None:
     setting = Setting(*(pod(f"p{number}") for number in range(5000)))
     async with setting.running() as informer:
         await informer.wait_for_sync(timeout=5)

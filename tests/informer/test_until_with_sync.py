@@ -31,7 +31,7 @@ def is_gone(change: Change[Pod]) -> bool:
     return change.type == "DELETED"
 
 
-async def test_what_is_there_already_is_enough(source: ScriptedSource[Pod]) -> None:
+async def test_existing_objects_can_meet_the_condition(source: ScriptedSource[Pod]) -> None:
     source.will_list([pod("a", phase="running")], resource_version="10")
     watch = source.will_watch()
     found = await until_with_sync(source, Pod, is_running)
@@ -40,7 +40,7 @@ async def test_what_is_there_already_is_enough(source: ScriptedSource[Pod]) -> N
     assert watch.closed.is_set() or not watch.opened.is_set()
 
 
-async def test_conditions_are_met_in_turn(source: ScriptedSource[Pod]) -> None:
+async def test_conditions_are_met_one_after_the_other(source: ScriptedSource[Pod]) -> None:
     source.will_list([pod("a")], resource_version="10")
     source.will_watch().modify(pod("a", "11", phase="running")).delete(pod("a", "12"))
     found = await until_with_sync(source, Pod, is_running, is_gone)
@@ -48,12 +48,12 @@ async def test_conditions_are_met_in_turn(source: ScriptedSource[Pod]) -> None:
     assert found.object.resource_version == "12"
 
 
-async def test_a_precondition_that_holds_of_everything_ends_it_at_once(source: ScriptedSource[Pod]) -> None:
+async def test_a_precondition_that_is_true_for_the_store_ends_the_wait(source: ScriptedSource[Pod]) -> None:
     source.will_list([pod("a"), pod("b")], resource_version="10")
     assert await until_with_sync(source, Pod, is_gone, precondition=lambda store: len(store) == 2) is None
 
 
-async def test_a_precondition_that_does_not_hold_leaves_what_is_there_to_the_conditions(
+async def test_a_precondition_that_is_false_leaves_existing_objects_to_the_conditions(
     source: ScriptedSource[Pod],
 ) -> None:
     source.will_list([pod("a", phase="running")], resource_version="10")
@@ -62,7 +62,7 @@ async def test_a_precondition_that_does_not_hold_leaves_what_is_there_to_the_con
     assert found.object.name == "a"
 
 
-async def test_an_end_that_was_missed_is_told_as_one(source: ScriptedSource[Pod]) -> None:
+async def test_a_missed_deletion_meets_the_condition(source: ScriptedSource[Pod]) -> None:
     source.will_list([pod("a")], resource_version="10")
     source.will_watch().fail(ExpiredError("too old"))
     source.will_list([], resource_version="20")
@@ -71,7 +71,7 @@ async def test_an_end_that_was_missed_is_told_as_one(source: ScriptedSource[Pod]
     assert not found.final_state_known
 
 
-async def test_what_a_condition_raises_ends_the_waiting(source: ScriptedSource[Pod]) -> None:
+async def test_an_exception_of_a_condition_ends_the_wait(source: ScriptedSource[Pod]) -> None:
     source.will_list([pod("a")], resource_version="10")
 
     def fail(_: Change[Pod]) -> bool:
@@ -81,13 +81,13 @@ async def test_what_a_condition_raises_ends_the_waiting(source: ScriptedSource[P
         await until_with_sync(source, Pod, fail)
 
 
-async def test_what_is_no_function_is_refused(source: ScriptedSource[Pod]) -> None:
-    with pytest.raises(UsageError, match="'Ready' is no condition"):
+async def test_a_condition_that_is_not_a_function_is_rejected(source: ScriptedSource[Pod]) -> None:
+    with pytest.raises(UsageError, match="'Ready' is not a condition"):
         await until_with_sync(source, Pod, "Ready")  # type: ignore[arg-type]  # it is what is tested
     assert source.requests == []
 
 
-async def test_waiting_ends_in_time_and_tells_the_last_change(source: ScriptedSource[Pod]) -> None:
+async def test_a_timeout_reports_the_last_change(source: ScriptedSource[Pod]) -> None:
     clock = VirtualClock()
     source.will_list([pod("a")], resource_version="10")
     watch = source.will_watch()
@@ -102,7 +102,7 @@ async def test_waiting_ends_in_time_and_tells_the_last_change(source: ScriptedSo
     assert watch.closed.is_set()
 
 
-async def test_who_could_not_read_anything_is_told_why(source: ScriptedSource[Pod]) -> None:
+async def test_a_timeout_without_a_list_reports_the_reason(source: ScriptedSource[Pod]) -> None:
     clock = VirtualClock()
     source.will_fail_list(ForbiddenError("pods is forbidden"))
     waiting = asyncio.create_task(until_with_sync(source, Pod, is_gone, timeout=5, clock=clock))
@@ -111,7 +111,7 @@ async def test_who_could_not_read_anything_is_told_why(source: ScriptedSource[Po
         await waiting
 
 
-async def test_a_change_is_seen_although_connections_break() -> None:
+async def test_a_change_is_seen_although_connections_are_cut() -> None:
     async with APIServer() as server, ClientSet(server.config) as client:
         config_maps = client.core_v1.configmaps("default")
         server.faults.add(Fault(CutStream(after_events=1), verb="watch", times=3))

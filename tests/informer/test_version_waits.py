@@ -22,11 +22,11 @@ from listwatch.informer.version_waits import VersionWaits, oldest
         (["0", "9"], ""),
     ],
 )
-def test_a_whole_is_as_old_as_its_oldest_part_if_that_can_be_told(versions: list[str], found: str) -> None:
+def test_the_oldest_version_is_found_if_all_are_comparable(versions: list[str], found: str) -> None:
     assert oldest(versions) == found
 
 
-async def test_a_version_that_cannot_be_compared_is_the_mistake_of_who_waits_for_it() -> None:
+async def test_a_version_that_cannot_be_compared_fails_only_its_own_wait() -> None:
     waits, present = VersionWaits(), [""]
     foolish = asyncio.create_task(waits.wait("abc", lambda: present[0]))
     wise = asyncio.create_task(waits.wait("9", lambda: present[0]))
@@ -38,7 +38,7 @@ async def test_a_version_that_cannot_be_compared_is_the_mistake_of_who_waits_for
     await wise
 
 
-async def test_a_version_of_nothing_is_never_new_enough() -> None:
+async def test_version_zero_does_not_end_a_wait() -> None:
     waits = VersionWaits()
     waiting = asyncio.create_task(waits.wait("1", lambda: "0"))
     await asyncio.sleep(0)

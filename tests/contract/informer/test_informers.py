@@ -56,7 +56,7 @@ async def test_a_program_reads_its_own_writes(client: ClientSet, places: list[st
             written = await config_maps.patch("a", {"data": {"number": str(number)}})
 
 
-async def test_a_late_handler_hears_first_of_all_that_is_there(client: ClientSet, places: list[str]):
+async def test_a_handler_added_later_receives_existing_objects_first(client: ClientSet, places: list[str]):
     config_maps = client.core_v1.configmaps(places[0])
     await config_maps.create(config_map("a"))
     async with SharedIndexInformer(config_maps, ConfigMap) as informer:
@@ -71,7 +71,7 @@ async def test_a_late_handler_hears_first_of_all_that_is_there(client: ClientSet
         assert await told.next() == ("add", "c", False)
 
 
-async def test_what_leaves_the_selection_is_deleted_and_what_comes_into_it_is_added(
+async def test_objects_that_stop_or_start_to_match_a_selector_are_deleted_and_added(
     client: ClientSet, places: list[str]
 ):
     config_maps = client.core_v1.configmaps(places[0])
@@ -95,7 +95,7 @@ async def test_what_leaves_the_selection_is_deleted_and_what_comes_into_it_is_ad
         assert informer.indexer.list() == []
 
 
-async def test_a_selection_by_a_field_that_changes_tells_of_coming_and_going(client: ClientSet, places: list[str]):
+async def test_a_change_of_a_selected_field_adds_and_deletes_objects(client: ClientSet, places: list[str]):
     pods, told = client.core_v1.pods(places[0]), Told()
     informer = SharedIndexInformer(pods.selecting(field_selector="status.phase=Running"), Pod)
     informer.add_handler(told)
@@ -137,7 +137,7 @@ async def test_changes_are_read_in_a_loop(client: ClientSet, places: list[str]):
     assert seen == [ObjectAdded, ObjectUpdated, ObjectDeleted]
 
 
-async def test_typed_dynamic_and_partial_objects_are_the_same_objects(client: ClientSet, places: list[str]):
+async def test_typed_dynamic_and_metadata_informers_see_the_same_objects(client: ClientSet, places: list[str]):
     made = await client.core_v1.configmaps(places[0]).create(config_map("a"))
     sources: list[tuple[Any, type[Any]]] = [
         (client.core_v1.configmaps(places[0]), ConfigMap),
@@ -171,7 +171,7 @@ async def test_managed_fields_can_be_left_out(client: ClientSet, places: list[st
         assert (held.data, held.metadata.managed_fields) == ({"x": "1"}, [])
 
 
-async def test_a_resource_that_is_not_there_is_named_when_the_wait_gives_up(client: ClientSet, places: list[str]):
+async def test_a_sync_timeout_names_a_missing_resource(client: ClientSet, places: list[str]):
     nothing = client.dynamic.resource("example.com/v1", "Nothing").namespace(places[0])
     async with SharedIndexInformer(nothing, Unstructured, name="nothings", on_problem=lambda _: None) as informer:
         with pytest.raises(SyncTimeoutError, match="nothings") as caught:
@@ -179,7 +179,7 @@ async def test_a_resource_that_is_not_there_is_named_when_the_wait_gives_up(clie
     assert isinstance(caught.value.last_error, NotFoundError) or "Nothing" in str(caught.value.last_error)
 
 
-async def test_one_factory_is_for_typed_dynamic_and_partial_objects_alike(client: ClientSet, places: list[str]):
+async def test_a_factory_works_with_typed_dynamic_and_metadata_clients(client: ClientSet, places: list[str]):
     made = await client.core_v1.configmaps(places[0]).create(config_map("a", **FRONT))
     for maker, kind in ((client, ConfigMap), (client.dynamic, Unstructured), (client.metadata, PartialObjectMetadata)):
         async with SharedInformerFactory(maker, namespaces=places[:2]) as factory:

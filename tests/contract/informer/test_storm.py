@@ -109,7 +109,7 @@ async def wait_told(each: Observed, marks: dict[str, str]) -> None:
             await witness.wait_told(f"{place}/{MARK}", marks[place])
 
 
-async def test_every_informer_ends_up_with_what_the_server_holds(client: ClientSet, places: list[str]):
+async def test_every_informer_ends_up_with_the_objects_of_the_server(client: ClientSet, places: list[str]):
     asyncio.get_running_loop().set_debug(False)  # with it, three quarters of the time go into stack traces
     everybody = [*observed(client, places), plain(client, places[0])]
 
