@@ -20,10 +20,10 @@ __all__ = ["EventRecorder"]
 
 
 class EventRecorder(BlockingObject):
-    """Records events without ever waiting, from any thread, and writes them one after another while it is open.
+    """Records events from any thread without waiting, and writes them in the background while it is open.
 
-    At most `queue_size` wait to be written; what comes on top is dropped, and so is what is left `flush_timeout`
-    seconds after leaving. `statistics()` tells how many that were. No trouble with the server reaches who records.
+    At most `queue_size` events are queued; further ones are dropped, and so are those not written `flush_timeout`
+    seconds after closing. Failures to write are logged and counted in `statistics()`, never raised.
     """
 
     _original: ClassVar[type] = AsyncEventRecorder
@@ -64,17 +64,17 @@ class EventRecorder(BlockingObject):
         related: Any = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Record that something happened to an object, or to what an ObjectReference or a manifest names.
+        """Record an event about an object, an ObjectReference or a manifest.
 
-        The reason is a word for programs, as `FailedMount`, the message a sentence for people. The action says what was
-        done because of it; events.k8s.io asks for one, and gets the reason if there is none.
+        The reason is one CamelCase word, as `FailedMount`; the message is a sentence for people. The action is what was
+        done; events.k8s.io requires one, and the default there is the reason.
         """
         self._async.event(
             unwrap(obj), type, reason, message, action=action, related=unwrap(related), annotations=annotations
         )
 
     def statistics(self) -> EventRecorderStatistics:
-        """What became of the events so far."""
+        """The outcomes of the recorded events."""
         return self._async.statistics()
 
     def __enter__(self) -> Self:
@@ -85,9 +85,9 @@ class EventRecorder(BlockingObject):
         self.close()
 
     def flush(self, *, timeout: float | None = None) -> None:
-        """Return when nothing waits to be written any more; TimeoutError if that takes too long."""
+        """Wait until all recorded events are written; raises TimeoutError."""
         self._run(self._async.flush(timeout=timeout))
 
     def close(self) -> None:
-        """Record nothing any more, and write what waits, and how long each series became, within `flush_timeout`."""
+        """Reject further events, and write the queued ones and the counts of series within `flush_timeout`."""
         self._do_close()

@@ -22,11 +22,13 @@ __all__ = ["LeaderElector"]
 
 
 class LeaderElector(Election):
-    """Of all candidates for one lease, one leads at a time, as long as their clocks run about equally fast.
+    """One candidate for a lease. At most one candidate leads at a time, as long as their clocks run at similar speed.
 
-    Give it a client and the name of a lease, or a lock of your own. Each candidate needs an identity that no other has;
-    without one it makes one up from the host's name. `run` calls `on_started_leading` and `on_stopped_leading`;
-    `on_new_leader` is told each leader's identity, its own too. All may be plain functions or coroutine functions.
+    Pass a client and the `name` of a Lease, or a lock of your own. The Lease is in `namespace`; the default is the
+    namespace of the client's configuration: the pod's own in a cluster, that of the context in a kubeconfig. Each
+    candidate needs a unique `identity`; the default is made from the host name and a random part. `run` calls
+    `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, its
+    own included. All callbacks may be plain or async.
     """
 
     _original: ClassVar[type] = AsyncLeaderElector
@@ -68,58 +70,59 @@ class LeaderElector(Election):
 
     @property
     def identity(self) -> str:
-        """What this candidate calls itself in the lease."""
+        """The name of this candidate in the lease."""
         return self._async.identity
 
     @property
     def name(self) -> str:
-        """What the lease is called: `namespace/name`."""
+        """The `namespace/name` of the lease."""
         return self._async.name
 
     @property
     def leader(self) -> str:
-        """Who leads, as far as this candidate has seen; empty for nobody."""
+        """The identity of the leader, as this candidate last read it; empty if there is none."""
         return self._async.leader
 
     @property
     def is_leader(self) -> bool:
-        """Whether this candidate leads at this very moment, by its clock; any thread may ask."""
+        """Whether this candidate leads now, by its clock; from any thread."""
         return self._async.is_leader
 
     def check_health(self, timeout: float = 20.0) -> None:
-        """Raise LeadershipLostError if what only a leader may do still runs so long after the lease has expired.
+        """Raise LeadershipLostError if a block of `lead` still runs `timeout` seconds after the lease has expired.
 
-        Whoever does not lead is in good health.
+        A candidate that does not lead is healthy.
         """
         self._async.check_health(timeout)
 
     def statistics(self) -> ElectorStatistics:
+        """State and counters."""
         return self._async.statistics()
 
     def lead(self) -> AbstractContextManager[None]:
         """Wait until elected, and run the block while leading: `with elector.lead(): ...`
 
-        When leadership is lost the block is cancelled, and LeadershipLostError is raised after it has ended; for that
-        it has the time between `renew_deadline` and `lease_duration`. The lease is released after the block has ended.
-        What cannot be cancelled, as a thread, has to ask `is_leader` or `wait_lost`.
+        When leadership is lost the block is cancelled, and LeadershipLostError is raised after it has ended; it has the
+        time between `renew_deadline` and `lease_duration` to end. The lease is released after the block has ended.
+        Code that cannot be cancelled, as in a thread, has to check `is_leader` or `wait_lost`.
         """
         return self._do_lead()
 
     def run(self) -> None:
-        """Stand for election until cancelled, and again after each loss of leadership.
+        """Be a candidate until cancelled, and again after each loss of leadership.
 
-        `on_started_leading` is called when elected, and cancelled when that is over; `on_stopped_leading` after it has
-        ended, and before the lease is released. An error that one of them raises ends the run.
+        `on_started_leading` is called when elected, and cancelled when leadership ends; `on_stopped_leading` is called
+        after that, before the lease is released. An exception of one of them ends the run.
         """
         self._do_run()
 
     def wait_lost(self, timeout: float | None = None) -> bool:
-        """Return True as soon as this candidate does not lead; False after `timeout` seconds in which it did."""
+        """Return True as soon as this candidate does not lead, or False if it still leads after `timeout` seconds."""
         return self._run(self._async.wait_lost(timeout))
 
     def skip_release(self) -> None:
-        """Do not release the lease after this term: something that only a leader may do goes on, and cannot be ended.
+        """Do not release the lease after this term, because work of the leader still runs and cannot be cancelled.
 
-        Others then wait until it has expired; end the program before that.
+        Other candidates then wait until the lease has expired; end the process before that.
         """
         self._async.skip_release()
