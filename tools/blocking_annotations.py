@@ -12,7 +12,7 @@ __all__ = ["PROTOCOLS", "blocking_annotation", "mentions", "needs_unwrapping", "
 PROTOCOLS = {
     "ListerWatcher": "Source[{0}] | ListerWatcher[{0}]",
     "Watchable": "Source[{0}] | Watchable[{0}]",
-    "SourceMaker": "Connected",
+    "SourceMaker": "BaseClient",
     "EventSink": "ResourceClient[Any]",
     "_RESTClient": "RESTClient",
 }

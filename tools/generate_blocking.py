@@ -36,7 +36,7 @@ OUTPUTS = (
             client.ByteStream: Recipe("ByteIteration", is_returned=True),
             client.WatchStream: Recipe("WatchIteration[WatchEvent[T]]", is_returned=True),
             client.LogStream: Recipe("LineIteration", is_returned=True),
-            client.Request: Recipe(is_returned=True, without={"open_stream", "open_watch"}),
+            client.Request: Recipe(is_returned=True),
             client.RESTClient: Recipe(),
             client.ResourceClient: Recipe(is_returned=True),
             client.SubresourceClient: Recipe(is_returned=True),
@@ -61,7 +61,7 @@ OUTPUTS = (
             client.wait_for,
         ),
         bases={
-            "Connected": Recipe(is_returned=True),
+            "BaseClient": Recipe(is_returned=True),
             "BaseResourceClient": Recipe("BlockingObject, Source[T]", is_returned=True),
         },
     ),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listwatch import errors
-from listwatch.api.statuses import error_from_response, error_from_status, status_from_error, suggests_delay
+from listwatch.api.statuses import error_from_code, error_from_status, status_from_error, suggests_delay
 from listwatch.errors import (
     AlreadyExistsError,
     APIError,
@@ -177,7 +177,7 @@ def test_any_garbage_is_an_api_error_that_prints_and_goes_back_on_the_wire(statu
 
 @pytest.mark.parametrize("code", sorted(BY_CODE.keys() - {410, 413}))
 def test_an_answer_without_a_status_is_told_by_its_code(code):
-    error = error_from_response(code, "nginx says no", verb="GET")
+    error = error_from_code(code, "nginx says no", verb="GET")
     assert type(error) is BY_CODE[code]
     assert (error.status_code, error.reason) == (code, BY_CODE[code].default_reason)
 
@@ -186,12 +186,12 @@ def test_an_answer_without_a_status_is_told_by_its_code(code):
     ("verb", "cls"), [("POST", AlreadyExistsError), ("post", AlreadyExistsError), ("PUT", ConflictError)]
 )
 def test_a_conflict_is_about_existence_only_when_something_was_created(verb, cls):
-    assert type(error_from_response(409, verb=verb)) is cls
+    assert type(error_from_code(409, verb=verb)) is cls
 
 
 @pytest.mark.parametrize("code", [501, 502, 505, 599])
 def test_any_other_code_from_500_is_the_servers_fault(code):
-    error = error_from_response(code)
+    error = error_from_code(code)
     assert type(error) is InternalServerError
     assert (error.status_code, error.reason) == (code, "InternalError")
 
@@ -200,23 +200,23 @@ def test_any_other_code_from_500_is_the_servers_fault(code):
     ("code", "cls"), [(410, GoneError), (413, RequestEntityTooLargeError), (302, APIError), (418, APIError)]
 )
 def test_a_code_that_gives_no_reason_is_still_recognised(code, cls):
-    error = error_from_response(code)
+    error = error_from_code(code)
     assert type(error) is cls
     assert (error.status_code, error.reason) == (code, "")
 
 
 def test_what_a_proxy_said_is_kept_as_the_cause_and_cut():
-    error = error_from_response(502, "  bad gateway " + "x" * 5000, doing="list pods", retry_after=4, request_id="b3")
+    error = error_from_code(502, "  bad gateway " + "x" * 5000, doing="list pods", retry_after=4, request_id="b3")
     assert len(error.body) == 2048
     assert error.causes == (StatusCause("UnexpectedServerResponse", error.body),)
     assert (error.doing, error.retry_after, error.request_id) == ("list pods", 4.0, "b3")
-    assert str(error).startswith("list pods: the server answered with code 502")
+    assert str(error).startswith("list pods: the server responded with code 502")
     assert "bad gateway" in str(error)
 
 
 @given(st.integers(), st.text(), st.text(), st.none() | st.floats())
 def test_any_answer_without_a_status_is_an_api_error(code, body, verb, retry_after):
-    error = error_from_response(code, body, verb=verb, retry_after=retry_after)
+    error = error_from_code(code, body, verb=verb, retry_after=retry_after)
     assert isinstance(error, APIError)
     assert error.status_code == code
     assert "\n" not in str(error)

@@ -35,7 +35,6 @@ WITHOUT = {
 
 # Members without a blocking counterpart: they are for other parts of listwatch.
 MEMBERS_WITHOUT = {
-    "Request": {"open_stream", "open_watch"},
     "ClientSet": {"source"},
     "ListWatch": {"list", "watch", "of_kind"},
     "Controller": {"informer"},

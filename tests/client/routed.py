@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
-from listwatch.api.requests import HTTPRequest
-from listwatch.api.responses import HTTPResponse
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.rest_client import RESTClient

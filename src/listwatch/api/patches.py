@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
-from listwatch.api.requests import PATCH_TYPES
+from listwatch.api.http_messages import PATCH_TYPES
 from listwatch.errors import RequestError
 from listwatch.objects.object import Object
 from listwatch.objects.writing import encode, finish, plain

@@ -1,10 +1,9 @@
-"""What a refusal on the wire means: a Status, or an answer without one, as an error of `listwatch.errors`, and back."""
+"""Converts a Status, or an unsuccessful response without one, to an APIError, and an APIError to a Status."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from listwatch import errors
 from listwatch.errors import (
@@ -16,43 +15,44 @@ from listwatch.errors import (
     StatusCause,
     StatusDetails,
 )
+from listwatch.json_value import JSON, JSONObject
 
 _CLASSES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, APIError)]
 _BY_REASON = {cls.default_reason: cls for cls in _CLASSES if cls is not APIError}
-# A known reason without a class of its own: its code must not make it look like an internal error.
+# A reason without a class of its own. Its code would make it an InternalServerError.
 _BY_REASON["StoreReadError"] = APIError
 
-# The first has no code; the others share theirs with a commoner class and are told by their reason alone.
+# The first has no code; the others share their code with a more common class, and are chosen by reason only.
 _ONLY_BY_REASON = (APIError, AlreadyExistsError, ExpiredError, ServerTimeoutError)
 _BY_CODE = {cls.code: cls for cls in _CLASSES if cls not in _ONLY_BY_REASON}
 
 _WITHOUT_STATUS = {
-    400: "the server rejected the request and did not say why",
-    401: "the server asks for credentials",
-    403: "the server forbids this",
-    404: "the server has nothing at this address",
-    405: "the server does not allow this verb here",
-    406: "the server cannot answer in a format that this client reads",
-    409: "the server reports a conflict",
-    415: "the server does not read the format that was sent",
-    422: "the server found the request invalid",
-    429: "the server has too many requests and asks to be left alone for a while",
-    503: "the server cannot serve this at the moment",
-    504: "the server did not answer in time and may still be at work on the request",
+    400: "the server rejected the request without a reason",
+    401: "the server requires valid credentials",
+    403: "the server forbids this request",
+    404: "the server has no resource at this path",
+    405: "the server does not allow this method on this path",
+    406: "the server supports none of the accepted response formats",
+    409: "the server reported a conflict",
+    415: "the server does not support the format of the request body",
+    422: "the server reported an invalid request",
+    429: "the server received too many requests; retry later",
+    503: "the server is currently unavailable",
+    504: "the server timed out and may still be processing the request",
 }
 
 
 def error_from_status(
-    status: Mapping[str, Any],
+    status: Mapping[str, JSON],
     *,
     doing: str = "",
     status_code: int = 0,
     retry_after: float | None = None,
     request_id: str = "",
 ) -> APIError:
-    """The error a decoded Status stands for: by reason, or by code where the reason is unknown.
+    """Return the error of a decoded Status. Its class depends on the reason, or on the code for unknown reasons.
 
-    `status_code` is the HTTP code, for a Status that carries none. Fields of the wrong type count as absent.
+    `status_code` is the HTTP code, for a Status without a code. Fields of the wrong type are ignored.
     """
     fields = _mapping(status)
     code = _whole(fields.get("code")) or status_code
@@ -72,7 +72,7 @@ def error_from_status(
     return error
 
 
-def error_from_response(
+def error_from_code(
     code: int,
     body_text: str = "",
     *,
@@ -81,11 +81,11 @@ def error_from_response(
     retry_after: float | None = None,
     request_id: str = "",
 ) -> APIError:
-    """The error for an answer without a Status, by its code and HTTP method; a binary body is given as no text."""
+    """Return the error of a response without a Status, by HTTP code and method. Pass no text for a binary body."""
     body = body_text.strip()[: APIError.MAX_BODY]
     error_class, reason = _class_without_status(code, verb)
     return error_class(
-        _WITHOUT_STATUS.get(code) or f"the server answered with code {code} and no explanation",
+        _WITHOUT_STATUS.get(code) or f"the server responded with code {code} and no Status",
         status_code=code,
         reason=reason,
         details=StatusDetails(causes=(StatusCause(reason="UnexpectedServerResponse", message=body),)),
@@ -96,20 +96,20 @@ def error_from_response(
     )
 
 
-def status_from_error(error: APIError) -> dict[str, Any]:
-    """The Status object that a server sends for this error."""
-    metadata = {"continue": error.continue_token} if isinstance(error, ExpiredError) else {}
-    status: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": _without_empty(metadata)}
+def status_from_error(error: APIError) -> JSONObject:
+    """Return the Status that a server sends for this error."""
+    metadata: JSONObject = {"continue": error.continue_token} if isinstance(error, ExpiredError) else {}
+    status: JSONObject = {"kind": "Status", "apiVersion": "v1", "metadata": _without_empty(metadata)}
     status |= {"status": "Failure"} | _without_empty({"message": error.message, "reason": error.reason})
     details = _details_to_dict(error.details or StatusDetails(), error.retry_after)
-    # Details that say nothing are still sent if they are there, as the real server does for paths it does not know.
+    # Empty details are sent too, as kube-apiserver does for unknown paths.
     if details or error.details is not None:
         status["details"] = details
     return status | _without_empty({"code": error.status_code})
 
 
 def suggests_delay(error: BaseException) -> float | None:
-    """The seconds the server wants to be left alone before the next try; None if it did not ask for that."""
+    """Return the seconds after which the server asks for a retry; None if it does not."""
     if isinstance(error, ServerTimeoutError):
         return error.retry_after or 0.0
     return (error.retry_after or None) if isinstance(error, APIError) else None
@@ -122,7 +122,7 @@ def _class_without_status(code: int, verb: str) -> tuple[type[APIError], str]:
         return _BY_CODE[code], _BY_CODE[code].default_reason
     if code >= 500:
         return InternalServerError, InternalServerError.default_reason
-    # Such a code alone gives no reason; 410 and 413 still have a class.
+    # These codes imply no reason; 410 and 413 still have a class.
     return _BY_CODE.get(code, APIError), ""
 
 
@@ -146,8 +146,10 @@ def _cause_from(value: object) -> StatusCause:
     return StatusCause(_text(fields.get("reason")), _text(fields.get("message")), _text(fields.get("field")))
 
 
-def _details_to_dict(details: StatusDetails, retry_after: float | None) -> dict[str, Any]:
-    causes = [{"reason": cause.reason, "message": cause.message, "field": cause.field} for cause in details.causes]
+def _details_to_dict(details: StatusDetails, retry_after: float | None) -> JSONObject:
+    causes: list[JSONObject] = [
+        {"reason": cause.reason, "message": cause.message, "field": cause.field} for cause in details.causes
+    ]
     return _without_empty(
         {
             "name": details.name,
@@ -160,11 +162,11 @@ def _details_to_dict(details: StatusDetails, retry_after: float | None) -> dict[
     )
 
 
-def _without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(fields: Mapping[str, JSON]) -> JSONObject:
     return {key: value for key, value in fields.items() if value}
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
@@ -173,7 +175,7 @@ def _text(value: object) -> str:
 
 
 def _whole(value: object) -> int:
-    """A code or count within the API's int32; anything else is 0."""
+    """Return a code or count in the range of int32; 0 for anything else."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31:
         return value
     return 0

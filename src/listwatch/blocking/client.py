@@ -13,10 +13,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 from listwatch.api.discovery import APIGroup, DiscoveryResult, ServerVersion
+from listwatch.api.http_messages import HTTPRequest
 from listwatch.api.options import FieldValidation, LogSource, PropagationPolicy, QueryValue
 from listwatch.api.patches import MERGE_PATCH, Patch, PatchTypeLike
 from listwatch.api.references import ResourceLike
-from listwatch.api.requests import HTTPRequest
 from listwatch.api.resource_map import ResourceMap
 from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.backoff import DEFAULT_RETRY, Backoff
@@ -47,16 +47,16 @@ from listwatch.client.resources.resource_groups import ClusterScoped as AsyncClu
 from listwatch.client.resources.resource_groups import Group as AsyncGroup
 from listwatch.client.resources.resource_groups import Namespaced as AsyncNamespaced
 from listwatch.client.resources.subresource_client import SubresourceClient as AsyncSubresourceClient
-from listwatch.client.rest.base_client import Connected as AsyncConnected
-from listwatch.client.rest.byte_stream import ByteStream as AsyncByteStream
-from listwatch.client.rest.log_stream import LogStream as AsyncLogStream
+from listwatch.client.rest.base_client import BaseClient as AsyncBaseClient
 from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.request import Body
 from listwatch.client.rest.request import Request as AsyncRequest
 from listwatch.client.rest.rest_client import RESTClient as AsyncRESTClient
 from listwatch.client.rest.result import Result
 from listwatch.client.rest.sender import ClientStatistics, Transport
-from listwatch.client.rest.watch_stream import WatchStream as AsyncWatchStream
+from listwatch.client.rest.streams import ByteStream as AsyncByteStream
+from listwatch.client.rest.streams import LogStream as AsyncLogStream
+from listwatch.client.rest.streams import WatchStream as AsyncWatchStream
 from listwatch.client.wait.retry_watcher import RetryWatcher as AsyncRetryWatcher
 from listwatch.client.wait.retry_watcher import Watchable
 from listwatch.client.wait.until import EventCondition
@@ -114,11 +114,11 @@ if TYPE_CHECKING:
     from listwatch.models.autoscaling_v1 import Scale
 
 __all__ = [
+    "BaseClient",
     "BaseResourceClient",
     "ByteStream",
     "ClientSet",
     "ClusterScoped",
-    "Connected",
     "DiscoveryClient",
     "DynamicClient",
     "Group",
@@ -147,14 +147,18 @@ T = TypeVar("T", bound=Object)
 
 
 class ByteStream(ByteIteration):
-    """Asks when it is entered or first read, ends when the server ends it, and closes its connection when left."""
+    """The body of a response.
+
+    The request is sent when the stream is entered or first read. The connection is closed at the end of the body, on
+    leaving `with`, or when a loop over the stream is left.
+    """
 
     _original: ClassVar[type] = AsyncByteStream
     _async: AsyncByteStream
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The answer's headers, once it is there."""
+        """The headers of the response; empty before the stream is open."""
         return self._async.headers
 
     @property
@@ -162,23 +166,23 @@ class ByteStream(ByteIteration):
         return self._async.is_closed
 
     def open(self) -> None:
-        """Ask for it, if that is not done yet; an answer that says no is raised."""
+        """Send the request if that was not done yet. Raises the error of an unsuccessful response."""
         self._run(self._async.open())
 
     def read(self) -> bytes:
-        """The next bytes, as many as there are; b"" at the end."""
+        """Return the data that has arrived, waiting for some if there is none; b"" at the end."""
         return self._run(self._async.read())
 
     def read_all(self) -> bytes:
-        """Everything up to the end."""
+        """Read everything up to the end."""
         return self._run(self._async.read_all())
 
     def lines(self) -> Iterator[bytes]:
-        """Line by line, without blank ones."""
+        """Read line by line, without blank lines."""
         return self._do_lines()
 
     def close(self) -> None:
-        """Stop at once; whoever is reading sees the end."""
+        """Close the connection. A pending read returns b""."""
         self._do_close()
 
     def __enter__(self) -> Self:
@@ -196,9 +200,10 @@ class ByteStream(ByteIteration):
 
 
 class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
-    """The events of one watch as they come; asks when it is entered or first read, and closes when left.
+    """The events of a watch.
 
-    A loop over it raises what a server says in an ERROR event; `batches` gives such an event as it is.
+    The request is sent when the stream is entered or first read. Iterating raises the error of an ERROR event;
+    `batches` returns such events.
     """
 
     _original: ClassVar[type] = AsyncWatchStream
@@ -209,15 +214,15 @@ class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
         return self._async.is_closed
 
     def open(self) -> None:
-        """Ask for the watch, if that is not done yet; an answer that says no is raised."""
+        """Send the request if that was not done yet. Raises the error of an unsuccessful response."""
         self._run(self._async.open())
 
     def batches(self) -> Iterator[list[WatchEvent[T] | ErrorEvent]]:
-        """The events, as many at a time as came at a time."""
+        """Iterate over the events of each network read."""
         return BlockingIterator(self._async.batches(), self._loop)
 
     def close(self) -> None:
-        """Stop at once; whoever is reading sees the end."""
+        """Close the connection. A pending read ends the iteration."""
         self._do_close()
 
     def __enter__(self) -> Self:
@@ -235,14 +240,21 @@ class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
 
 
 class LogStream(LineIteration):
-    """The lines of a log, without their line feeds; asks when it is entered or first read, and closes when left."""
+    """The log of a container, line by line, without line feeds.
+
+    The request is sent when the stream is entered or first read.
+    """
 
     _original: ClassVar[type] = AsyncLogStream
     _async: AsyncLogStream
 
     def close(self) -> None:
-        """Stop at once; whoever is reading sees the end."""
+        """Close the connection. A pending read ends the iteration."""
         self._do_close()
+
+    def batches(self) -> Iterator[list[str]]:
+        """Iterate over the lines of each network read."""
+        return BlockingIterator(self._async.batches(), self._loop)
 
     def __enter__(self) -> Self:
         self._run(self._async.__aenter__())
@@ -257,83 +269,82 @@ class LogStream(LineIteration):
     def __next__(self) -> str:
         return self._do_next()
 
-    def batches(self) -> Iterator[list[str]]:
-        """The lines, as many at a time as came at a time."""
-        return BlockingIterator(self._async.batches(), self._loop)
-
 
 class Request(BlockingObject):
-    """A request in the making; each step returns it, and it can be sent more than once."""
+    """A request builder. Each step returns the request itself. It can be sent more than once."""
 
     _original: ClassVar[type] = AsyncRequest
     _async: AsyncRequest
 
     def namespace(self, namespace: str) -> Self:
-        """In this namespace; "" stands for all of them."""
+        """The namespace; "" for all namespaces."""
         return self._same(self._async.namespace(namespace))
 
     def resource(self, resource: str) -> Self:
-        """The plural, as `pods`."""
+        """The plural of the resource, such as `pods`."""
         return self._same(self._async.resource(resource))
 
     def name(self, name: str) -> Self:
-        """Of one object."""
+        """The name of an object."""
         return self._same(self._async.name(name))
 
     def subresource(self, *subresources: str) -> Self:
-        """Of that object, as `status`; or a path below it, in several parts."""
+        """A subresource of the object, such as `status`, or a path of several segments below the object."""
         return self._same(self._async.subresource(*subresources))
 
     def prefix(self, *segments: str) -> Self:
-        """Something between the group-version and all the rest."""
+        """A path between the group-version and the namespace."""
         return self._same(self._async.prefix(*segments))
 
     def suffix(self, *segments: str) -> Self:
-        """Something after all the rest."""
+        """A path after everything else."""
         return self._same(self._async.suffix(*segments))
 
     def abs_path(self, *segments: str) -> Self:
-        """A path in place of the group-version's, as `/version`; a slash at the end of a single segment stays."""
+        """A path instead of that of the group-version, such as `/version`. A single segment keeps a final slash."""
         return self._same(self._async.abs_path(*segments))
 
     def request_uri(self, uri: str) -> Self:
-        """A path with parameters, in place of the group-version's and of any given before."""
+        """A path with query parameters. Replaces the path of the group-version and all earlier parameters."""
         return self._same(self._async.request_uri(uri))
 
     def param(self, name: str, value: str | int | Sequence[str] | None) -> Self:
-        """A query parameter, added to those of the same name; None is none."""
+        """Add a query parameter, also if there is one of the same name. None adds nothing."""
         return self._same(self._async.param(name, value))
 
     def params(self, values: Mapping[str, Any]) -> Self:
-        """Several query parameters."""
+        """Add several query parameters."""
         return self._same(self._async.params(values))
 
     def header(self, name: str, value: str) -> Self:
-        """A header, in place of one of the same name."""
+        """Set a header."""
         return self._same(self._async.header(name, value))
 
     def body(self, body: Body) -> Self:
-        """What to send; None is nothing, and anything but bytes is sent as JSON."""
+        """Set the body. Bytes are sent as they are, everything else as JSON; None changes nothing."""
         return self._same(self._async.body(body))
 
     def timeout(self, seconds: float) -> Self:
-        """For all tries together, of which the server is told as well; for a stream or a watch, until it begins."""
+        """The timeout for all attempts together, which is sent to the server too.
+
+        For streams and watches it is the time until they begin.
+        """
         return self._same(self._async.timeout(seconds))
 
     def max_retries(self, retries: int) -> Self:
-        """How often it is sent again, where that makes sense; 0 is never."""
+        """How often the request may be sent again; 0 is never."""
         return self._same(self._async.max_retries(retries))
 
     def do(self) -> Result:
-        """Send it and wait for the whole answer; one that says no is raised."""
+        """Send the request and read the whole response. Raises the error of an unsuccessful response."""
         return self._run(self._async.do())
 
     def do_raw(self) -> bytes:
-        """The body of the answer."""
+        """Send the request and return the body of the response."""
         return self._run(self._async.do_raw())
 
     def stream(self, *, idle_timeout: float | None = None) -> ByteStream:
-        """The body of the answer as it comes; with an idle timeout, silence for so long is an error."""
+        """Read the body of the response as it arrives. A read that waits for longer than `idle_timeout` fails."""
         return ByteStream._wrap(self._async.stream(idle_timeout=idle_timeout), self._loop)
 
     @overload
@@ -343,32 +354,29 @@ class Request(BlockingObject):
     def watch(self, kind: type[T], *, idle_timeout: float | None = None) -> WatchStream[T]: ...
 
     def watch(self, kind: type[Any] = Unstructured, *, idle_timeout: float | None = None) -> WatchStream[Any]:
-        """The events of a watch; silence for longer than its own timeout, or the idle timeout, is an error."""
+        """Read the events of a watch.
+
+        A read that waits for longer than `idle_timeout` fails; the default depends on timeoutSeconds.
+        """
         return WatchStream._wrap(self._async.watch(kind, idle_timeout=idle_timeout), self._loop)
 
     def build(self) -> HTTPRequest:
-        """The request as it is sent; raises the first mistake that was made."""
+        """Return the request as it is sent. Raises the error of the first invalid argument."""
         return self._async.build()
-
-    @property
-    def target(self) -> str:
-        """Path and query, percent-encoded, below the server's own URL."""
-        return self._async.target
-
-    def describe(self) -> str:
-        """Method and path, for messages."""
-        return self._async.describe()
 
 
 class RESTClient(BlockingObject):
-    """Requests to one API server, below one group-version; all that come from one client share its connections."""
+    """Requests to one API server, relative to one group-version.
+
+    Without a config, `load_config()` is called on entering `with`, or with the first request.
+    """
 
     _original: ClassVar[type] = AsyncRESTClient
     _async: AsyncRESTClient
 
     def __init__(
         self,
-        config: ClientConfig,
+        config: ClientConfig | None = None,
         *,
         group_version: str = "v1",
         transport: Transport | None = None,
@@ -383,6 +391,7 @@ class RESTClient(BlockingObject):
 
     @property
     def config(self) -> ClientConfig:
+        """The configuration of the client. If none was given, it is loaded."""
         return self._async.config
 
     @property
@@ -390,7 +399,7 @@ class RESTClient(BlockingObject):
         return self._async.group_version
 
     def for_group_version(self, group_version: str) -> Self:
-        """The same client below another group-version, such as `apps/v1`; it lives as long as this one."""
+        """Return a client for another group-version, such as `apps/v1`. It shares the connections of this client."""
         return self._same(self._async.for_group_version(group_version))
 
     def get(self) -> Request:
@@ -403,21 +412,22 @@ class RESTClient(BlockingObject):
         return Request._wrap(self._async.put(), self._loop)
 
     def patch(self, patch_type: str) -> Request:
-        """A patch that is `json`, `merge`, `strategic` or `apply`, or of some other content type."""
+        """A patch of the type `json`, `merge`, `strategic` or `apply`, or of another content type."""
         return Request._wrap(self._async.patch(patch_type), self._loop)
 
     def delete(self) -> Request:
         return Request._wrap(self._async.delete(), self._loop)
 
     def verb(self, method: str) -> Request:
-        """A request of any HTTP method."""
+        """A request with any HTTP method."""
         return Request._wrap(self._async.verb(method), self._loop)
 
     def statistics(self) -> ClientStatistics:
+        """Return the counters of this client and of those that share its connections."""
         return self._async.statistics()
 
     def close(self) -> None:
-        """Close every connection, also those in use."""
+        """Close all connections, also those in use."""
         self._do_close()
 
     def __enter__(self) -> Self:
@@ -1048,19 +1058,23 @@ class RESTMapper(BlockingObject):
         self._async.invalidate()
 
 
-class Connected(BlockingObject):
-    """A client that makes its RESTClient from a configuration and closes it, or uses another's and leaves it open."""
+class BaseClient(BlockingObject):
+    """A client over a RESTClient.
 
-    _original: ClassVar[type] = AsyncConnected
-    _async: AsyncConnected
+    `config` is a ClientConfig, or a RESTClient to share. Without it, `load_config()` is called on entering
+    `with`, or with the first request. A shared RESTClient is not closed with this client.
+    """
+
+    _original: ClassVar[type] = AsyncBaseClient
+    _async: AsyncBaseClient
 
     @property
     def rest(self) -> RESTClient:
-        """The client below this one; all that share it share its connections."""
+        """The RESTClient of this client."""
         return RESTClient._wrap(self._async.rest, self._loop)
 
     def close(self) -> None:
-        """Close every connection, unless they are another client's."""
+        """Close all connections, unless the RESTClient is shared."""
         self._do_close()
 
     def __enter__(self) -> Self:
@@ -1071,7 +1085,7 @@ class Connected(BlockingObject):
         self.close()
 
 
-class DiscoveryClient(Connected):
+class DiscoveryClient(BaseClient):
     """Discovers what a server serves, with new requests on each call.
 
     `aggregated=False` disables aggregated discovery. Without a configuration, `load_config()` provides it.
@@ -1080,7 +1094,7 @@ class DiscoveryClient(Connected):
     _original: ClassVar[type] = AsyncDiscoveryClient
     _async: AsyncDiscoveryClient
 
-    def __init__(self, config: ClientConfig | RESTClient, *, aggregated: bool = True) -> None:
+    def __init__(self, config: ClientConfig | RESTClient | None = None, *, aggregated: bool = True) -> None:
         self._open(AsyncDiscoveryClient(unwrap(config), aggregated=aggregated), config)
 
     def server_groups_and_resources(self) -> DiscoveryResult:
@@ -1112,7 +1126,7 @@ class DiscoveryClient(Connected):
         return self._run(self._async.openapi_schema(group_version))
 
 
-class DynamicClient(Connected):
+class DynamicClient(BaseClient):
     """Untyped clients for all resources of an API server; custom resources are found by discovery.
 
     Without a configuration, `load_config()` provides it.
@@ -1121,7 +1135,7 @@ class DynamicClient(Connected):
     _original: ClassVar[type] = AsyncDynamicClient
     _async: AsyncDynamicClient
 
-    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None:
+    def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
         self._open(AsyncDynamicClient(unwrap(config), mapper=unwrap(mapper)), config, mapper)
 
     @property
@@ -1137,7 +1151,7 @@ class DynamicClient(Connected):
         return ResourceClient._wrap(self._async.resource(of, kind, namespace=namespace), self._loop)
 
 
-class MetadataClient(Connected):
+class MetadataClient(BaseClient):
     """Metadata clients for all resources of an API server.
 
     Without a configuration, `load_config()` provides it.
@@ -1146,7 +1160,7 @@ class MetadataClient(Connected):
     _original: ClassVar[type] = AsyncMetadataClient
     _async: AsyncMetadataClient
 
-    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None:
+    def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
         self._open(AsyncMetadataClient(unwrap(config), mapper=unwrap(mapper)), config, mapper)
 
     @property
@@ -1480,7 +1494,7 @@ class Groups:
     lifecycle_v1alpha1: LifecycleV1alpha1
 
 
-class ClientSet(Attributes, Groups, Connected):
+class ClientSet(Attributes, Groups, BaseClient):
     """Typed clients for all resources of an API server, over one connection pool.
 
     Without a configuration, `load_config()` provides it.
@@ -1489,7 +1503,7 @@ class ClientSet(Attributes, Groups, Connected):
     _original: ClassVar[type] = AsyncClientSet
     _async: AsyncClientSet
 
-    def __init__(self, config: ClientConfig | RESTClient) -> None:
+    def __init__(self, config: ClientConfig | RESTClient | None = None) -> None:
         self._open(AsyncClientSet(unwrap(config)), config)
 
     @cached_property

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from listwatch.blocking.client import ClientSet, Connected, DynamicClient, ResourceClient
+from listwatch.blocking.client import BaseClient, ClientSet, DynamicClient, ResourceClient
 from listwatch.blocking.informer import SharedIndexInformer
 from listwatch.blocking.leaderelection import LeaderElector
 from listwatch.blocking.runtime import finalizers
@@ -131,7 +131,7 @@ class Controller(RunningController, Generic[T]):
         name: str = "",
         concurrency: int = 4,
         timeout: float | None = 300.0,
-        client: Connected | None = None,
+        client: BaseClient | None = None,
         namespace: str = "",
         namespaces: Sequence[str] = (),
         resync: float = 0.0,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 from listwatch.api.options import ListOptions
 from listwatch.api.references import ResourceLike
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
-from listwatch.blocking.client import Connected, RESTClient
+from listwatch.blocking.client import BaseClient, RESTClient
 from listwatch.blocking.runtime.blocking_object import BlockingObject, LoopAttributes, Source, loop_for, loop_of, unwrap
 from listwatch.blocking.runtime.informers import (
     PlainInformer,
@@ -817,7 +817,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
 
     def __init__(
         self,
-        client: Connected,
+        client: BaseClient,
         *,
         resync: float = 0.0,
         resync_for: Mapping[type[Object], float] | None = None,

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from random import Random
 from typing import ClassVar
 
-from listwatch.blocking.client import Connected, RESTClient
+from listwatch.blocking.client import BaseClient, RESTClient
 from listwatch.blocking.runtime.blocking_object import unwrap
 from listwatch.blocking.runtime.leader_elector import Election, ThreadedElector
 from listwatch.clock import Clock
@@ -36,7 +36,7 @@ class LeaderElector(Election):
 
     def __init__(
         self,
-        lock_or_client: LeaderLock | Connected | RESTClient,
+        lock_or_client: LeaderLock | BaseClient | RESTClient,
         *,
         name: str = "",
         namespace: str = "",

@@ -8,8 +8,9 @@ _HOMES = {
     "APIGroup": "listwatch.api.discovery",
     "AddedEvent": "listwatch.api.watch_events",
     "AiohttpTransport": "listwatch.client.transport.aiohttp_transport",
+    "BaseClient": "listwatch.client.rest.base_client",
     "BookmarkEvent": "listwatch.api.watch_events",
-    "ByteStream": "listwatch.client.rest.byte_stream",
+    "ByteStream": "listwatch.client.rest.streams",
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
     "ClientStatistics": "listwatch.client.rest.sender",
@@ -23,11 +24,13 @@ _HOMES = {
     "EventCondition": "listwatch.client.wait.until",
     "ExecConfig": "listwatch.client.config.client_config",
     "FieldValidation": "listwatch.api.options",
+    "HTTPRequest": "listwatch.api.http_messages",
+    "HTTPResponse": "listwatch.api.http_messages",
     "Impersonation": "listwatch.client.config.client_config",
     "KubeconfigUser": "listwatch.client.config.client_config",
     "ListOptions": "listwatch.api.options",
     "LogSource": "listwatch.api.options",
-    "LogStream": "listwatch.client.rest.log_stream",
+    "LogStream": "listwatch.client.rest.streams",
     "MetadataClient": "listwatch.client.resources.metadata_client",
     "MetadataResource": "listwatch.client.resources.metadata_client",
     "ModifiedEvent": "listwatch.api.watch_events",
@@ -45,6 +48,7 @@ _HOMES = {
     "ResourceClient": "listwatch.client.resources.resource_client",
     "ResourceLike": "listwatch.api.references",
     "ResourceMap": "listwatch.api.resource_map",
+    "ResponseStream": "listwatch.client.rest.sender",
     "Result": "listwatch.client.rest.result",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
     "ServerVersion": "listwatch.api.discovery",
@@ -53,7 +57,7 @@ _HOMES = {
     "TokenBucket": "listwatch.client.rest.rate_limiter",
     "Transport": "listwatch.client.rest.sender",
     "WatchEvent": "listwatch.api.watch_events",
-    "WatchStream": "listwatch.client.rest.watch_stream",
+    "WatchStream": "listwatch.client.rest.streams",
     "Watchable": "listwatch.client.wait.retry_watcher",
     "apply_files": "listwatch.client.manifests",
     "apply_objects": "listwatch.client.manifests",
@@ -79,6 +83,8 @@ if TYPE_CHECKING:
     from listwatch.api.discovery import APIGroup as APIGroup
     from listwatch.api.discovery import DiscoveryResult as DiscoveryResult
     from listwatch.api.discovery import ServerVersion as ServerVersion
+    from listwatch.api.http_messages import HTTPRequest as HTTPRequest
+    from listwatch.api.http_messages import HTTPResponse as HTTPResponse
     from listwatch.api.options import FieldValidation as FieldValidation
     from listwatch.api.options import ListOptions as ListOptions
     from listwatch.api.options import LogSource as LogSource
@@ -116,16 +122,18 @@ if TYPE_CHECKING:
     from listwatch.client.resources.pager import Pager as Pager
     from listwatch.client.resources.resource_client import ResourceClient as ResourceClient
     from listwatch.client.resources.subresource_client import SubresourceClient as SubresourceClient
-    from listwatch.client.rest.byte_stream import ByteStream as ByteStream
-    from listwatch.client.rest.log_stream import LogStream as LogStream
+    from listwatch.client.rest.base_client import BaseClient as BaseClient
     from listwatch.client.rest.rate_limiter import RateLimiter as RateLimiter
     from listwatch.client.rest.rate_limiter import TokenBucket as TokenBucket
     from listwatch.client.rest.request import Request as Request
     from listwatch.client.rest.rest_client import RESTClient as RESTClient
     from listwatch.client.rest.result import Result as Result
     from listwatch.client.rest.sender import ClientStatistics as ClientStatistics
+    from listwatch.client.rest.sender import ResponseStream as ResponseStream
     from listwatch.client.rest.sender import Transport as Transport
-    from listwatch.client.rest.watch_stream import WatchStream as WatchStream
+    from listwatch.client.rest.streams import ByteStream as ByteStream
+    from listwatch.client.rest.streams import LogStream as LogStream
+    from listwatch.client.rest.streams import WatchStream as WatchStream
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport as AiohttpTransport
     from listwatch.client.wait.conditions import Condition as Condition
     from listwatch.client.wait.conditions import condition as condition

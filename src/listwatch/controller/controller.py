@@ -21,7 +21,7 @@ from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.base_client import BaseClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.controller.context import Reconcile, ReconcileContext, ReconcileForm
 from listwatch.controller.loop_watchdog import watched_loop
@@ -298,7 +298,7 @@ def _client_set_of(client: object) -> ClientSet | None:
     """A ClientSet over the connections of a client; None for a source of another kind."""
     if isinstance(client, ClientSet):
         return client
-    return ClientSet(client.rest) if isinstance(client, Connected) else None
+    return ClientSet(client.rest) if isinstance(client, BaseClient) else None
 
 
 async def _run_unless(cancelled: asyncio.Event, coroutine: Coroutine[Any, Any, object]) -> bool:

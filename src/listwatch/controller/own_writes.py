@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from listwatch.api.requests import HTTPRequest
-from listwatch.api.responses import HTTPResponse
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse
 from listwatch.client.rest.write_observer import observing_writes
 from listwatch.clock import Clock
 from listwatch.controller.sources import Source

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from random import Random
 
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import LeadershipLostError, UsageError
@@ -70,7 +70,7 @@ class LeaderElector:
 
     def __init__(
         self,
-        lock_or_client: LeaderLock | Connected | RESTClient,
+        lock_or_client: LeaderLock | BaseClient | RESTClient,
         *,
         name: str = "",
         namespace: str = "",
@@ -391,8 +391,8 @@ def _identity_from(given: str) -> str:
     return given or f"{socket.gethostname()}_{uuid.uuid4()}"
 
 
-def _lock_from(given: LeaderLock | Connected | RESTClient, name: str, namespace: str) -> LeaderLock:
-    if not isinstance(given, Connected | RESTClient):
+def _lock_from(given: LeaderLock | BaseClient | RESTClient, name: str, namespace: str) -> LeaderLock:
+    if not isinstance(given, BaseClient | RESTClient):
         if not all(hasattr(given, each) for each in ("name", "get", "create", "update")):
             raise UsageError(
                 f"LeaderElector({given!r}): expected a client, or a lock with name, get, create and update"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 from weakref import ref
 
-from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import ConfigError, UsageError
 from listwatch.metrics.samples import Sample, samples_of
@@ -48,12 +48,12 @@ class Collector:
         self._families = prometheus.families
         self._components: list[ref[HasStatistics]] = []
 
-    def add(self, *components: HasStatistics | Connected) -> None:
+    def add(self, *components: HasStatistics | BaseClient) -> None:
         """Collect from these too; adding one twice has no effect. Of two with the same name, the first one counts."""
         for given in components:
             # A blocking component may be deleted while the asynchronous one still runs.
             original = getattr(given, "_async", given)
-            component = original.rest if isinstance(original, Connected) else original
+            component = original.rest if isinstance(original, BaseClient) else original
             self._check(component)
             if component not in self._alive():
                 self._components.append(ref(component))

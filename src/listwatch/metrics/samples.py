@@ -142,7 +142,7 @@ def _informer(informer: InformerStatistics) -> Iterator[Sample]:
 def _client(client: ClientStatistics, host: str) -> Iterator[Sample]:
     host_label = ("host", host)
     tries: dict[str, int] = {}
-    for (method, code), count in client.tries.items():
+    for (method, code), count in client.attempts.items():
         tries[method] = tries.get(method, 0) + count
         labels = (("code", code), ("method", method), host_label)
         yield Sample("rest_client_requests_total", "Requests, by status code and method.", labels, count)

@@ -51,7 +51,7 @@ async def is_the_one(_: object) -> bool:
         (lambda: retry_on_conflict(unchecked(5)), "5 cannot be retried: pass an async function"),
         (lambda: apply_files(unchecked(5), field_manager="me"), "must be a ClientSet or a DynamicClient, not a int"),
         (lambda: apply_files(CLIENT, unchecked(5), field_manager="me"), "a path must be a str or a Path, not 5"),
-        (lambda: CLIENT.rest.get().abs_path(5).do(), "a path is text, not 5"),
+        (lambda: CLIENT.rest.get().abs_path(5).do(), "path segments must be strings, not 5"),
     ],
 )
 async def test_invalid_arguments_are_rejected(call: Callable[[], Awaitable[object]], message: str):

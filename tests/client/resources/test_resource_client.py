@@ -677,7 +677,7 @@ async def test_a_missing_log_raises(logging_pods: tuple[ScriptedServer, Resource
 async def test_an_object_of_another_kind_is_an_error():
     secret = b'{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"}}'
     async with scripted(respond(200, secret)) as (_, client):
-        with pytest.raises(DecodeError, match="the answer is a Secret of v1"):
+        with pytest.raises(DecodeError, match="the response is a Secret of v1"):
             await client.core_v1.configmaps("default").get("a")
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from listwatch.client.config.client_config import ClientConfig, ServerWarning
-from listwatch.client.rest.byte_stream import ByteStream
 from listwatch.client.rest.rate_limiter import TokenBucket
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
+from listwatch.client.rest.streams import ByteStream
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.errors import (
     APIError,
@@ -100,22 +100,14 @@ async def test_an_answer_can_be_read_in_many_ways():
 @pytest.mark.parametrize(
     ("reply", "kind", "message"),
     [
-        (respond(200, POD), ConfigMap, "GET /api/v1 as ConfigMap: the answer is a Pod of v1"),
-        (respond(200, b'{"kind":"Status","status":"Success"}'), Pod, "the answer is a Status of no version"),
-        (respond(200), Pod, r"the answer \(status 200\) is empty"),
+        (respond(200, POD), ConfigMap, "GET /api/v1 as ConfigMap: the response is a Pod of v1"),
+        (respond(200, b'{"kind":"Status","status":"Success"}'), Pod, "the response is a Status of no version"),
+        (respond(200), Pod, r"the response \(status 200\) is empty"),
         (respond(200), dict, "is empty"),
         (respond(200), PodList, "is empty"),
         (respond(200, POD), PodList, "got Pod without items"),
-        (
-            respond(200, b"<html>", headers={"Content-Type": "text/html"}),
-            Pod,
-            "the server says that it is text/html",
-        ),
-        (
-            respond(200, b"<html>", headers={"Content-Type": "text/html"}),
-            dict,
-            "the server says that it is text/html",
-        ),
+        (respond(200, b"<html>", headers={"Content-Type": "text/html"}), Pod, "its Content-Type is text/html"),
+        (respond(200, b"<html>", headers={"Content-Type": "text/html"}), dict, "its Content-Type is text/html"),
         (respond(200, POD[:-3]), Pod, "truncated"),
     ],
 )
@@ -129,7 +121,7 @@ async def test_an_answer_of_another_kind_is_refused(reply: Reply, kind: type[Any
 async def test_an_answer_is_read_only_as_something_known():
     async with ScriptedServer(respond(200, POD)) as server, client(server) as rest:
         result = await rest.get().do()
-    with pytest.raises(UsageError, match="cannot be read as <class 'int'>"):
+    with pytest.raises(UsageError, match="cannot be decoded as <class 'int'>"):
         result.into(int)
 
 
@@ -272,7 +264,7 @@ async def test_the_answer_after_a_storm_is_as_good_as_any(mode: str):
     assert got is not None
     assert clock.slept == [3.0, 1.0, 0.0]
     assert (statistics.requests, statistics.retries) == (4, 3)
-    assert statistics.answers == {429: 1, 503: 1, 500: 1, 200: 1}
+    assert statistics.responses == {429: 1, 503: 1, 500: 1, 200: 1}
 
 
 async def test_lost_connections_are_made_up_for_when_something_is_read():
@@ -290,7 +282,7 @@ async def test_the_last_error_tells_of_the_one_before():
         with pytest.raises(TransportError) as caught:
             await rest.get().do()
     [note] = caught.value.__notes__
-    assert "an earlier try failed as well: " in note
+    assert "an earlier attempt failed too: " in note
     assert "closed the connection without a response" in note
 
 
@@ -306,7 +298,7 @@ async def test_retries_are_logged(caplog: pytest.LogCaptureFixture):
     async with ScriptedServer(again(429, 2), respond(200, POD)) as server, client(server, token="c4n4ry") as rest:
         await rest.get().resource("pods").do()
     [record] = caplog.records
-    assert record.getMessage() == "GET /api/v1/pods: the server answered 429; trying again in 2 s, 9 more times at most"
+    assert record.getMessage() == "GET /api/v1/pods: the server responded with status 429; retrying in 2 s"
 
 
 async def test_many_requests_are_retried_side_by_side():
@@ -440,7 +432,7 @@ async def test_long_waits_for_the_limit_are_logged_now_and_then(caplog: pytest.L
             await clock.sleep(100)
             await rest.get().do()
     assert [record.getMessage() for record in caplog.records] == [
-        "GET /api/v1/pods waited 1.5 s for this client's own rate limit (qps, burst)"
+        "GET /api/v1/pods was throttled for 1.5 s by the client's rate limiter (qps, burst)"
     ] * 2
 
 
@@ -604,7 +596,7 @@ async def test_closing_a_client_ends_its_requests_at_once(reply: Reply):
         await server.wait_requests(1)
         await other_turns()
         await asyncio.gather(rest.aclose(), rest.aclose())
-        with pytest.raises(ConnectionLostError, match="GET /api/v1/pods: the client was closed meanwhile"):
+        with pytest.raises(ConnectionLostError, match="GET /api/v1/pods: the client was closed during the request"):
             await asking
         await server.wait_all_closed()
 
@@ -628,7 +620,7 @@ async def test_closing_a_client_ends_who_waits_for_the_servers_handshake():
         asking = asyncio.create_task(rest.get().do())
         await server.wait_connections(1)
         await rest.aclose()
-        with pytest.raises(ConnectionLostError, match="the client was closed meanwhile"):
+        with pytest.raises(ConnectionLostError, match="the client was closed during the request"):
             await asking
         await server.wait_all_closed()
 
@@ -641,7 +633,7 @@ async def test_closing_a_client_ends_who_waits_for_its_own_limit():
     asking = asyncio.create_task(rest.get().do())
     await clock.wait_asleep()
     await rest.aclose()
-    with pytest.raises(ConnectionLostError, match="the client was closed meanwhile"):
+    with pytest.raises(ConnectionLostError, match="the client was closed during the request"):
         await asking
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from listwatch.api.responses import HTTPResponse
-from listwatch.client.rest.retry import Mode, Retry, decide
+from listwatch.api.http_messages import HTTPResponse
+from listwatch.client.rest.sender import RequestKind, Retry, next_retry
 from listwatch.errors import (
     ConnectError,
     ConnectionLostError,
@@ -22,15 +22,15 @@ def answered(status: int, retry_after: str | None = None) -> HTTPResponse:
     return HTTPResponse(status, {} if retry_after is None else {"Retry-After": retry_after})
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", RequestKind)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 599])
-def test_a_server_that_names_a_time_is_asked_again_whatever_was_asked(mode: Mode, verb: str, status: int):
-    decision = decide(answered(status, "7"), mode=mode, method=verb)
-    assert decision == Retry(7.0, f"the server answered {status}")
+def test_a_server_that_names_a_time_is_asked_again_whatever_was_asked(mode: RequestKind, verb: str, status: int):
+    decision = next_retry(answered(status, "7"), kind=mode, method=verb)
+    assert decision == Retry(7.0, f"the server responded with status {status}")
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", RequestKind)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(
     "answer",
@@ -50,39 +50,43 @@ def test_a_server_that_names_a_time_is_asked_again_whatever_was_asked(mode: Mode
     ],
     ids=lambda answer: f"{answer.status} {answer.headers.get('Retry-After', 'without')[:8]}",
 )
-def test_no_other_answer_is_asked_for_again(mode: Mode, verb: str, answer: HTTPResponse):
-    assert decide(answer, mode=mode, method=verb) is None
+def test_no_other_answer_is_asked_for_again(mode: RequestKind, verb: str, answer: HTTPResponse):
+    assert next_retry(answer, kind=mode, method=verb) is None
 
 
 def test_a_server_may_want_to_be_asked_again_at_once():
-    assert decide(answered(429, "0"), mode=Mode.DO, method="POST") == Retry(0.0, "the server answered 429")
+    assert next_retry(answered(429, "0"), kind=RequestKind.DO, method="POST") == Retry(
+        0.0, "the server responded with status 429"
+    )
 
 
 @pytest.mark.parametrize(
     ("mode", "verb", "error", "is_repeated"),
     [
-        (Mode.DO, "GET", ConnectionLostError("cut"), True),
-        (Mode.DO, "POST", ConnectionLostError("cut"), False),
-        (Mode.DO, "PUT", ConnectionLostError("cut"), False),
-        (Mode.DO, "PATCH", ConnectionLostError("cut"), False),
-        (Mode.DO, "DELETE", ConnectionLostError("cut"), False),
-        (Mode.DO, "GET", TransportTimeoutError("late"), False),
-        (Mode.STREAM, "GET", ConnectionLostError("cut"), False),
-        (Mode.STREAM, "GET", TransportTimeoutError("late"), False),
-        (Mode.WATCH, "GET", ConnectionLostError("cut"), True),
-        (Mode.WATCH, "POST", ConnectionLostError("cut"), True),
-        (Mode.WATCH, "GET", TransportTimeoutError("late"), True),
-        (Mode.WATCH, "GET", StreamIdleError("silent"), True),
+        (RequestKind.DO, "GET", ConnectionLostError("cut"), True),
+        (RequestKind.DO, "POST", ConnectionLostError("cut"), False),
+        (RequestKind.DO, "PUT", ConnectionLostError("cut"), False),
+        (RequestKind.DO, "PATCH", ConnectionLostError("cut"), False),
+        (RequestKind.DO, "DELETE", ConnectionLostError("cut"), False),
+        (RequestKind.DO, "GET", TransportTimeoutError("late"), False),
+        (RequestKind.STREAM, "GET", ConnectionLostError("cut"), False),
+        (RequestKind.STREAM, "GET", TransportTimeoutError("late"), False),
+        (RequestKind.WATCH, "GET", ConnectionLostError("cut"), True),
+        (RequestKind.WATCH, "POST", ConnectionLostError("cut"), True),
+        (RequestKind.WATCH, "GET", TransportTimeoutError("late"), True),
+        (RequestKind.WATCH, "GET", StreamIdleError("silent"), True),
     ],
 )
-def test_only_reading_is_repeated_after_a_failure(mode: Mode, verb: str, error: TransportError, is_repeated: bool):
-    decision = decide(error, mode=mode, method=verb)
+def test_only_reading_is_repeated_after_a_failure(
+    mode: RequestKind, verb: str, error: TransportError, is_repeated: bool
+):
+    decision = next_retry(error, kind=mode, method=verb)
     assert decision == (Retry(1.0, error.message) if is_repeated else None)
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", RequestKind)
 @pytest.mark.parametrize(
     "error", [ConnectError("no"), ConnectRefusedError("no"), TLSError("no"), ProtocolError("no"), TransportError("no")]
 )
-def test_what_will_not_change_by_itself_is_not_repeated(mode: Mode, error: TransportError):
-    assert decide(error, mode=mode, method="GET") is None
+def test_what_will_not_change_by_itself_is_not_repeated(mode: RequestKind, error: TransportError):
+    assert next_retry(error, kind=mode, method="GET") is None

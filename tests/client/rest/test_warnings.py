@@ -64,8 +64,8 @@ def test_the_log_hears_of_each_warning_once(caplog: pytest.LogCaptureFixture):
     for _ in range(3):
         reporter.report(['299 - "old"', '299 - "older"'])
     assert [record.getMessage() for record in caplog.records] == [
-        "the API server warns: old",
-        "the API server warns: older",
+        "The API server warns: old",
+        "The API server warns: older",
     ]
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
 
@@ -74,7 +74,7 @@ def test_a_server_that_never_repeats_itself_does_not_fill_the_memory(caplog: pyt
     reporter = WarningReporter()
     reporter.report([f'299 - "{number}"' for number in range(1001)])
     reporter.report(['299 - "1000"', '299 - "0"'])
-    assert [record.getMessage() for record in caplog.records][1001:] == ["the API server warns: 0"]
+    assert [record.getMessage() for record in caplog.records][1001:] == ["The API server warns: 0"]
 
 
 def test_a_handler_that_fails_is_reported_and_harms_nobody(caplog: pytest.LogCaptureFixture):
@@ -82,4 +82,4 @@ def test_a_handler_that_fails_is_reported_and_harms_nobody(caplog: pytest.LogCap
         raise RuntimeError("no")
 
     assert WarningReporter(fail).report(['299 - "old"']) == (ServerWarning(299, "-", "old"),)
-    assert "the warning handler failed on: old" in caplog.text
+    assert "The warning handler failed on: old" in caplog.text

@@ -13,8 +13,7 @@ import pytest
 import trustme
 from tests.client.forwarders import SocksProxyServer, TunnelProxy
 
-from listwatch.api.requests import HTTPRequest
-from listwatch.api.responses import HTTPResponse
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse
 from listwatch.client.config.client_config import ClientConfig, ExecConfig, Impersonation, OIDCConfig
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.client.transport.connection import AiohttpStream

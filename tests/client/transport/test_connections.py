@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-from listwatch.api.requests import HTTPRequest
+from listwatch.api.http_messages import HTTPRequest
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.client.transport.connection import AiohttpStream, Connection, StreamConnection

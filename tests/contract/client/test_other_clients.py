@@ -119,7 +119,7 @@ async def test_a_rest_client_of_another_group_shares_the_connections(config: Cli
     async with RESTClient(config) as rest:
         apps = rest.for_group_version("apps/v1")
         await apps.post().namespace(namespace).resource("deployments").body(deployment("web")).do()
-        assert rest.statistics().answers == {201: 1}
+        assert rest.statistics().responses == {201: 1}
 
 
 async def test_warnings_of_the_server_reach_the_handler(config: ClientConfig, namespace: str):

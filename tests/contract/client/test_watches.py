@@ -10,7 +10,7 @@ from tests.contract.target import Target
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.client.rest.watch_stream import WatchStream
+from listwatch.client.rest.streams import WatchStream
 from listwatch.client.wait.retry_watcher import RetryWatcher
 from listwatch.errors import ExpiredError
 from listwatch.meta import is_newer

@@ -25,9 +25,9 @@ from listwatch.api.discovery import (
     read_schema_index,
     read_version,
 )
-from listwatch.api.requests import api_path
+from listwatch.api.http_messages import api_path
 from listwatch.client.config.client_config import ClientConfig
-from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import ListWatchError, NotFoundError
 from listwatch.json_value import JSONObject
@@ -41,13 +41,13 @@ _TIMEOUT = 32.0
 _MAX_PARALLEL = 16
 
 
-class DiscoveryClient(Connected):
+class DiscoveryClient(BaseClient):
     """Discovers what a server serves, with new requests on each call.
 
     `aggregated=False` disables aggregated discovery. Without a configuration, `load_config()` provides it.
     """
 
-    def __init__(self, config: ClientConfig | RESTClient, *, aggregated: bool = True) -> None:
+    def __init__(self, config: ClientConfig | RESTClient | None = None, *, aggregated: bool = True) -> None:
         super().__init__(config)
         self._accept = DISCOVERY_ACCEPT if aggregated else _JSON
 

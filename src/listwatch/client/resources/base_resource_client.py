@@ -22,12 +22,11 @@ from listwatch.api.options import (
 from listwatch.api.patches import Patch, PatchTypeLike, default_patch_type, encode_patch, parse_patch_type
 from listwatch.client.discovery.rest_mapper import is_builtin
 from listwatch.client.resources.pager import PAGE_SIZE, Pager
-from listwatch.client.rest.byte_stream import ByteStream
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.result import Result
-from listwatch.client.rest.sender import Stream
-from listwatch.client.rest.watch_stream import WatchStream, patience_for
+from listwatch.client.rest.sender import ResponseStream
+from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.cooperative import run_sliced
 from listwatch.errors import RequestError
 from listwatch.meta import Resource
@@ -192,15 +191,15 @@ class BaseResourceClient(Generic[T]):
             ),
         }
 
-        async def open_watch() -> Stream | None:
+        async def open_watch() -> ResponseStream | None:
             request = await self._collection_request("GET")
-            return await request.params(parameters).open_watch()
+            return await request.params(parameters)._open_watch()
 
         return WatchStream(
             ByteStream(open_watch),
             self._kind,
-            patience=patience_for(timeout_seconds),
-            initial=bool(send_initial_events),
+            idle_timeout=idle_timeout_for(timeout_seconds),
+            initial_events=bool(send_initial_events),
             doing=f"watch {self._name}",
         )
 
@@ -329,7 +328,7 @@ class BaseResourceClient(Generic[T]):
             timeout_seconds=timeout_seconds,
         )
         result = await request.params(selectors).params(parameters).do()
-        return await run_sliced(result.reading_list(self._kind))
+        return await run_sliced(result._decode_list_sliced(self._kind))
 
     async def _request(self, method: str, name: str, *subresource: str, namespace: str | None = None) -> Request:
         """Build a request for one object or a subresource of it."""

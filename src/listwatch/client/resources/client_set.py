@@ -20,7 +20,7 @@ from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.resources.resource_groups import Group, group_versions, model_of
 from listwatch.client.resources.typed_groups import Groups
-from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.base_client import BaseClient
 from listwatch.errors import RequestError
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
@@ -31,7 +31,7 @@ __all__ = ["ClientSet"]
 T = TypeVar("T", bound=Object)
 
 
-class ClientSet(Groups, Connected):
+class ClientSet(Groups, BaseClient):
     """Typed clients for all resources of an API server, over one connection pool.
 
     Without a configuration, `load_config()` provides it.

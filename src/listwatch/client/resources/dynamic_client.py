@@ -13,7 +13,7 @@ from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.client.rest.base_client import Connected
+from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
@@ -22,13 +22,13 @@ from listwatch.objects.unstructured import Unstructured
 __all__ = ["DynamicClient"]
 
 
-class DynamicClient(Connected):
+class DynamicClient(BaseClient):
     """Untyped clients for all resources of an API server; custom resources are found by discovery.
 
     Without a configuration, `load_config()` provides it.
     """
 
-    def __init__(self, config: ClientConfig | RESTClient, *, mapper: RESTMapper | None = None) -> None:
+    def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
         super().__init__(config)
         self._mapper = mapper or RESTMapper(DiscoveryClient(self.rest))
 

@@ -25,8 +25,8 @@ from listwatch.api.options import (
 from listwatch.api.patches import APPLY_PATCH, MERGE_PATCH, Patch, PatchTypeLike
 from listwatch.client.resources.base_resource_client import BaseResourceClient
 from listwatch.client.resources.subresource_client import SubresourceClient
-from listwatch.client.rest.log_stream import LogStream
 from listwatch.client.rest.request import Request
+from listwatch.client.rest.streams import LogStream
 from listwatch.errors import RequestError
 from listwatch.json_value import JSON
 from listwatch.objects.object import Object

@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 from listwatch.api.options import FieldValidation, QueryValue, query_parameters
 from listwatch.api.patches import APPLY_PATCH, Patch, PatchTypeLike, encode_patch, parse_patch_type
-from listwatch.client.rest.byte_stream import ByteStream
 from listwatch.client.rest.request import Request
-from listwatch.client.rest.sender import Stream
+from listwatch.client.rest.sender import ResponseStream
+from listwatch.client.rest.streams import ByteStream
 from listwatch.objects.object import Object
 
 __all__ = ["SubresourceClient"]
@@ -103,8 +103,8 @@ class SubresourceClient(Generic[S]):
     def stream(self, name: str, **parameters: QueryValue) -> ByteStream:
         """Stream the bytes of the subresource. Query parameters have the names of the API, in camelCase."""
 
-        async def open_stream() -> Stream:
+        async def open_stream() -> ResponseStream:
             request = await self._request("GET", name)
-            return await request.params(parameters).header("Accept", "*/*").open_stream()
+            return await request.params(parameters).header("Accept", "*/*")._open_stream()
 
         return ByteStream(open_stream)

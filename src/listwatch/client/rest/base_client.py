@@ -1,4 +1,4 @@
-"""What all clients over a RESTClient have in common: where it comes from, and when it is closed."""
+"""What all clients over a RESTClient have in common."""
 
 from __future__ import annotations
 
@@ -7,31 +7,36 @@ from typing import Self
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.rest.rest_client import RESTClient
 
-__all__ = ["Connected"]
+__all__ = ["BaseClient"]
 
 
-class Connected:
-    """A client that makes its RESTClient from a configuration and closes it, or uses another's and leaves it open."""
+class BaseClient:
+    """A client over a RESTClient.
 
-    def __init__(self, config: ClientConfig | RESTClient) -> None:
+    `config` is a ClientConfig, or a RESTClient to share. Without it, `load_config()` is called on entering
+    `async with`, or with the first request. A shared RESTClient is not closed with this client.
+    """
+
+    def __init__(self, config: ClientConfig | RESTClient | None = None) -> None:
         self._owns_rest = not isinstance(config, RESTClient)
         self._rest = config if isinstance(config, RESTClient) else RESTClient(config)
 
     @property
     def rest(self) -> RESTClient:
-        """The client below this one; all that share it share its connections."""
+        """The RESTClient of this client."""
         return self._rest
 
     async def aclose(self) -> None:
-        """Close every connection, unless they are another client's."""
+        """Close all connections, unless the RESTClient is shared."""
         if self._owns_rest:
             await self._rest.aclose()
 
     async def __aenter__(self) -> Self:
+        await self._rest.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._rest.config.base_url}>"
+        return f"<{type(self).__name__} of {self._rest._session}>"

@@ -1,4 +1,4 @@
-"""How many requests a client allows itself: no limit unless a ClientConfig sets one. `sender` waits here."""
+"""Client-side rate limiting. There is no limit unless a ClientConfig sets `qps`, or a RESTClient has a rate limiter."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ __all__ = ["RateLimiter", "TokenBucket"]
 
 
 class RateLimiter(Protocol):
-    """Lets requests pass one by one, when it is time."""
+    """Limits the rate of requests."""
 
     async def wait(self) -> float:
-        """Return when the caller may send one request, with the seconds that it took."""
+        """Wait until the caller may send one request. Return the seconds that it waited."""
 
 
 class TokenBucket:
-    """`burst` requests at once, then `qps` each second; whoever comes first goes first."""
+    """Allows `burst` requests at once, then `qps` per second, in the order of the calls."""
 
     def __init__(self, *, qps: float, burst: int, clock: Clock) -> None:
         self._qps = qps
         self._burst = burst
         self._clock = clock
-        self._tokens = float(burst)  # below zero by as many as are waiting
-        self._counted = clock.monotonic()
+        self._tokens = float(burst)  # negative by the number of waiting callers
+        self._refilled_at = clock.monotonic()
 
     @property
     def qps(self) -> float:
         return self._qps
 
     async def wait(self) -> float:
-        # Each caller is given its own moment when it arrives, which is what makes the order fair.
-        self._count()
+        # Each call reserves its token at once, so that the order of calls is kept.
+        self._refill()
         self._tokens -= 1
         if self._tokens >= 0:
             return 0.0
@@ -40,14 +40,14 @@ class TokenBucket:
         try:
             await self._clock.sleep(delay)
         except BaseException:
-            self._tokens += 1  # it was not used
+            self._tokens += 1  # not used
             raise
         return delay
 
-    def _count(self) -> None:
+    def _refill(self) -> None:
         now = self._clock.monotonic()
-        self._tokens = min(self._tokens + (now - self._counted) * self._qps, float(self._burst))
-        self._counted = now
+        self._tokens = min(self._tokens + (now - self._refilled_at) * self._qps, float(self._burst))
+        self._refilled_at = now
 
     def __repr__(self) -> str:
         return f"TokenBucket(qps={self._qps}, burst={self._burst}, tokens={self._tokens:.1f})"

@@ -2,8 +2,8 @@
 
     await rest.get().namespace("default").resource("pods").name("web-0").do()
 
-Its path is prefix/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE/suffix. The first mistake is kept and raised when the
-request is sent, so that a chain needs no checks in between. `sender` does the sending.
+The path is prefix/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE/suffix. The first invalid argument is raised as an
+error when the request is sent, so that a chain needs no checks in between.
 """
 
 from __future__ import annotations
@@ -14,22 +14,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeVar, overload
 from urllib.parse import unquote
 
-from listwatch.api.requests import (
+from listwatch.api.http_messages import (
     HTTPRequest,
     encode_query,
     go_duration,
+    is_json,
     join_path,
+    media_type,
     parameter_texts,
     sendable,
     split_uri,
 )
-from listwatch.api.responses import is_json, media_type
 from listwatch.client.config.client_config import is_header_value
-from listwatch.client.rest.byte_stream import ByteStream
 from listwatch.client.rest.result import Result
-from listwatch.client.rest.retry import DEFAULT_RETRIES
-from listwatch.client.rest.sender import Effort, Sender, Stream
-from listwatch.client.rest.watch_stream import WatchStream, patience_for
+from listwatch.client.rest.sender import DEFAULT_RETRIES, ResponseStream, RetryPolicy, Sender
+from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.errors import ListWatchError, ProtocolError, RequestError
 from listwatch.meta import path_segment
 from listwatch.objects.model import Model
@@ -43,14 +42,14 @@ __all__ = ["Body", "Request"]
 T = TypeVar("T", bound=Object)
 
 Body = bytes | Object | ObjectList[Any] | Model | Mapping[str, Any] | Sequence[Any] | None
-"""What can be sent: JSON or other bytes as they are, API objects, or a tree of wire names."""
+"""A request body: bytes as they are, API objects, or a JSON tree."""
 
 _JSON = "application/json"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
 class Request:
-    """A request in the making; each step returns it, and it can be sent more than once."""
+    """A request builder. Each step returns the request itself. It can be sent more than once."""
 
     def __init__(self, sender: Sender, method: str, *, prefix: str = "", timeout: float | None = None) -> None:
         self._sender = sender
@@ -64,17 +63,17 @@ class Request:
         self._parameters: list[tuple[str, str]] = []
         self._headers = {"Accept": f"{_JSON}, */*"}
         self._body: bytes | None = None
-        self._try_timeout = timeout
+        self._attempt_timeout = timeout
         self._timeout: float | None = None
         self._max_retries = DEFAULT_RETRIES
-        self._mistake: ListWatchError | None = None
+        self._error: ListWatchError | None = None
         if not _TOKEN.fullmatch(method):
-            self._wrong(RequestError(f"{method!r} cannot be an HTTP method"))
+            self._reject(RequestError(f"{method!r} is not a valid HTTP method"))
 
-    # --- where -------------------------------------------------------------------------------------------------------
+    # --- path --------------------------------------------------------------------------------------------------------
 
     def namespace(self, namespace: str) -> Self:
-        """In this namespace; "" stands for all of them."""
+        """The namespace; "" for all namespaces."""
         if self._namespace is None and namespace == "":
             self._namespace = ""
         else:
@@ -82,145 +81,163 @@ class Request:
         return self
 
     def resource(self, resource: str) -> Self:
-        """The plural, as `pods`."""
+        """The plural of the resource, such as `pods`."""
         self._resource = self._part("resource", self._resource or None, resource) or ""
         return self
 
     def name(self, name: str) -> Self:
-        """Of one object."""
+        """The name of an object."""
         self._name = self._part("name", self._name or None, name) or ""
         return self
 
     def subresource(self, *subresources: str) -> Self:
-        """Of that object, as `status`; or a path below it, in several parts."""
+        """A subresource of the object, such as `status`, or a path of several segments below the object."""
         self._subresource = self._part("subresource", self._subresource or None, *subresources) or ""
         return self
 
     def prefix(self, *segments: str) -> Self:
-        """Something between the group-version and all the rest."""
+        """A path between the group-version and the namespace."""
         self._prefix = self._prefix.rstrip("/") + self._path(*segments)
         return self
 
     def suffix(self, *segments: str) -> Self:
-        """Something after all the rest."""
+        """A path after everything else."""
         self._suffix += self._path(*segments)
         return self
 
     def abs_path(self, *segments: str) -> Self:
-        """A path in place of the group-version's, as `/version`; a slash at the end of a single segment stays."""
+        """A path instead of that of the group-version, such as `/version`. A single segment keeps a final slash."""
         ends_in_slash = len(segments) == 1 and str(segments[0]).endswith("/")
         self._prefix = self._path(*segments) + ("/" if ends_in_slash else "")
         return self
 
     def request_uri(self, uri: str) -> Self:
-        """A path with parameters, in place of the group-version's and of any given before."""
+        """A path with query parameters. Replaces the path of the group-version and all earlier parameters."""
         path, self._parameters = split_uri(uri)
         return self.abs_path(path)
 
-    # --- what --------------------------------------------------------------------------------------------------------
+    # --- content -----------------------------------------------------------------------------------------------------
 
     def param(self, name: str, value: str | int | Sequence[str] | None) -> Self:
-        """A query parameter, added to those of the same name; None is none."""
+        """Add a query parameter, also if there is one of the same name. None adds nothing."""
         try:
             self._parameters += [(sendable(name), text) for text in parameter_texts(value)]
-        except RequestError as mistake:
-            self._wrong(RequestError(f"{name}: {mistake}"))
+        except RequestError as error:
+            self._reject(RequestError(f"{name}: {error}"))
         return self
 
     def params(self, values: Mapping[str, Any]) -> Self:
-        """Several query parameters."""
+        """Add several query parameters."""
         for name, value in values.items():
             self.param(name, value)
         return self
 
     def header(self, name: str, value: str) -> Self:
-        """A header, in place of one of the same name."""
+        """Set a header."""
         if _TOKEN.fullmatch(name) and is_header_value(value):
             self._headers["-".join(part.capitalize() for part in name.split("-"))] = value
         else:
-            self._wrong(RequestError(f"the header {name!r} cannot be sent: it must be text without line breaks"))
+            self._reject(
+                RequestError(f"the header {name!r} is invalid: its name must be a token, its value without line breaks")
+            )
         return self
 
     def body(self, body: Body) -> Self:
-        """What to send; None is nothing, and anything but bytes is sent as JSON."""
+        """Set the body. Bytes are sent as they are, everything else as JSON; None changes nothing."""
         if body is None:
             return self
         try:
-            self._body = _encoded(body)
-        except ListWatchError as mistake:
-            self._wrong(mistake)
+            self._body = _encode(body)
+        except ListWatchError as error:
+            self._reject(error)
         self._headers.setdefault("Content-Type", _JSON)
         return self
 
-    # --- how hard to try ---------------------------------------------------------------------------------------------
+    # --- timeout and retries -----------------------------------------------------------------------------------------
 
     def timeout(self, seconds: float) -> Self:
-        """For all tries together, of which the server is told as well; for a stream or a watch, until it begins."""
+        """The timeout for all attempts together, which is sent to the server too.
+
+        For streams and watches it is the time until they begin.
+        """
         if type(seconds) in (int, float) and 0 < seconds < math.inf:
             self._timeout = float(seconds)
         else:
-            self._wrong(RequestError(f"the timeout must be a number of seconds above zero, not {seconds!r}"))
+            self._reject(RequestError(f"the timeout must be a positive number of seconds, not {seconds!r}"))
         return self
 
     def max_retries(self, retries: int) -> Self:
-        """How often it is sent again, where that makes sense; 0 is never."""
+        """How often the request may be sent again; 0 is never."""
         self._max_retries = max(retries, 0)
         return self
 
     # --- sending -----------------------------------------------------------------------------------------------------
 
     async def do(self) -> Result:
-        """Send it and wait for the whole answer; one that says no is raised."""
+        """Send the request and read the whole response. Raises the error of an unsuccessful response."""
         self._check_namespace()
         request = self.build()
-        answer, warnings = await self._sender.do(request, self._effort(in_all=True))
-        return Result(request, answer, warnings)
+        response, warnings = await self._sender.do(request, self._retry_policy(covers_retries=True))
+        return Result(request, response, warnings)
 
     async def do_raw(self) -> bytes:
-        """The body of the answer."""
+        """Send the request and return the body of the response."""
         return (await self.do()).raw
 
     def stream(self, *, idle_timeout: float | None = None) -> ByteStream:
-        """The body of the answer as it comes; with an idle timeout, silence for so long is an error."""
+        """Read the body of the response as it arrives. A read that waits for longer than `idle_timeout` fails."""
 
-        async def opened() -> Stream:
-            stream = await self.open_stream()
+        async def open_stream() -> ResponseStream:
+            stream = await self._open_stream()
             if idle_timeout is not None:
                 stream.set_idle_timeout(idle_timeout)
             return stream
 
-        return ByteStream(opened)
+        return ByteStream(open_stream)
 
-    async def open_stream(self) -> Stream:
-        """What `stream` reads, for those who make a ByteStream before they know what to ask for."""
-        return await self._sender.open_stream(self.build(), self._effort(in_all=False))
+    async def _open_stream(self) -> ResponseStream:
+        return await self._sender.open_stream(self.build(), self._retry_policy(covers_retries=False))
 
     @overload
     def watch(self, *, idle_timeout: float | None = None) -> WatchStream[Unstructured]: ...
     @overload
     def watch(self, kind: type[T], *, idle_timeout: float | None = None) -> WatchStream[T]: ...
     def watch(self, kind: type[Any] = Unstructured, *, idle_timeout: float | None = None) -> WatchStream[Any]:
-        """The events of a watch; silence for longer than its own timeout, or the idle timeout, is an error."""
-        if "watch" not in dict(self._parameters):
-            self.param("watch", True)
-        patience = self._patience() if idle_timeout is None else idle_timeout
-        initial = dict(self._parameters).get("sendInitialEvents") == "true"
-        return WatchStream(ByteStream(self.open_watch), kind, patience=patience, initial=initial, doing=self.describe())
+        """Read the events of a watch.
 
-    async def open_watch(self) -> Stream | None:
-        """What `watch` reads, for those who make a WatchStream before they know what to ask for."""
-        stream = await self._sender.open_watch(self.build(), self._effort(in_all=False))
-        return None if stream is None else _watchable(stream, self.describe())
+        A read that waits for longer than `idle_timeout` fails; the default depends on timeoutSeconds.
+        """
+        parameters = dict(self._parameters)
+        if "watch" not in parameters:
+            self.param("watch", True)
+        if idle_timeout is None:
+            timeout = parameters.get("timeoutSeconds", "")
+            idle_timeout = idle_timeout_for(float(timeout) if timeout.isdecimal() else None)
+        return WatchStream(
+            ByteStream(self._open_watch),
+            kind,
+            idle_timeout=idle_timeout,
+            initial_events=parameters.get("sendInitialEvents") == "true",
+            doing=self._describe(),
+        )
+
+    async def _open_watch(self) -> ResponseStream | None:
+        stream = await self._sender.open_watch(self.build(), self._retry_policy(covers_retries=False))
+        return None if stream is None else _check_json(stream, self._describe())
 
     def build(self) -> HTTPRequest:
-        """The request as it is sent; raises the first mistake that was made."""
-        if self._mistake:
-            raise self._mistake
-        return HTTPRequest(self._method, self.target, dict(self._headers), self._body)
+        """Return the request as it is sent. Raises the error of the first invalid argument."""
+        if self._error:
+            raise self._error
+        return HTTPRequest(self._method, self._target(), dict(self._headers), self._body)
 
-    @property
-    def target(self) -> str:
-        """Path and query, percent-encoded, below the server's own URL."""
+    def __repr__(self) -> str:
+        return f"<Request {self._method} {self._target()}>"
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _target(self) -> str:
+        """Path and query, percent-encoded."""
         namespace = f"namespaces/{self._namespace}" if self._namespace else ""
         below = "/".join(filter(None, (namespace, self._resource.lower(), self._name, self._subresource)))
         path = f"{self._prefix.rstrip('/')}/{below}" if below else self._prefix
@@ -228,57 +245,48 @@ class Request:
         parameters = [*self._parameters, ("timeout", go_duration(self._timeout))] if self._timeout else self._parameters
         return f"{path}?{encode_query(parameters)}" if parameters else path
 
-    def describe(self) -> str:
+    def _describe(self) -> str:
         """Method and path, for messages."""
-        return f"{self._method} {self.target.partition('?')[0] or '/'}"
+        return f"{self._method} {self._target().partition('?')[0] or '/'}"
 
-    def __repr__(self) -> str:
-        return f"<Request {self._method} {self.target}>"
-
-    # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _wrong(self, mistake: ListWatchError) -> None:
-        self._mistake = self._mistake or mistake
+    def _reject(self, error: ListWatchError) -> None:
+        self._error = self._error or error
 
     def _part(self, what: str, present: str | None, *given: str) -> str | None:
-        """A part of the path as it is sent; it can be given once, and what is wrong with it leaves it as it was."""
+        """Return a part of the path, encoded. It can be set once; an invalid one changes nothing."""
         try:
             if present is not None:
-                asked = "/".join(map(str, given))
-                raise RequestError(f"the {what} is {unquote(present)!r} already and cannot become {asked!r}")
+                new = "/".join(map(str, given))
+                raise RequestError(f"the {what} is already {unquote(present)!r} and cannot be set to {new!r}")
             if not given or not all(isinstance(each, str) for each in given):
-                raise RequestError(f"the {what} must be text, not {', '.join(map(repr, given)) or 'nothing'}")
+                raise RequestError(f"the {what} must be a string, not {', '.join(map(repr, given)) or 'missing'}")
             return "/".join([path_segment(each, what) for each in given])
-        except RequestError as mistake:
-            self._wrong(mistake)
+        except RequestError as error:
+            self._reject(error)
             return present
 
     def _path(self, *segments: str) -> str:
         try:
             return join_path(*segments)
-        except RequestError as mistake:
-            self._wrong(mistake)
+        except RequestError as error:
+            self._reject(error)
             return ""
 
     def _check_namespace(self) -> None:
         if self._namespace != "":
             return
         if self._method == "POST":
-            self._wrong(RequestError("an object is created in one namespace, and the namespace is empty"))
+            self._reject(RequestError("the namespace is empty; an object is created in one namespace"))
         if self._name and self._method in ("GET", "PUT", "DELETE"):
-            self._wrong(RequestError(f"{unquote(self._name)!r} is in one namespace, and the namespace is empty"))
+            self._reject(RequestError(f"the namespace is empty; set the namespace of {unquote(self._name)!r}"))
 
-    def _effort(self, *, in_all: bool) -> Effort:
+    def _retry_policy(self, *, covers_retries: bool) -> RetryPolicy:
         if self._timeout is None:
-            return Effort(self._try_timeout, self._max_retries)
-        return Effort(self._timeout, self._max_retries, in_all=in_all)
-
-    def _patience(self) -> float:
-        asked = dict(self._parameters).get("timeoutSeconds", "")
-        return patience_for(float(asked) if asked.isdecimal() else None)
+            return RetryPolicy(self._attempt_timeout, self._max_retries)
+        return RetryPolicy(self._timeout, self._max_retries, covers_retries=covers_retries)
 
 
-def _encoded(body: Any) -> bytes:
+def _encode(body: object) -> bytes:
     match body:
         case bytes():
             return body
@@ -289,13 +297,13 @@ def _encoded(body: Any) -> bytes:
         case Mapping() | list() | tuple():
             return encode(finish(plain(body, what="the body"), Any, what="the body"), what="the body")
         case _:
-            raise RequestError(f"a {type(body).__name__} cannot be sent; give bytes, an API object or a dict")
+            raise RequestError(f"a {type(body).__name__} cannot be sent; pass bytes, an API object or a dict")
 
 
-def _watchable(stream: Stream, doing: str) -> Stream:
+def _check_json(stream: ResponseStream, doing: str) -> ResponseStream:
     if is_json(stream.headers):
         return stream
     stream.close()
     raise ProtocolError(
-        f"a watch was expected in JSON, and the server sends {media_type(stream.headers)!r}", doing=doing
+        f"the server sent a watch as {media_type(stream.headers)!r}; only JSON is supported", doing=doing
     )

@@ -1,9 +1,9 @@
-"""The base of all clients: requests to one API server, built step by step.
+"""Requests to one API server, built step by step. All other clients use a RESTClient.
 
     async with RESTClient(config) as rest:
         pod = (await rest.get().namespace("default").resource("pods").name("web-0").do()).into(Pod)
 
-`request` has the steps, `sender` what happens to a request on its way, `transport` the way.
+`request` has the steps, `sender` sends requests, `transport` has the connections.
 """
 
 from __future__ import annotations
@@ -11,56 +11,52 @@ from __future__ import annotations
 import copy
 from typing import Self
 
-from listwatch.api.requests import PATCH_TYPES, api_path
+from listwatch.api.http_messages import PATCH_TYPES, api_path
 from listwatch.client.config.client_config import ClientConfig, check_config
 from listwatch.client.rest.rate_limiter import RateLimiter, TokenBucket
 from listwatch.client.rest.request import Request
-from listwatch.client.rest.result import Result
 from listwatch.client.rest.sender import ClientStatistics, Sender, Transport
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.clock import Clock, SystemClock
+from listwatch.errors import UsageError
 
-__all__ = ["ClientStatistics", "RESTClient", "Request", "Result"]
+__all__ = ["RESTClient"]
 
 
 class RESTClient:
-    """Requests to one API server, below one group-version; all that come from one client share its connections."""
+    """Requests to one API server, relative to one group-version.
+
+    Without a config, `load_config()` is called on entering `async with`, or with the first request.
+    """
 
     def __init__(
         self,
-        config: ClientConfig,
+        config: ClientConfig | None = None,
         *,
         group_version: str = "v1",
         transport: Transport | None = None,
         rate_limiter: RateLimiter | None = None,
         clock: Clock | None = None,
     ) -> None:
-        check_config(config)
-        self._config = config
         self._group_version = group_version
         self._prefix = api_path(group_version)
-        self._owns_sender = True
-        clock = clock or SystemClock()
-        self._sender = Sender(
-            transport or _transport(config, clock),
-            limiter=rate_limiter or _limiter(config, clock),
-            warnings=WarningReporter(config.warning_handler),
-            clock=clock,
-        )
+        self._owns_session = True
+        self._session = _Session(config, transport, rate_limiter, clock or SystemClock())
 
     @property
     def config(self) -> ClientConfig:
-        return self._config
+        """The configuration of the client. If none was given, it is loaded."""
+        return self._session.config
 
     @property
     def group_version(self) -> str:
         return self._group_version
 
     def for_group_version(self, group_version: str) -> Self:
-        """The same client below another group-version, such as `apps/v1`; it lives as long as this one."""
+        """Return a client for another group-version, such as `apps/v1`. It shares the connections of this client."""
         sibling = copy.copy(self)
         sibling._group_version, sibling._prefix = group_version, api_path(group_version)
-        sibling._owns_sender = False
+        sibling._owns_session = False
         return sibling
 
     # --- verbs -------------------------------------------------------------------------------------------------------
@@ -75,42 +71,102 @@ class RESTClient:
         return self.verb("PUT")
 
     def patch(self, patch_type: str) -> Request:
-        """A patch that is `json`, `merge`, `strategic` or `apply`, or of some other content type."""
+        """A patch of the type `json`, `merge`, `strategic` or `apply`, or of another content type."""
         return self.verb("PATCH").header("Content-Type", PATCH_TYPES.get(patch_type, patch_type))
 
     def delete(self) -> Request:
         return self.verb("DELETE")
 
     def verb(self, method: str) -> Request:
-        """A request of any HTTP method."""
-        return Request(self._sender, method.upper(), prefix=self._prefix, timeout=self._config.timeout)
+        """A request with any HTTP method."""
+        session = self._session
+        return Request(session.sender, method.upper(), prefix=self._prefix, timeout=session.config.timeout)
 
-    # --- life --------------------------------------------------------------------------------------------------------
+    # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     def statistics(self) -> ClientStatistics:
-        return self._sender.statistics()
+        """Return the counters of this client and of those that share its connections."""
+        return self._session.sender.statistics()
 
     async def aclose(self) -> None:
-        """Close every connection, also those in use."""
-        if self._owns_sender:
-            await self._sender.aclose()
+        """Close all connections, also those in use."""
+        if self._owns_session:
+            await self._session.aclose()
 
     async def __aenter__(self) -> Self:
+        self._session.load()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     def __repr__(self) -> str:
-        return f"<RESTClient of {self._config.base_url} {self._group_version}>"
+        return f"<RESTClient of {self._session} {self._group_version}>"
 
 
-def _transport(config: ClientConfig, clock: Clock) -> Transport:
-    # Here and not above: whoever brings a transport of their own needs no HTTP library.
+class _Session:
+    """The configuration and the sender, which clients of several group-versions share.
+
+    Without a config, both are missing until `load`.
+    """
+
+    def __init__(
+        self, config: ClientConfig | None, transport: Transport | None, limiter: RateLimiter | None, clock: Clock
+    ) -> None:
+        self._config: ClientConfig | None = None
+        self._sender: Sender | None = None
+        self._transport = transport
+        self._limiter = limiter
+        self._clock = clock
+        self._is_closed = False
+        if config is not None:
+            self._configure(config)
+
+    @property
+    def config(self) -> ClientConfig:
+        return self._config or self.load()[0]
+
+    @property
+    def sender(self) -> Sender:
+        return self._sender or self.load()[1]
+
+    def load(self) -> tuple[ClientConfig, Sender]:
+        """Load the configuration, unless there is one."""
+        if self._config is not None and self._sender is not None:
+            return self._config, self._sender
+        if self._is_closed:
+            raise UsageError("the client is closed; create a new one")
+        # Imported here because programs with a ClientConfig of their own need no YAML.
+        from listwatch.client.config.kubeconfig import load_config
+
+        return self._configure(load_config())
+
+    def _configure(self, config: ClientConfig) -> tuple[ClientConfig, Sender]:
+        check_config(config)
+        self._config = config
+        self._sender = Sender(
+            self._transport or _default_transport(config, self._clock),
+            limiter=self._limiter or _default_limiter(config, self._clock),
+            warnings=WarningReporter(config.warning_handler),
+            clock=self._clock,
+        )
+        return self._config, self._sender
+
+    async def aclose(self) -> None:
+        self._is_closed = True
+        if self._sender is not None:
+            await self._sender.aclose()
+
+    def __str__(self) -> str:
+        return self._config.base_url if self._config else "the default server"
+
+
+def _default_transport(config: ClientConfig, clock: Clock) -> Transport:
+    # Imported here because programs with a transport of their own need no HTTP library.
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 
     return AiohttpTransport(config, clock=clock)
 
 
-def _limiter(config: ClientConfig, clock: Clock) -> RateLimiter | None:
+def _default_limiter(config: ClientConfig, clock: Clock) -> RateLimiter | None:
     return None if config.qps is None else TokenBucket(qps=config.qps, burst=config.burst, clock=clock)

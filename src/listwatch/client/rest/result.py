@@ -1,4 +1,4 @@
-"""An answer that said yes, and what can be made of it."""
+"""A successful response, decoded on request."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from listwatch.api.requests import HTTPRequest
-from listwatch.api.responses import HTTPResponse, media_type
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse, media_type
 from listwatch.client.config.client_config import ServerWarning
 from listwatch.errors import DecodeError, UsageError
+from listwatch.json_value import JSON
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
@@ -32,20 +32,20 @@ _type_metas = msgspec.json.Decoder(_TypeMeta)
 
 
 class Result:
-    """The answer to a request, decoded only when asked for as some type."""
+    """A successful response. It is decoded by `into` and `into_list`."""
 
     __slots__ = ("_content", "_request", "headers", "status_code", "warnings")
 
-    def __init__(self, request: HTTPRequest, answer: HTTPResponse, warnings: tuple[ServerWarning, ...] = ()) -> None:
+    def __init__(self, request: HTTPRequest, response: HTTPResponse, warnings: tuple[ServerWarning, ...] = ()) -> None:
         self._request = request
-        self._content = answer.content
-        self.status_code: int = answer.status
-        self.headers: Mapping[str, str] = answer.headers
+        self._content = response.content
+        self.status_code: int = response.status
+        self.headers: Mapping[str, str] = response.headers
         self.warnings = warnings
 
     @property
     def raw(self) -> bytes:
-        """The body as it came."""
+        """The body."""
         if not isinstance(self._content, bytes):
             self._content = b"".join(self._content)
         return self._content
@@ -55,9 +55,9 @@ class Result:
         return self.status_code == 201
 
     def into(self, kind: type[T]) -> T:
-        """The body as a model such as Pod or PodList, as Unstructured, as a nested API type, or as a dict."""
+        """Decode the body as a model such as Pod or PodList, as Unstructured, as a nested API type, or as a dict."""
         if not isinstance(kind, type):
-            raise UsageError(f"an answer cannot be read as {kind!r}; give a class")
+            raise UsageError(f"a response cannot be decoded as {kind!r}; pass a class")
         if issubclass(kind, Object):
             return cast(T, self._object(kind))
         if issubclass(kind, ObjectList):
@@ -66,18 +66,21 @@ class Result:
             return cast(T, convert(self._tree(), kind, what=self._what(kind.__name__)))
         if kind is dict:
             return cast(T, self._tree())
-        raise UsageError(f"an answer cannot be read as {kind!r}; give a model, Unstructured or dict")
+        raise UsageError(f"a response cannot be decoded as {kind!r}; pass a model, Unstructured or dict")
 
     def into_list(self, item: type[ObjectT]) -> ObjectList[ObjectT]:
-        """The body as a list of such objects."""
+        """Decode the body as a list of objects of this class."""
         self._check_body("a list")
         return ObjectList[ObjectT].from_json(self.raw, item)
 
-    def reading_list(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
-        """The same in steps, so that a long list does not hold up the event loop; the body is used up by it."""
+    def _decode_list_sliced(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
+        """Decode a list in slices, for `run_sliced`, so that a long one does not block the event loop.
+
+        This consumes the body.
+        """
         self._check_body("a list")
         content, self._content = self._content, b""
-        return ObjectList[ObjectT].reading([content] if isinstance(content, bytes) else _used_up(content), item)
+        return ObjectList[ObjectT].reading([content] if isinstance(content, bytes) else _consume(content), item)
 
     def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
         self._check_body(kind.__name__)
@@ -93,27 +96,28 @@ class Result:
         try:
             found = _type_metas.decode(self.raw)
         except DECODE_FAILURES as error:
-            raise self._unreadable(kind, reason_of(error, self.raw)) from None
+            raise self._decode_error(kind, reason_of(error, self.raw)) from None
         if found.kind not in ("", kind) or found.api_version not in ("", api_version):
-            raise self._unreadable(
-                kind, f"the answer is a {found.kind[:80]} of {found.api_version[:80] or 'no version'}"
+            raise self._decode_error(
+                kind, f"the response is a {found.kind[:80]} of {found.api_version[:80] or 'no version'}"
             )
 
-    def _tree(self) -> Any:
+    def _tree(self) -> JSON:
         self._check_body("JSON")
         try:
-            return msgspec.json.decode(self.raw)
+            tree: JSON = msgspec.json.decode(self.raw)
+            return tree
         except DECODE_FAILURES as error:
-            raise self._unreadable("JSON", reason_of(error, self.raw)) from None
+            raise self._decode_error("JSON", reason_of(error, self.raw)) from None
 
     def _check_body(self, kind: str) -> None:
         if not self._content:
-            raise self._unreadable(kind, f"the answer (status {self.status_code}) is empty")
+            raise self._decode_error(kind, f"the response (status {self.status_code}) is empty")
 
-    def _unreadable(self, kind: str, reason: str) -> DecodeError:
+    def _decode_error(self, kind: str, reason: str) -> DecodeError:
         media = media_type(self.headers)
-        said = "" if media in ("", "application/json") else f"; the server says that it is {media[:80]}"
-        return DecodeError(reason + said, object_name=self._what(kind))
+        note = "" if media in ("", "application/json") else f"; its Content-Type is {media[:80]}"
+        return DecodeError(reason + note, object_name=self._what(kind))
 
     def _what(self, kind: str) -> str:
         return f"{self._request.describe()} as {kind}"
@@ -122,12 +126,12 @@ class Result:
         return f"<Result of {self._request.describe()}: {self.status_code}, {_length(self._content)} bytes>"
 
 
-def _used_up(pieces: list[bytes]) -> Iterator[bytes]:
-    """What is read need not be kept: it is as much as the objects that are made of it."""
-    left = pieces[::-1]
-    del pieces  # if nobody else has them, they go one by one
-    while left:
-        yield left.pop()
+def _consume(pieces: list[bytes]) -> Iterator[bytes]:
+    """Iterate over the pieces without keeping them, because they take as much memory as the decoded objects."""
+    remaining = pieces[::-1]
+    del pieces  # so that each piece is freed when it was decoded
+    while remaining:
+        yield remaining.pop()
 
 
 def _length(content: bytes | list[bytes]) -> int:

@@ -1,6 +1,15 @@
-"""Sends requests until their answers are final: each in its turn, again where `retry` says so, and counts.
+"""Sends requests: rate limiting, retries, statistics, warnings and errors of the server.
 
-`request` builds what is sent here, and a Transport carries it.
+When a request is sent again:
+
+                          do                stream         watch
+429, 5xx + Retry-After    after that time   the same       the same
+429, 5xx without          never             never          never
+connection lost           GET, after 1 s    never          after 1 s
+timeout                   never             never          after 1 s
+refused, and others       never             never          never
+
+`request` builds the requests; a Transport sends each attempt.
 """
 
 from __future__ import annotations
@@ -11,28 +20,44 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple, Protocol
 from weakref import WeakSet
 
-from listwatch.api.requests import HTTPRequest
-from listwatch.api.responses import HTTPResponse, error_from_answer
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_response, retry_after
 from listwatch.client.config.client_config import ServerWarning
 from listwatch.client.rest.rate_limiter import RateLimiter
-from listwatch.client.rest.retry import Mode, Retry, decide
 from listwatch.client.rest.warnings import WarningReporter
-from listwatch.client.rest.write_observer import tell_written
+from listwatch.client.rest.write_observer import notify_write_observer
 from listwatch.clock import Clock
-from listwatch.errors import ConnectionLostError, ProtocolError, TransportError
+from listwatch.errors import ConnectionLostError, ProtocolError, TransportError, TransportTimeoutError
 
-__all__ = ["ClientStatistics", "Effort", "Sender", "Stream", "Transport"]
+__all__ = [
+    "DEFAULT_RETRIES",
+    "ClientStatistics",
+    "RequestKind",
+    "ResponseStream",
+    "Retry",
+    "RetryPolicy",
+    "Sender",
+    "Transport",
+    "next_retry",
+]
 
 _log = logging.getLogger(__name__)
 
+DEFAULT_RETRIES = 10
+"""How often a request is sent again before its error is raised."""
+
+_RETRY_DELAY = 1.0
 _LONG_WAIT = 1.0
 _LOG_INTERVAL = 10.0
 
 
-class Stream(Protocol):
+# --- The transport ----------------------------------------------------------------------------------------------------
+
+
+class ResponseStream(Protocol):
     """The body of a response, read as it arrives.
 
     A stream may also have `coalesce_reads(*, enabled: bool)`, which allows it to delay reads for some milliseconds
@@ -47,60 +72,112 @@ class Stream(Protocol):
     def is_closed(self) -> bool: ...
 
     async def read(self) -> bytes:
-        """The next bytes, as many as there are; b"" at the end."""
+        """Return the data that has arrived, waiting for some if there is none; b"" at the end."""
 
     def set_idle_timeout(self, seconds: float) -> None:
         """From now on, raise StreamIdleError when a read waits for longer than this."""
 
     def close(self) -> None:
-        """Stop at once; whoever is reading sees the end."""
+        """Close the connection. A pending read returns b""."""
 
 
 class Transport(Protocol):
-    """Carries a request to the server once, and brings its answer back."""
+    """Sends a request to the server once."""
 
     async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
-        """The whole answer, whatever it says."""
+        """Return the whole response, whatever its status."""
 
-    async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> Stream | HTTPResponse:
-        """An answer that says yes as a stream, with so much time for its beginning; any other as a whole."""
+    async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> ResponseStream | HTTPResponse:
+        """Return a successful (2xx) response as a stream, any other as a whole. The timeout covers only its head."""
 
     async def aclose(self) -> None:
-        """Close every connection, also those in use."""
+        """Close all connections, also those in use."""
 
 
-class Effort(NamedTuple):
-    """How hard to try: the seconds for one try, or with `in_all` for all of them, and how often to try again."""
+# --- Retries ----------------------------------------------------------------------------------------------------------
+
+
+class RequestKind(Enum):
+    """How the response is read: as a whole, as a stream of bytes, or as the events of a watch."""
+
+    DO = "do"
+    STREAM = "stream"
+    WATCH = "watch"
+
+
+class RetryPolicy(NamedTuple):
+    """The timeout in seconds of one attempt, or with `covers_retries` of all together, and the number of retries."""
 
     timeout: float | None
     max_retries: int
-    in_all: bool = False
+    covers_retries: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Send the request again after a delay in seconds."""
+
+    delay: float
+    reason: str
+
+
+class _ResponseHead(Protocol):
+    @property
+    def status(self) -> int: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
+def next_retry(outcome: _ResponseHead | TransportError, *, kind: RequestKind, method: str) -> Retry | None:
+    """Decide whether to send a request again after this outcome; None if the outcome is final."""
+    if isinstance(outcome, TransportError):
+        return Retry(_RETRY_DELAY, outcome.message) if _is_transient(outcome, kind, method) else None
+    if outcome.status != 429 and outcome.status < 500:
+        return None
+    # Without Retry-After the server does not ask for a retry.
+    delay = retry_after(outcome.headers)
+    return None if delay is None else Retry(float(delay), f"the server responded with status {outcome.status}")
+
+
+def _is_transient(error: TransportError, kind: RequestKind, method: str) -> bool:
+    # A write without a response may have been executed, so only reads are repeated.
+    match kind:
+        case RequestKind.DO:
+            return method == "GET" and isinstance(error, ConnectionLostError)
+        case RequestKind.WATCH:
+            return isinstance(error, ConnectionLostError | TransportTimeoutError)
+        case RequestKind.STREAM:
+            return False
+
+
+# --- The sender -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ClientStatistics:
-    """What a client has done so far, and has open now."""
+    """Counters of a client since it was created, and its open streams."""
 
     requests: int
-    """How often something was sent; every try counts."""
-    answers: Mapping[int, int]
-    """How many answers there were of each status code."""
+    """Attempts that were sent."""
+    responses: Mapping[int, int]
+    """Responses by status code."""
     failures: int
-    """How many tries had no answer."""
+    """Attempts without a response."""
     retries: int
     throttled: int
-    """How many tries had to wait for the client's own rate limit, and below for how long."""
+    """Attempts that waited for the client's rate limiter."""
     throttled_seconds: float
+    """Seconds that they waited."""
     open_watches: int
     open_streams: int
-    tries: Mapping[tuple[str, str], int]
-    """How many tries there were of each HTTP method and status code; `<error>` stands for no answer at all."""
+    attempts: Mapping[tuple[str, str], int]
+    """Attempts by HTTP method and status code, which is `<error>` for those without a response."""
     seconds: Mapping[str, float]
-    """How long it took in all until they were answered, or failed, for each HTTP method."""
+    """Seconds until the response or the failure, summed by HTTP method."""
 
 
 class Sender:
-    """Every request of one client passes here, whichever group-version it is for."""
+    """Sends all requests of one client."""
 
     def __init__(
         self, transport: Transport, *, limiter: RateLimiter | None, warnings: WarningReporter, clock: Clock
@@ -109,10 +186,13 @@ class Sender:
         self._limiter = limiter
         self._warnings = warnings
         self._clock = clock
-        self._under_way: set[asyncio.Timeout] = set()  # whose time is up when somebody closes this
-        self._streams: dict[Mode, WeakSet[Stream]] = {Mode.STREAM: WeakSet(), Mode.WATCH: WeakSet()}
-        self._answers: Counter[int] = Counter()
-        self._tries: Counter[tuple[str, str]] = Counter()
+        self._active: set[asyncio.Timeout] = set()  # of requests; closing the sender lets them expire
+        self._streams: dict[RequestKind, WeakSet[ResponseStream]] = {
+            RequestKind.STREAM: WeakSet(),
+            RequestKind.WATCH: WeakSet(),
+        }
+        self._responses: Counter[int] = Counter()
+        self._attempts: Counter[tuple[str, str]] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._failures = 0
         self._retries = 0
@@ -120,142 +200,157 @@ class Sender:
         self._throttled_seconds = 0.0
         self._next_log = -math.inf
 
-    async def do(self, request: HTTPRequest, effort: Effort) -> tuple[HTTPResponse, tuple[ServerWarning, ...]]:
-        """An answer that says yes, and what the server warns of; any other answer is raised."""
-        answer = await self._final_answer(request, effort, Mode.DO)
-        assert isinstance(answer, HTTPResponse)
-        warnings = self._checked(request, answer)
-        tell_written(request, answer)
-        return answer, warnings
+    async def do(self, request: HTTPRequest, policy: RetryPolicy) -> tuple[HTTPResponse, tuple[ServerWarning, ...]]:
+        """Return a successful response and the server's warnings. Raises the error of any other response."""
+        response = await self._send(request, policy, RequestKind.DO)
+        assert isinstance(response, HTTPResponse)
+        warnings = self._check(request, response)
+        if request.method != "GET":
+            notify_write_observer(request, response)
+        return response, warnings
 
-    async def open_stream(self, request: HTTPRequest, effort: Effort) -> Stream:
-        """The body of an answer that says yes; any other answer is raised."""
-        return self._opened(request, await self._final_answer(request, effort, Mode.STREAM), Mode.STREAM)
+    async def open_stream(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream:
+        """Return the body of a successful response. Raises the error of any other response."""
+        response = await self._send(request, policy, RequestKind.STREAM)
+        return self._register(request, response, RequestKind.STREAM)
 
-    async def open_watch(self, request: HTTPRequest, effort: Effort) -> Stream | None:
-        """The same for a watch, which waits for no turn: most of the time it only listens.
+    async def open_watch(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream | None:
+        """Return the body of a watch. Watches are not rate-limited.
 
-        None is a watch that is over already: the server kept being lost, and who watches has to begin again anyway.
+        None stands for an empty watch: all attempts lost the connection, and the caller resumes the watch anyway.
         """
         try:
-            answer = await self._final_answer(request, effort, Mode.WATCH)
+            response = await self._send(request, policy, RequestKind.WATCH)
         except TransportError as error:
-            if decide(error, mode=Mode.WATCH, method=request.method) is None:
+            if next_retry(error, kind=RequestKind.WATCH, method=request.method) is None:
                 raise
-            _log.warning("a watch is over before it began: %s", error)
+            _log.warning("Watch request failed: %s", error, extra={"request": request.describe()})
             return None
-        return self._opened(request, answer, Mode.WATCH)
+        return self._register(request, response, RequestKind.WATCH)
 
     def statistics(self) -> ClientStatistics:
-        open_now = {mode: sum(not each.is_closed for each in streams) for mode, streams in self._streams.items()}
+        open_now = {kind: sum(not each.is_closed for each in streams) for kind, streams in self._streams.items()}
         return ClientStatistics(
-            requests=self._failures + self._answers.total(),
-            answers=dict(self._answers),
+            requests=self._failures + self._responses.total(),
+            responses=dict(self._responses),
             failures=self._failures,
             retries=self._retries,
             throttled=self._throttled,
             throttled_seconds=self._throttled_seconds,
-            open_watches=open_now[Mode.WATCH],
-            open_streams=open_now[Mode.STREAM],
-            tries=dict(self._tries),
+            open_watches=open_now[RequestKind.WATCH],
+            open_streams=open_now[RequestKind.STREAM],
+            attempts=dict(self._attempts),
             seconds=dict(self._seconds),
         )
 
     async def aclose(self) -> None:
+        """Let all requests fail, and close all connections."""
         now = asyncio.get_running_loop().time()
-        while self._under_way:
-            self._under_way.pop().reschedule(now)
+        while self._active:
+            self._active.pop().reschedule(now)
         await self._transport.aclose()
 
-    # --- tries -------------------------------------------------------------------------------------------------------
-
-    async def _final_answer(self, request: HTTPRequest, effort: Effort, mode: Mode) -> HTTPResponse | Stream:
+    async def _send(
+        self, request: HTTPRequest, policy: RetryPolicy, kind: RequestKind
+    ) -> HTTPResponse | ResponseStream:
+        """Send a request until the response is final, or the client is closed."""
         try:
             async with asyncio.timeout(None) as scope:
-                self._under_way.add(scope)
-                if mode is not Mode.WATCH:
-                    await self._wait_turn(request)
-                return await self._keep_trying(request, effort, mode)
+                self._active.add(scope)
+                if kind is not RequestKind.WATCH and self._limiter is not None:
+                    await self._throttle(self._limiter, request)
+                return await self._send_with_retries(request, policy, kind)
         except TimeoutError:
             if not scope.expired():
                 raise
         finally:
-            self._under_way.discard(scope)
-        raise ConnectionLostError("the client was closed meanwhile", doing=request.describe())
+            self._active.discard(scope)
+        raise ConnectionLostError("the client was closed during the request", doing=request.describe())
 
-    async def _keep_trying(self, request: HTTPRequest, effort: Effort, mode: Mode) -> HTTPResponse | Stream:
-        timeout, retries_left = effort.timeout, effort.max_retries
-        deadline = self._clock.monotonic() + timeout if effort.in_all and timeout is not None else math.inf
-        failure: TransportError | None = None
+    async def _send_with_retries(
+        self, request: HTTPRequest, policy: RetryPolicy, kind: RequestKind
+    ) -> HTTPResponse | ResponseStream:
+        timeout, retries_left = policy.timeout, policy.max_retries
+        deadline = self._clock.monotonic() + timeout if policy.covers_retries and timeout is not None else math.inf
+        earlier: TransportError | None = None
         while True:
-            outcome = await self._try(request, mode, timeout)
-            retry = decide(outcome, mode=mode, method=request.method) if retries_left else None
+            outcome = await self._send_once(request, kind, timeout)
+            retry = next_retry(outcome, kind=kind, method=request.method) if retries_left else None
             if retry is None or self._clock.monotonic() + retry.delay >= deadline:
-                return _answer_or_raise(outcome, failure)
-            failure = outcome if isinstance(outcome, TransportError) else failure
+                break
+            earlier = outcome if isinstance(outcome, TransportError) else earlier
             retries_left -= 1
-            await self._wait_again(request, retry, retries_left)
+            await self._wait_to_retry(request, retry, retries_left)
             if deadline < math.inf:
                 timeout = deadline - self._clock.monotonic()
+        if not isinstance(outcome, TransportError):
+            return outcome
+        if earlier and str(earlier) != str(outcome):
+            outcome.add_note(f"an earlier attempt failed too: {earlier}")
+        raise outcome
 
-    async def _try(
-        self, request: HTTPRequest, mode: Mode, timeout: float | None
-    ) -> HTTPResponse | Stream | TransportError:
-        send = self._transport.send if mode is Mode.DO else self._transport.open_stream
+    async def _send_once(
+        self, request: HTTPRequest, kind: RequestKind, timeout: float | None
+    ) -> HTTPResponse | ResponseStream | TransportError:
+        send = self._transport.send if kind is RequestKind.DO else self._transport.open_stream
         started = self._clock.monotonic()
         try:
-            answer = await send(request, timeout=timeout)
+            response = await send(request, timeout=timeout)
         except TransportError as error:
             self._failures += 1
             self._count(request.method, "<error>", started)
             return error
-        self._answers[answer.status] += 1
-        self._count(request.method, str(answer.status), started)
-        return answer
+        self._responses[response.status] += 1
+        self._count(request.method, str(response.status), started)
+        return response
 
     def _count(self, method: str, code: str, started: float) -> None:
-        self._tries[method, code] += 1
+        self._attempts[method, code] += 1
         self._seconds[method] += self._clock.monotonic() - started
 
-    async def _wait_again(self, request: HTTPRequest, retry: Retry, retries_left: int) -> None:
+    async def _wait_to_retry(self, request: HTTPRequest, retry: Retry, retries_left: int) -> None:
         self._retries += 1
-        words = "%s: %s; trying again in %g s, %d more times at most"
-        _log.info(words, request.describe(), retry.reason, retry.delay, retries_left)
+        _log.info(
+            "%s: %s; retrying in %g s",
+            request.describe(),
+            retry.reason,
+            retry.delay,
+            extra={"request": request.describe(), "delay": retry.delay, "retries_left": retries_left},
+        )
         await self._clock.sleep(retry.delay)
-        await self._wait_turn(request)
+        if self._limiter is not None:
+            await self._throttle(self._limiter, request)
 
-    async def _wait_turn(self, request: HTTPRequest) -> None:
-        if self._limiter is None or not (waited := await self._limiter.wait()):
+    async def _throttle(self, limiter: RateLimiter, request: HTTPRequest) -> None:
+        waited = await limiter.wait()
+        if not waited:
             return
         self._throttled += 1
         self._throttled_seconds += waited
         now = self._clock.monotonic()
         if waited > _LONG_WAIT and now >= self._next_log:
             self._next_log = now + _LOG_INTERVAL
-            _log.warning("%s waited %.1f s for this client's own rate limit (qps, burst)", request.describe(), waited)
+            _log.warning(
+                "%s was throttled for %.1f s by the client's rate limiter (qps, burst)",
+                request.describe(),
+                waited,
+                extra={"request": request.describe(), "seconds": waited},
+            )
 
-    # --- answers -----------------------------------------------------------------------------------------------------
-
-    def _checked(self, request: HTTPRequest, answer: HTTPResponse) -> tuple[ServerWarning, ...]:
-        warnings = self._warnings.report(answer.warnings) if answer.warnings else ()
-        if error := error_from_answer(answer, method=request.method, doing=request.describe()):
+    def _check(self, request: HTTPRequest, response: HTTPResponse) -> tuple[ServerWarning, ...]:
+        warnings = self._warnings.report(response.warnings) if response.warnings else ()
+        if error := error_from_response(response, method=request.method, doing=request.describe()):
             raise error
         return warnings
 
-    def _opened(self, request: HTTPRequest, answer: HTTPResponse | Stream, mode: Mode) -> Stream:
-        if isinstance(answer, HTTPResponse):
-            self._checked(request, answer)
-            raise ProtocolError("a stream was expected, and a whole answer came", doing=request.describe())
-        self._warnings.report(answer.warnings)
-        self._streams[mode].add(answer)
-        return answer
-
-
-def _answer_or_raise(
-    outcome: HTTPResponse | Stream | TransportError, earlier: TransportError | None
-) -> HTTPResponse | Stream:
-    if not isinstance(outcome, TransportError):
-        return outcome
-    if earlier and str(earlier) != str(outcome):
-        outcome.add_note(f"an earlier try failed as well: {earlier}")
-    raise outcome
+    def _register(
+        self, request: HTTPRequest, response: HTTPResponse | ResponseStream, kind: RequestKind
+    ) -> ResponseStream:
+        if isinstance(response, HTTPResponse):
+            self._check(request, response)
+            raise ProtocolError(
+                "the transport returned a successful response as a whole, not as a stream", doing=request.describe()
+            )
+        self._warnings.report(response.warnings)
+        self._streams[kind].add(response)
+        return response

@@ -1,9 +1,7 @@
-"""Lets whoever wants to know see what is written, by any client, in a task and all that it starts.
+"""Observes the writes of all clients in a task and in the tasks and threads that inherit its context.
 
-    with observing_writes(remember):
-        await pods.update(pod)           remember(request, answer)
-
-A thread that a task starts with its context is seen as well. `sender` tells.
+with observing_writes(record):
+    await pods.update(pod)           calls record(request, response)
 """
 
 from __future__ import annotations
@@ -12,19 +10,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from listwatch.api.requests import HTTPRequest
-from listwatch.api.responses import HTTPResponse
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse
 
-__all__ = ["WriteObserver", "observing_writes", "tell_written"]
+__all__ = ["WriteObserver", "notify_write_observer", "observing_writes"]
 
 WriteObserver = Callable[[HTTPRequest, HTTPResponse], None]
 
-_observer: ContextVar[WriteObserver | None] = ContextVar("who sees what is written", default=None)
+_observer: ContextVar[WriteObserver | None] = ContextVar("write_observer", default=None)
 
 
 @contextmanager
 def observing_writes(observer: WriteObserver) -> Iterator[None]:
-    """Show it every request in this block that is no GET and was answered with yes."""
+    """Call the observer after every successful request in this block that is not a GET."""
     token = _observer.set(observer)
     try:
         yield
@@ -32,7 +29,8 @@ def observing_writes(observer: WriteObserver) -> Iterator[None]:
         _observer.reset(token)
 
 
-def tell_written(request: HTTPRequest, answer: HTTPResponse) -> None:
+def notify_write_observer(request: HTTPRequest, response: HTTPResponse) -> None:
+    """Call the observer of the current context, if there is one."""
     observer = _observer.get()
-    if observer is not None and request.method != "GET":
-        observer(request, answer)
+    if observer is not None:
+        observer(request, response)

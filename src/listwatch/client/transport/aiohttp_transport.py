@@ -19,8 +19,7 @@ from weakref import WeakSet
 import aiohttp
 from yarl import URL
 
-from listwatch.api.requests import HTTPRequest
-from listwatch.api.responses import HTTPResponse, is_success
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse, is_success
 from listwatch.client.auth.credentials import Credential, credentials_for
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.config.tls import TLSContexts

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-from listwatch.api.responses import HTTPResponse
+from listwatch.api.http_messages import HTTPResponse
 from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
 from listwatch.clock import Clock
 from listwatch.cooperative import TimeSlice

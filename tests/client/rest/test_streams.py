@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent
 from listwatch.client.config.client_config import ClientConfig
-from listwatch.client.rest.byte_stream import ByteStream
 from listwatch.client.rest.rest_client import RESTClient
-from listwatch.client.rest.watch_stream import WatchStream, patience_for
+from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.errors import (
     APIError,
@@ -161,11 +160,13 @@ def watching(pieces: list[bytes]) -> WatchStream[ConfigMap]:
     return watching_stream(Pieces(pieces))
 
 
-def watching_stream(stream: Pieces, *, patience: float = 60, initial: bool = False) -> WatchStream[ConfigMap]:
+def watching_stream(
+    stream: Pieces, *, idle_timeout: float = 60, initial_events: bool = False
+) -> WatchStream[ConfigMap]:
     async def opened() -> Pieces:
         return stream
 
-    return WatchStream(ByteStream(opened), ConfigMap, patience=patience, initial=initial)
+    return WatchStream(ByteStream(opened), ConfigMap, idle_timeout=idle_timeout, initial_events=initial_events)
 
 
 @settings(deadline=None)
@@ -177,19 +178,19 @@ async def test_events_are_the_same_wherever_they_are_cut(names: list[str], data:
     assert await all_of(watching(pieces)) == [("ADDED", name) for name in names]
 
 
-@pytest.mark.parametrize("patience", [60, 330])
-async def test_the_initial_events_come_in_bulk_and_those_after_the_bookmark_do_not(patience: float):
+@pytest.mark.parametrize("idle_timeout", [60, 330])
+async def test_reads_are_coalesced_until_the_bookmark_after_the_initial_events(idle_timeout: float):
     stream = CoalescingPieces([event("ADDED", "x"), event("ADDED", "y"), BOOKMARK, event("ADDED", "z"), BOOKMARK])
-    batches = watching_stream(stream, patience=patience, initial=True).batches()
+    batches = watching_stream(stream, idle_timeout=idle_timeout, initial_events=True).batches()
     assert len(await anext(batches)) == len(await anext(batches)) == 1
-    assert (stream.expected, stream.coalesced) == ([patience], [True])
+    assert (stream.expected, stream.coalesced) == ([idle_timeout], [True])
     assert len([batch async for batch in batches]) == 3
-    assert (stream.expected, stream.coalesced) == ([patience, min(patience, 180)], [True, False])
+    assert (stream.expected, stream.coalesced) == ([idle_timeout, min(idle_timeout, 180)], [True, False])
 
 
-async def test_a_stream_that_cannot_gather_gives_initial_events_as_well():
+async def test_a_stream_that_cannot_coalesce_reads_gives_initial_events_too():
     stream = Pieces([event("ADDED", "x"), BOOKMARK, event("ADDED", "y")])
-    assert len(await all_of(watching_stream(stream, patience=330, initial=True))) == 3
+    assert len(await all_of(watching_stream(stream, idle_timeout=330, initial_events=True))) == 3
     assert stream.expected == [330, 180]
 
 
@@ -296,7 +297,7 @@ async def test_a_line_that_cannot_be_read_ends_the_watch_with_an_error(wrong: by
         assert [cause.reason for cause in failed.error.causes] == ["ClientWatchDecoding"]
         stream = watch(rest)
         await anext(stream)
-        with pytest.raises(InternalServerError, match="an event of the watch cannot be read"):
+        with pytest.raises(InternalServerError, match="an event of the watch cannot be decoded"):
             await anext(stream)
         await server.wait_all_closed()
 
@@ -528,7 +529,7 @@ async def test_a_server_that_keeps_being_lost_makes_an_empty_watch(reply: Reply,
         assert rest.statistics().open_watches == 0
     assert len(server.requests) == 11
     assert clock.slept == [1.0] * 10
-    assert "a watch is over before it began" in caplog.text
+    assert "Watch request failed" in caplog.text
 
 
 async def test_a_server_that_is_slow_to_begin_is_asked_again():
@@ -629,7 +630,7 @@ async def test_how_long_silence_is_borne_can_be_said():
         await clock.advance(5)
         with pytest.raises(StreamIdleError, match="no data for 5 s"):
             await waiting
-    assert patience_for(5) == 35
+    assert idle_timeout_for(5) == 35
 
 
 async def test_it_shows_its_state():

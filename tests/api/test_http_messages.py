@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from listwatch.api.responses import HTTPResponse, error_from_answer, is_json, is_success, retry_after
+from listwatch.api.http_messages import HTTPResponse, error_from_response, is_json, is_success, retry_after
 from listwatch.errors import (
     AlreadyExistsError,
     APIError,
@@ -33,7 +33,7 @@ def error_of(
     said = {name.replace("_", "-"): value for name, value in headers.items()}
     if content_type is not None:
         said["Content-Type"] = content_type
-    return error_from_answer(HTTPResponse(status, said, body), method=method, doing="GET /x")
+    return error_from_response(HTTPResponse(status, said, body), method=method, doing="GET /x")
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 206, 101])
@@ -146,16 +146,16 @@ def test_what_a_server_says_in_other_words_is_kept_as_far_as_it_can_be_read():
 def test_a_server_that_points_to_what_is_no_url_is_not_quoted():
     error = error_of(302, Location="http://joe:secret@[bad")
     assert error is not None
-    assert "the server points to what is no URL, and this client does not go there" in str(error)
+    assert "the server redirects to an invalid URL, which is not followed" in str(error)
     assert "secret" not in str(error)
 
 
 def test_where_a_server_points_to_is_said_without_secrets():
     error = error_of(302, Location="https://user:word@sso.example.com/login?state=s3cret#x")
     assert type(error) is APIError
-    assert "points to https://sso.example.com/login, and this client does not go there" in str(error)
+    assert "redirects to https://sso.example.com/login, which is not followed" in str(error)
     assert not {"word", "s3cret"} & set(str(error).replace("/", " ").split())
-    assert "points to /login," in str(error_of(307, Location="/login?state=s3cret", method="POST"))
+    assert "redirects to /login," in str(error_of(307, Location="/login?state=s3cret", method="POST"))
 
 
 @pytest.mark.parametrize(

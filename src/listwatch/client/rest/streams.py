@@ -1,0 +1,371 @@
+"""Response bodies that are read as they arrive: bytes, lines of a log, and the events of a watch.
+
+    ResponseStream ─▶ ByteStream ─▶ LogStream       lines of text
+                                 ─▶ WatchStream     EventReader ─▶ one batch of events per network read
+
+A watch ends when the server ends it. Informers and RetryWatcher resume watches.
+
+A dead peer is noticed in one place, for watches that are read directly and for those of informers: a read that waits
+for longer than the idle timeout raises StreamIdleError. The idle timeout is the time after which the server ends the
+watch, and shorter once the server has sent a bookmark, since it sends those about every minute. An idle watch of a
+healthy server never times out, because the server ends it in time or sends bookmarks. The transport's stream measures
+the time.
+
+All connections have TCP keepalive too (`transport/sockets.py`), which closes a connection to a host that is gone after
+45 seconds. It cannot replace the idle timeout: a proxy, or a server that hangs, still acknowledges the probes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import Generic, Self, TypeVar
+
+from listwatch.api.statuses import status_from_error
+from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, EventReader, WatchEvent, read_event
+from listwatch.client.rest.sender import ResponseStream
+from listwatch.errors import (
+    ConnectionLostError,
+    DecodeError,
+    InternalServerError,
+    RequestError,
+    StatusCause,
+    StatusDetails,
+    UsageError,
+)
+from listwatch.objects.object import Object
+from listwatch.objects.unstructured import Unstructured
+from listwatch.objects.wire import LineSplitter
+
+__all__ = ["ByteStream", "LogStream", "WatchStream", "idle_timeout_for"]
+
+T = TypeVar("T", bound=Object)
+
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+# Servers that send bookmarks do so about every minute, without a guarantee.
+_IDLE_TIMEOUT_WITH_BOOKMARKS = 180.0
+_GRACE = 30.0
+# The most that servers choose for a watch without timeoutSeconds.
+_MAX_WATCH_TIMEOUT = 3600.0
+
+
+def idle_timeout_for(timeout_seconds: float | None) -> float:
+    """Return the idle timeout of a watch: the time after which the server ends it, plus a grace period."""
+    if not isinstance(timeout_seconds, int | float | None):
+        raise RequestError(f"timeout_seconds must be a number of seconds, not {timeout_seconds!r}")
+    return (timeout_seconds or _MAX_WATCH_TIMEOUT) + _GRACE  # for servers 0 is the same as no timeout
+
+
+class ByteStream:
+    """The body of a response.
+
+    The request is sent when the stream is entered or first read. The connection is closed at the end of the body, on
+    leaving `async with`, or when a loop over the stream is left.
+    """
+
+    def __init__(self, opener: Callable[[], Awaitable[ResponseStream | None]]) -> None:
+        self._opener = opener
+        self._stream: ResponseStream | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None  # None before the request is sent
+        self._opening: asyncio.Timeout | None = None  # while the request is being sent
+        self._is_closed = False
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the response; empty before the stream is open."""
+        return self._stream.headers if self._stream else _NO_HEADERS
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    async def open(self) -> None:
+        """Send the request if that was not done yet. Raises the error of an unsuccessful response."""
+        if self._opening and not self._is_closed:
+            raise UsageError("another task is already reading this stream")
+        if self._loop is None and not self._is_closed:
+            self._loop = asyncio.get_running_loop()
+            await self._send_request()
+
+    async def read(self) -> bytes:
+        """Return the data that has arrived, waiting for some if there is none; b"" at the end."""
+        if self._stream is None:
+            await self.open()
+        if self._stream is None or self._is_closed:
+            return b""
+        try:
+            piece = await self._stream.read()
+        except UsageError:
+            raise  # another task is reading, and may continue
+        except Exception:  # CancelledError is none: a cancelled read loses no data, so the stream stays open
+            self.close()
+            raise
+        if not piece:
+            self.close()
+        return b"" if self.is_closed else piece  # another task may have closed it during the read
+
+    async def read_all(self) -> bytes:
+        """Read everything up to the end."""
+        return b"".join([piece async for piece in self])
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Read line by line, without blank lines."""
+        splitter = LineSplitter()
+        async for piece in self:
+            for line in splitter.feed(piece):
+                yield line
+        if last := splitter.finish():
+            yield last
+
+    def close(self) -> None:
+        """Close the connection. A pending read returns b""."""
+        if self._opening and self._loop and not self._is_closed:
+            self._opening.reschedule(self._loop.time())
+        self._is_closed = True
+        if self._stream:
+            self._stream.close()
+
+    async def aclose(self) -> None:
+        """Close the connection. A pending read returns b""."""
+        self.close()
+
+    def _set_idle_timeout(self, seconds: float, *, coalesce_reads: bool = False) -> None:
+        """From now on, raise StreamIdleError when a read waits for longer than this."""
+        if self._stream and not self._is_closed:
+            self._stream.set_idle_timeout(seconds)
+            if coalesce := getattr(self._stream, "coalesce_reads", None):  # optional for transports
+                coalesce(enabled=coalesce_reads)
+
+    async def _send_request(self) -> None:
+        try:
+            # `close` lets this timeout expire.
+            async with asyncio.timeout(None) as self._opening:
+                self._stream = await self._opener()
+        except asyncio.CancelledError:
+            self._loop = None  # a later read sends the request again
+            raise
+        except Exception as error:
+            if self._is_closed and isinstance(error, TimeoutError):
+                return
+            self._is_closed = True
+            raise
+        finally:
+            self._opening = None
+        if self._stream is None or self._is_closed:
+            self.close()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if piece := await self.read():
+            return piece
+        raise StopAsyncIteration
+
+    def __del__(self) -> None:
+        # Closes the connection when a loop is left without `async with`. The garbage collector may run in any thread.
+        if self._stream and not self._is_closed and self._loop and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._stream.close)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._is_closed else "open" if self._stream else "not open yet"
+        return f"<{type(self).__name__}, {state}>"
+
+
+class LogStream:
+    """The log of a container, line by line, without line feeds.
+
+    The request is sent when the stream is entered or first read.
+    """
+
+    def __init__(self, body: ByteStream) -> None:
+        self._body = body
+        self._lines: deque[str] = deque()
+        self._partial: list[bytes] = []
+
+    def close(self) -> None:
+        """Close the connection. A pending read ends the iteration."""
+        self._lines.clear()
+        self._partial.clear()
+        self._body.close()
+
+    async def aclose(self) -> None:
+        """Close the connection. A pending read ends the iteration."""
+        self.close()
+
+    async def batches(self) -> AsyncIterator[list[str]]:
+        """Iterate over the lines of each network read."""
+        while await self._fill():
+            lines = list(self._lines)
+            self._lines.clear()
+            yield lines
+
+    async def _fill(self) -> bool:
+        """Wait until there are lines. Return False at the end."""
+        while not self._lines:
+            piece = await self._body.read()
+            if not piece and not self._partial:
+                return False
+            self._feed(piece or b"\n")
+        return True
+
+    def _feed(self, piece: bytes) -> None:
+        *complete, rest = piece.split(b"\n")
+        if complete:
+            complete[0] = b"".join([*self._partial, complete[0]])
+            self._partial.clear()
+        if rest:
+            self._partial.append(rest)
+        self._lines.extend(line.decode(errors="replace") for line in complete)
+
+    async def __aenter__(self) -> Self:
+        await self._body.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> str:
+        if not await self._fill():
+            raise StopAsyncIteration
+        return self._lines.popleft()
+
+    def __repr__(self) -> str:
+        return f"<LogStream, {'closed' if self._body.is_closed else 'open'}>"
+
+
+class WatchStream(Generic[T]):
+    """The events of a watch.
+
+    The request is sent when the stream is entered or first read. Iterating raises the error of an ERROR event;
+    `batches` returns such events.
+    """
+
+    def __init__(
+        self,
+        body: ByteStream,
+        kind: type[T],
+        *,
+        idle_timeout: float,
+        initial_events: bool = False,
+        doing: str = "watch",
+    ) -> None:
+        self._body = body
+        self._kind = kind
+        self._idle_timeout = idle_timeout
+        self._initial_events = initial_events
+        self._awaits_bookmark = initial_events or idle_timeout > _IDLE_TIMEOUT_WITH_BOOKMARKS
+        self._doing = doing
+        self._reader = EventReader(kind)
+        self._pending: deque[WatchEvent[T] | ErrorEvent] = deque()
+        self._is_started = False
+
+    @property
+    def is_closed(self) -> bool:
+        return self._body.is_closed
+
+    async def open(self) -> None:
+        """Send the request if that was not done yet. Raises the error of an unsuccessful response."""
+        await self._body.open()
+        if not self._is_started:
+            self._is_started = True
+            self._body._set_idle_timeout(self._idle_timeout, coalesce_reads=self._initial_events)
+
+    async def batches(self) -> AsyncIterator[list[WatchEvent[T] | ErrorEvent]]:
+        """Iterate over the events of each network read."""
+        while batch := self._take_pending() if self._pending else await self._read_batch():
+            yield batch
+
+    def close(self) -> None:
+        """Close the connection. A pending read ends the iteration."""
+        self._pending.clear()
+        self._reader.finish()  # drops a partial event
+        self._body.close()
+
+    async def aclose(self) -> None:
+        """Close the connection. A pending read ends the iteration."""
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> WatchEvent[T]:
+        if not self._pending:
+            self._pending.extend(await self._read_batch())
+        if not self._pending:
+            raise StopAsyncIteration
+        event = self._pending.popleft()
+        if isinstance(event, ErrorEvent):
+            self.close()
+            raise event.error
+        return event
+
+    def _take_pending(self) -> list[WatchEvent[T] | ErrorEvent]:
+        pending = list(self._pending)
+        self._pending.clear()
+        return pending
+
+    async def _read_batch(self) -> list[WatchEvent[T] | ErrorEvent]:
+        """Read until at least one event is complete; an empty list at the end."""
+        if not self._is_started:
+            await self.open()
+        while piece := await self._body.read():
+            if events := self._decode(piece):
+                return events
+        return self._last_event()
+
+    def _decode(self, piece: bytes) -> list[WatchEvent[T] | ErrorEvent]:
+        events: list[WatchEvent[T] | ErrorEvent] = []
+        try:
+            events.extend(self._reader.feed(piece))  # keeps the events before an error
+        except DecodeError as error:
+            # Skipping it would silently lose an event.
+            events.append(_decode_error_event(error))
+            self.close()
+        if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
+            self._awaits_bookmark = False
+            self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
+        return events
+
+    def _last_event(self) -> list[WatchEvent[T] | ErrorEvent]:
+        """The event that no line feed follows, if it is complete."""
+        rest = self._reader.finish()
+        if not rest:
+            return []
+        try:
+            return [read_event(rest, self._kind)]
+        except DecodeError:
+            raise ConnectionLostError(
+                "the connection was closed in the middle of an event", doing=self._doing
+            ) from None
+
+    def __repr__(self) -> str:
+        return f"<WatchStream of {self._kind.__name__}, {'closed' if self.is_closed else 'open'}>"
+
+
+def _decode_error_event(error: DecodeError) -> ErrorEvent:
+    cause = StatusCause(reason="ClientWatchDecoding", message=str(error))
+    failure = InternalServerError(
+        f"an event of the watch cannot be decoded: {error}", details=StatusDetails(causes=(cause,))
+    )
+    return ErrorEvent(Unstructured.from_dict(status_from_error(failure)))
