@@ -20,6 +20,7 @@ PACKAGES: list[ModuleType] = [listwatch, client, informer, workqueue, leaderelec
 WITHOUT = {
     "AiohttpTransport": "a transport is used by clients, blocking ones included",
     "DiscoveryCache": "a part of RESTMapper, blocking ones included",
+    "BaseClient": "the base class of the clients",
     "EventSink": "a protocol; blocking recorders take a blocking client",
     "LeaderLock": "a protocol; a lock of your own is asynchronous in both APIs",
     "LeaseLock": "blocking electors take a client and the name of the lease",
@@ -27,6 +28,7 @@ WITHOUT = {
     "Pager": "ResourceClient.pages does it",
     "RateLimiter": "used by clients, blocking ones included",
     "Reflector": "a part of informers",
+    "ResponseStream": "a protocol that transports implement",
     "TokenBucket": "used by clients, blocking ones included",
     "Transport": "a protocol that clients use",
     "WatchSource": "a protocol; the functions of a blocking ListWatch return plain iterators",
