@@ -1,4 +1,4 @@
-"""Keep pods in a cache and hear of every change, in a program without an event loop."""
+"""Cache pods and print every change, in a program without an event loop."""
 
 import threading
 
@@ -26,9 +26,10 @@ def main() -> None:
         blocking.SharedInformerFactory(client, resync=60.0) as factory,
     ):
         pods = factory.core_v1.pods
+        # Handlers are called in a thread of their own, and may block.
         pods.informer.add_handler(on_add=on_add, on_update=on_update, on_delete=on_delete)
         factory.wait_for_sync(timeout=30)
-        print(f"in step, with {len(pods.lister.list())} pods", flush=True)
+        print(f"synced, with {len(pods.lister.list())} pods", flush=True)
         threading.Event().wait()
 
 

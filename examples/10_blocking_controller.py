@@ -1,4 +1,4 @@
-"""Keep a Deployment for every ConfigMap that asks for one, in a program without an event loop."""
+"""Keep a Deployment for every ConfigMap with the label `deploy=yes`, in a program without an event loop."""
 
 import listwatch as lw
 from listwatch import blocking
@@ -6,14 +6,14 @@ from listwatch.controller import resource_version_changed, set_controller
 from listwatch.models.apps_v1 import Deployment, DeploymentSpec
 from listwatch.models.core_v1 import ConfigMap, Container, PodSpec, PodTemplateSpec
 from listwatch.models.meta_v1 import LabelSelector
-from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects import ObjectMeta
 
 
-def wanted_for(settings: ConfigMap) -> Deployment:
+def deployment_for(settings: ConfigMap) -> Deployment:
     labels = {"app": settings.name}
     image, replicas = settings.data.get("image", ""), settings.data.get("replicas", "1")
     if not image or not replicas.isdecimal():
-        raise lw.errors.PermanentError(f"{settings.name} needs an image, and replicas that are a number")
+        raise lw.errors.PermanentError(f"ConfigMap {settings.name} needs an image and a number of replicas")
     deployment = Deployment(
         metadata=ObjectMeta(name=settings.name, namespace=settings.namespace),
         spec=DeploymentSpec(
@@ -25,42 +25,42 @@ def wanted_for(settings: ConfigMap) -> Deployment:
             ),
         ),
     )
-    # With it goes the Deployment, and changes of the Deployment lead back to it.
+    # The server deletes the Deployment with its owner, and changes of the Deployment reconcile the owner.
     set_controller(deployment, settings)
     return deployment
 
 
+def reconcile(key: lw.ObjectKey, context: blocking.ReconcileContext[ConfigMap]) -> None:
+    """Runs in a thread, and may block."""
+    settings = context.get()
+    if settings is None:
+        print(f"{key} is gone", flush=True)
+        return
+    desired, current = deployment_for(settings), context.indexer(Deployment).get(key)
+    deployments = context.client.apps_v1.deployments(key.namespace)
+    if current is None:
+        deployments.create(desired)
+        print(f"{key} created", flush=True)
+    elif differs(current, desired):
+        changed = current.copy()
+        changed.spec.replicas = desired.spec.replicas
+        changed.spec.template.spec.containers[0].image = desired.spec.template.spec.containers[0].image
+        deployments.update(changed)
+        print(f"{key} updated", flush=True)
+
+
+def differs(current: Deployment, desired: Deployment) -> bool:
+    images = [each.spec.template.spec.containers[0].image for each in (current, desired)]
+    return current.spec.replicas != desired.spec.replicas or images[0] != images[1]
+
+
 def main() -> None:
+    settings = lw.Watch(ConfigMap, label_selector="deploy=yes", when=resource_version_changed)
     with blocking.ClientSet(lw.load_config()) as client:
-
-        def reconcile(key: lw.ObjectKey) -> None:
-            settings = controller.get(key)
-            if settings is None:
-                print(f"{key} is gone", flush=True)
-                return
-            wanted, present = wanted_for(settings), controller.indexer(Deployment).get(key)
-            deployments = client.apps_v1.deployments(key.namespace)
-            if present is None:
-                deployments.create(wanted)
-                print(f"{key} created", flush=True)
-            elif differs(present, wanted):
-                changed = present.copy()
-                changed.spec.replicas = wanted.spec.replicas
-                changed.spec.template.spec.containers[0].image = wanted.spec.template.spec.containers[0].image
-                deployments.update(changed)
-                print(f"{key} updated", flush=True)
-
-        asking = lw.Watch(ConfigMap, label_selector="deploy=yes", when=resource_version_changed)
         manager = blocking.Manager(client)
-        controller = manager.add(blocking.Controller(reconcile, for_=asking, owns=[Deployment], name="deployments"))
+        manager.add(blocking.Controller(reconcile, for_=settings, owns=[Deployment], name="deployments"))
         manager.run()  # until Ctrl-C or SIGTERM
     print("bye")
-
-
-def differs(present: Deployment, wanted: Deployment) -> bool:
-    now, then = present.spec, wanted.spec
-    images = [spec.template.spec.containers[0].image for spec in (now, then)]
-    return now.replicas != then.replicas or images[0] != images[1]
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ from typing import assert_type
 import listwatch as lw
 from listwatch import blocking
 from listwatch.client import ServerVersion, WatchEvent, ready
-from listwatch.informer.handlers import Change
+from listwatch.informer.handlers import Change, HandlerFunctions
 from listwatch.meta import Resource
+from listwatch.models.apps_v1 import Deployment
 from listwatch.models.autoscaling_v1 import Scale
 from listwatch.models.core_v1 import ConfigMap, Node, Pod
 from listwatch.objects.object_list import ObjectList
@@ -62,6 +63,37 @@ def informed(client: blocking.ClientSet) -> None:
     assert_type(blocking.SharedIndexInformer(source, Pod), blocking.SharedIndexInformer[Pod])
 
 
+def plain_informer(client: blocking.ClientSet) -> None:
+    functions = HandlerFunctions[Pod](on_add=lambda pod: print(pod.name))
+    informer = blocking.Informer(client.core_v1.pods(), Pod, functions)
+    assert_type(informer, blocking.Informer[Pod])
+    assert_type(informer.indexer.get("default/web-0"), Pod | None)
+
+
+def controlled(client: blocking.ClientSet) -> None:
+    def reconcile(key: lw.ObjectKey, context: blocking.ReconcileContext[Deployment]) -> float | None:
+        assert_type(context.get(), Deployment | None)
+        assert_type(context.client, blocking.ClientSet)
+        assert_type(context.lister(Pod).list(), list[Pod])
+        return None
+
+    controller = blocking.Controller(reconcile, for_=Deployment, owns=[Pod], client=client)
+    assert_type(controller, blocking.Controller[Deployment])
+    assert_type(controller.get("default/web"), Deployment | None)
+    assert_type(controller.indexer(Pod), lw.Indexer[Pod])
+    assert_type(blocking.Manager(client).add(controller), blocking.Controller[Deployment])
+    informer = blocking.SharedIndexInformer(client.apps_v1.deployments(), Deployment)
+    assert_type(blocking.Controller(print, for_=informer), blocking.Controller[Deployment])
+
+
+def queued(elector: blocking.LeaderElector) -> None:
+    queue = blocking.WorkQueue[str](name="keys")
+    with queue.take() as key:
+        assert_type(key, str)
+    with elector.lead():
+        assert_type(elector.wait_lost(timeout=1.0), bool)
+
+
 def others(config: lw.ClientConfig) -> None:
     rest = blocking.RESTClient(config)
     assert_type(rest.get().namespace("default").resource("pods").name("web-0").do().into(Pod), Pod)
@@ -81,4 +113,7 @@ def main() -> None:
         typed(client)
         tools(client)
         informed(client)
+        plain_informer(client)
+        controlled(client)
+        queued(blocking.LeaderElector(client, name="one"))
         others(client.rest.config)

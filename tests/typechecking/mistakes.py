@@ -34,3 +34,10 @@ def synchronous(client: blocking.ClientSet) -> None:
     client.core_v1.pods("default").get(7)
     client.core_v1.pods("default").list(label_selectr="a=b")
     print(client.core_v1.pods("default").get("a").spec.node)
+    client.source(Pod)  # for informers only
+    print(blocking.SharedInformerFactory(client).core_v1.podz)
+    blocking.SharedIndexInformer(client.core_v1.pods(), ConfigMap)
+    blocking.Controller(print, for_=3)
+    blocking.WorkQueue[str]().add(3)
+    blocking.Manager(client).add(client)
+    blocking.SharedInformerFactory(lw.ClientSet(client.rest.config))  # asynchronous
