@@ -1,4 +1,4 @@
-"""The embedded API server: storage, validation, patches, watches, in the process that uses it.
+"""The embedded API server: the Kubernetes API served from this process, for tests and development.
 
 async with APIServer() as server: ...
 """
@@ -10,6 +10,7 @@ from listwatch._exports import lazy_exports
 _HOMES = {
     "APIRequest": "listwatch.server.requests",
     "APIServer": "listwatch.server.api_server",
+    "Action": "listwatch.server.faults.faults",
     "Admission": "listwatch.server.requests",
     "AllowAll": "listwatch.server.access.access",
     "Authorizer": "listwatch.server.access.access",
@@ -18,17 +19,23 @@ _HOMES = {
     "Decision": "listwatch.server.access.access",
     "Delay": "listwatch.server.faults.faults",
     "DropBookmarks": "listwatch.server.faults.faults",
+    "DropResponse": "listwatch.server.faults.faults",
     "Expire": "listwatch.server.faults.faults",
     "Fail": "listwatch.server.faults.faults",
     "Fault": "listwatch.server.faults.faults",
+    "Faults": "listwatch.server.faults.faults",
     "HoldEvents": "listwatch.server.faults.faults",
     "KeyPair": "listwatch.server.access.certificates",
     "LoggedRequest": "listwatch.server.faults.request_log",
-    "DropResponse": "listwatch.server.faults.faults",
+    "Query": "listwatch.server.requests",
     "Refuse": "listwatch.server.faults.faults",
+    "RequestInfo": "listwatch.server.protocol.routes",
     "RequestLog": "listwatch.server.faults.request_log",
     "RequestPattern": "listwatch.server.faults.request_log",
+    "Statistics": "listwatch.server.api_server",
+    "Storage": "listwatch.server.storage.storage",
     "User": "listwatch.server.requests",
+    "WatchSettings": "listwatch.server.watch.watching",
 }
 
 __all__ = [*_HOMES]
@@ -41,6 +48,8 @@ if TYPE_CHECKING:
     from listwatch.server.access.certificates import CertificateAuthority as CertificateAuthority
     from listwatch.server.access.certificates import KeyPair as KeyPair
     from listwatch.server.api_server import APIServer as APIServer
+    from listwatch.server.api_server import Statistics as Statistics
+    from listwatch.server.faults.faults import Action as Action
     from listwatch.server.faults.faults import CutStream as CutStream
     from listwatch.server.faults.faults import Delay as Delay
     from listwatch.server.faults.faults import DropBookmarks as DropBookmarks
@@ -48,13 +57,18 @@ if TYPE_CHECKING:
     from listwatch.server.faults.faults import Expire as Expire
     from listwatch.server.faults.faults import Fail as Fail
     from listwatch.server.faults.faults import Fault as Fault
+    from listwatch.server.faults.faults import Faults as Faults
     from listwatch.server.faults.faults import HoldEvents as HoldEvents
     from listwatch.server.faults.faults import Refuse as Refuse
     from listwatch.server.faults.request_log import LoggedRequest as LoggedRequest
     from listwatch.server.faults.request_log import RequestLog as RequestLog
     from listwatch.server.faults.request_log import RequestPattern as RequestPattern
+    from listwatch.server.protocol.routes import RequestInfo as RequestInfo
     from listwatch.server.requests import Admission as Admission
     from listwatch.server.requests import APIRequest as APIRequest
+    from listwatch.server.requests import Query as Query
     from listwatch.server.requests import User as User
+    from listwatch.server.storage.storage import Storage as Storage
+    from listwatch.server.watch.watching import WatchSettings as WatchSettings
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

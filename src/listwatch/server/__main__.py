@@ -1,4 +1,4 @@
-"""Runs an API server until it is told to stop: `python -m listwatch.server --port 8001 --write-kubeconfig FILE`."""
+"""Runs an API server until SIGINT or SIGTERM: `python -m listwatch.server --port 8001 --write-kubeconfig FILE`."""
 
 from __future__ import annotations
 
@@ -26,25 +26,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m listwatch.server", description="Run an embedded API server.")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=_port, default=0, help="the port to listen on (default: one that is free)")
+    parser.add_argument("--port", type=_port, default=0, help="the port to listen on (default: a free one)")
     parser.add_argument("--write-kubeconfig", metavar="FILE", help="write a kubeconfig for kubectl and other clients")
-    parser.add_argument("--data-dir", metavar="DIR", help="keep everything there (default: in memory only)")
-    parser.add_argument("--tls", action="store_true", help="speak TLS, with a certificate authority of its own")
-    parser.add_argument("--token", default="", help="the bearer token to ask for (default: a new one)")
-    parser.add_argument("--anonymous", action="store_true", help="also serve those who show no token")
+    parser.add_argument(
+        "--data-dir", metavar="DIR", help="persist all objects in this directory (default: memory only)"
+    )
+    parser.add_argument("--tls", action="store_true", help="use TLS, with a new certificate authority")
+    parser.add_argument("--token", default="", help="the bearer token of the administrator (default: a new one)")
+    parser.add_argument("--anonymous", action="store_true", help="allow requests without credentials")
     return parser
 
 
 def _port(text: str) -> int:
     if not (text.isdecimal() and int(text) < 2**16):
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: it must be a number from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; pass a number from 0 to 65535")
     return int(text)
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    told_to_stop = asyncio.Event()
+    stop_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
     server = APIServer(
         host=options.host,
         port=options.port,
@@ -57,7 +59,7 @@ async def _serve(options: argparse.Namespace) -> None:
         if options.write_kubeconfig:
             server.kubeconfig(options.write_kubeconfig)
         print(f"listening on {server.url}", flush=True)
-        await told_to_stop.wait()
+        await stop_requested.wait()
 
 
 if __name__ == "__main__":

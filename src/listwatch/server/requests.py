@@ -1,4 +1,4 @@
-"""What the server is asked and answers, as values: `routes` makes the requests, `representations` writes answers."""
+"""Requests and responses as values: `routes` makes the requests, `representations` encodes the responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INT64 = range(-(2**63), 2**63)
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who is asking, as an authenticator found out."""
+    """The authenticated user of a request."""
 
     name: str
     uid: str = ""
@@ -31,7 +31,7 @@ ANONYMOUS = User("system:anonymous", groups=("system:unauthenticated",))
 
 
 class Query:
-    """The parameters of a URL. Each may come several times, and the first one counts."""
+    """The query parameters of a URL. Of a parameter that is repeated, the first value counts."""
 
     __slots__ = ("_values",)
 
@@ -40,7 +40,7 @@ class Query:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From what follows the `?`; pairs that are no form data are passed over, as Go does."""
+        """Parse the part after the `?`; malformed pairs are ignored, as in Go."""
         values: dict[str, list[str]] = {}
         for pair in text.split("&"):
             if pair and ";" not in pair and not _BROKEN_ESCAPE.search(pair):
@@ -52,7 +52,7 @@ class Query:
         return self._values.get(name, ())
 
     def text(self, name: str) -> str:
-        """The empty text if there is no such parameter."""
+        """Return the value; empty if there is no such parameter."""
         values = self._values.get(name)
         return values[0] if values else ""
 
@@ -60,12 +60,12 @@ class Query:
         return self.optional_flag(name) or False
 
     def optional_flag(self, name: str) -> bool | None:
-        """None if there is no such parameter; a bare `?watch` and any other word than "false" and "0" mean yes."""
+        """Return None if there is no such parameter; a bare `?watch` and any value but "false" and "0" are true."""
         values = self._values.get(name)
         return values[0].lower() not in ("false", "0") if values else None
 
     def number(self, name: str) -> int | None:
-        """None if there is no such parameter; raises BadRequestError if it is no 64-bit integer."""
+        """Return None if there is no such parameter; raises BadRequestError if it is not a 64-bit integer."""
         values = self._values.get(name)
         return _int64(values[0]) if values else None
 
@@ -86,7 +86,7 @@ class Query:
 
 
 def _int64(text: str) -> int:
-    # The length keeps clear of Python's own limit on the digits of an int.
+    # The length stays below Python's limit on the digits of an int.
     if not _INTEGER.fullmatch(text):
         raise BadRequestError(f'strconv.ParseInt: parsing "{text}": invalid syntax')
     if len(text) > 100 or int(text) not in _INT64:
@@ -98,9 +98,9 @@ def _int64(text: str) -> int:
 class APIRequest:
     """A request for a resource that is served, with a verb that it supports.
 
-    `verb` is as RBAC names it: get list watch create update patch delete deletecollection, or connect where a
-    subresource is a door to something else. The namespace is empty for cluster resources and for all namespaces, and
-    so is the name for collections. `subpath` is what follows a subresource that takes paths, as proxies do.
+    `verb` is RBAC's: get list watch create update patch delete deletecollection, or connect for subresources such as
+    exec and proxy. The namespace is empty for cluster-scoped resources and for all namespaces, the name is empty for
+    collections. `subpath` is the path after a proxy subresource.
     """
 
     verb: str
@@ -118,7 +118,7 @@ class APIRequest:
     path: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     warnings: list[str] = field(default_factory=list)
-    """What whoever asks is told beside the answer, even if that is a refusal."""
+    """Sent as Warning headers with the response, also with an error."""
 
     @property
     def key(self) -> ObjectKey:
@@ -133,7 +133,7 @@ class Admission(Protocol):
 
 @dataclass(slots=True)
 class NonResourceRequest:
-    """A request for something else than a resource: discovery, the version, health; `parts` are the path's segments."""
+    """A request for discovery, the version or health; `parts` are the segments of the path."""
 
     path: str
     parts: tuple[str, ...] = ()
@@ -145,15 +145,15 @@ class NonResourceRequest:
 
     @property
     def verb(self) -> str:
-        """As RBAC names it for paths."""
+        """RBAC's verb for non-resource paths."""
         return self.method.lower()
 
 
 @dataclass(slots=True)
 class ListResponse:
-    """A list before it is written: the objects as JSON, each as it is stored, and what the list's own metadata says.
+    """A list before it is encoded: the objects as stored JSON, and the metadata of the list.
 
-    The items of a built-in kind do not repeat what they are; those of a custom resource do.
+    The items of built-in kinds have no apiVersion and kind; those of custom resources do.
     """
 
     resource: Resource
@@ -166,9 +166,9 @@ class ListResponse:
 
 @dataclass(slots=True)
 class Response:
-    """What a verb says: a tree, the JSON bytes of one object, which are sent as they are, or a list.
+    """A response: an object as a tree or as JSON bytes, or a list.
 
-    With a Content-Type among the headers the body is bytes, and not for `representations` to touch.
+    With a Content-Type header, the body is bytes that are sent unchanged.
     """
 
     body: JSONObject | bytes | ListResponse = field(repr=False)

@@ -267,7 +267,7 @@ def test_others_cannot_read_the_file(kept):
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
     foreign = b"my notes, not a database\n" * 100
     (tmp_path / FILE_NAME).write_bytes(foreign)
-    assert "no storage of listwatch" in refusal(tmp_path)
+    assert "not a storage of listwatch" in refusal(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == foreign
 
 

@@ -110,11 +110,11 @@ def test_nothing_is_kept_for_nobody(storage: Storage, feeds: Feeds):
     assert gone.take(LARGE) == []
 
 
-def test_readers_are_told_that_there_is_more(storage: Storage, feeds: Feeds):
+def test_readers_and_subscribers_are_notified_of_new_events(storage: Storage, feeds: Feeds):
     heard: list[str] = []
     view = feeds.view(PODS, ALL, Representation())
     feeds.reader(ID, view, lambda: heard.append("more"), after=feeds.revision)
-    stop = feeds.listen(lambda: heard.append("revision"))
+    stop = feeds.subscribe(lambda: heard.append("revision"))
     write(storage, "a")
     stop()
     write(storage, "a")

@@ -1,11 +1,11 @@
-"""Who is asking, and whether they may. `http` asks here before anything is told or done.
+"""Authentication, impersonation and authorization of requests.
 
     bearer token, or client certificate (CN is the name, O the groups) ─▶ user ─▶ impersonated user ─▶ authorizer
 
-Somebody without either is anonymous, which is refused unless it is switched on; a token that is not known always is.
+A request without credentials is anonymous and rejected, unless `anonymous` is set; an unknown token is always rejected.
 
-Most clients send no credentials from a kubeconfig over plain HTTP, but all of them keep to the path of a server's URL.
-So a token may also stand there: `http://127.0.0.1:8001/token/TOKEN` is a server's URL, which is as secret as the token.
+Most clients send no credentials of a kubeconfig over plain HTTP, but all of them keep the path of the server's URL. So
+that path may contain the token: `http://127.0.0.1:8001/token/TOKEN` is a server URL, and as secret as the token.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["AUTHENTICATED", "MASTERS", "Access", "AllowAll", "Authorizer", "Deci
 
 AUTHENTICATED = "system:authenticated"
 MASTERS = "system:masters"
-"""Whoever is in this group may do everything, whatever the authorizer says."""
+"""Users in this group may do everything; the authorizer is not called."""
 
 _UNAUTHENTICATED = "system:unauthenticated"
 _SERVICE_ACCOUNT = "system:serviceaccount:"
@@ -34,39 +34,39 @@ _USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonat
 _TOKEN_PATH = "/token/"
 
 Headers = Iterable[tuple[str, str]]
-"""Names and values as they came; a name may come several times."""
+"""Names and values in the order received; names may repeat."""
 
 Certificate = Mapping[str, Any]
-"""What `ssl` tells of the certificate that a client has shown and that was found good."""
+"""The verified client certificate, as `ssl` describes it."""
 
 
 class Decision(NamedTuple):
-    """Whether something is allowed, and why not."""
+    """Whether a request is allowed, and the reason if it is not."""
 
     allowed: bool
     reason: str = ""
 
 
 class Authorizer(Protocol):
-    """Decides what users may do."""
+    """Decides which requests users may make."""
 
     def authorize(self, user: User, request: RequestInfo) -> Decision: ...
 
 
 class AllowAll:
-    """Everybody may do everything."""
+    """An authorizer that allows every request."""
 
     def authorize(self, user: User, request: RequestInfo) -> Decision:
         return Decision(True)
 
 
 def token_path(token: str) -> str:
-    """What to put behind a server's URL, so that a token is sent with every request."""
+    """Return the path to append to a server's URL, so that every request contains the token."""
     return _TOKEN_PATH + token
 
 
 def read_token_path(target: str) -> tuple[str, str]:
-    """The token in front of a path, and the path without it; an empty token if there is none."""
+    """Split a path into the token at its start, empty if there is none, and the rest."""
     if not target.startswith(_TOKEN_PATH):
         return "", target
     token, slash, rest = target.removeprefix(_TOKEN_PATH).partition("/")
@@ -74,7 +74,7 @@ def read_token_path(target: str) -> tuple[str, str]:
 
 
 class Access:
-    """Knows users by their tokens and certificates, and lets the authorizer decide what they may do."""
+    """The users by token and certificate, and the authorizer."""
 
     def __init__(
         self,
@@ -89,10 +89,10 @@ class Access:
         self._authorizer = authorizer or AllowAll()
         self._allows_anonymous = anonymous
 
-    # --- Who is asking
+    # --- Authentication
 
     def authenticate(self, authorization: str, certificate: Certificate | None = None) -> User:
-        """The user of a request; raises UnauthorizedError."""
+        """Return the user of a request; raises UnauthorizedError."""
         if certificate and (user := _user_of_certificate(certificate)):
             return user
         scheme, _, token = authorization.strip().partition(" ")
@@ -108,29 +108,29 @@ class Access:
         return self._users.get(token)
 
     def add(self, token: str, user: User) -> None:
-        """Know somebody by this token from now on."""
+        """Accept a token as that of a user."""
         self._users[token] = _authenticated(user)
 
     def issue(self, user: User) -> str:
-        """A new token of theirs."""
+        """Return a new token for a user."""
         token = self._new_token()
         self.add(token, user)
         return token
 
     def impersonate(self, user: User, headers: Headers) -> User:
-        """The user that a request is to be taken for; raises ForbiddenError where they may not do that."""
+        """Return the user that the Impersonate headers name; raises ForbiddenError."""
         wanted = [(name.lower(), value) for name, value in headers if name.lower().startswith("impersonate-")]
         if not wanted:
             return user
         other = _impersonated(wanted)
-        for request in _impersonations(other, wanted):
+        for request in _required_permissions(other, wanted):
             self.authorize(user, request)
         return other
 
-    # --- Whether they may
+    # --- Authorization
 
     def authorize(self, user: User, request: RequestInfo) -> None:
-        """Raise ForbiddenError where they may not."""
+        """Raise ForbiddenError if the user may not make the request."""
         decision = self._decide(user, request)
         if not decision.allowed:
             raise _forbidden(user, request, decision.reason)
@@ -179,34 +179,38 @@ def _impersonated(headers: list[tuple[str, str]]) -> User:
 
 
 def _groups_of(name: str) -> tuple[str, ...]:
-    """Those that a service account always has."""
+    """Return the groups that every service account has."""
     namespace = _service_account(name)[0]
     return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}") if namespace else ()
 
 
 def _service_account(name: str) -> tuple[str, str]:
-    """The namespace and name of a service account; empty for other users."""
+    """Return the namespace and name of a service account; empty for other users."""
     if not name.startswith(_SERVICE_ACCOUNT):
         return "", ""
     namespace, _, account = name.removeprefix(_SERVICE_ACCOUNT).partition(":")
     return namespace, account
 
 
-def _impersonations(user: User, headers: list[tuple[str, str]]) -> Iterator[RequestInfo]:
-    """What somebody must be allowed to do, to be taken for this user."""
+def _required_permissions(user: User, headers: list[tuple[str, str]]) -> Iterator[RequestInfo]:
+    """Yield the requests that a user must be allowed to make to impersonate another."""
     namespace, account = _service_account(user.name)
     if namespace:
-        yield _act("serviceaccounts", account, namespace=namespace)
+        yield _impersonation("serviceaccounts", account, namespace=namespace)
     else:
-        yield _act("users", user.name)
-    yield from (_act("groups", value) for header, value in headers if header == _GROUP)
+        yield _impersonation("users", user.name)
+    yield from (_impersonation("groups", value) for header, value in headers if header == _GROUP)
     for key, values in user.extra.items():
-        yield from (_act("userextras", value, group="authentication.k8s.io", subresource=key) for value in values)
+        yield from (
+            _impersonation("userextras", value, group="authentication.k8s.io", subresource=key) for value in values
+        )
     if user.uid:
-        yield _act("uids", user.uid, group="authentication.k8s.io")
+        yield _impersonation("uids", user.uid, group="authentication.k8s.io")
 
 
-def _act(resource: str, name: str, *, group: str = "", namespace: str = "", subresource: str = "") -> RequestInfo:
+def _impersonation(
+    resource: str, name: str, *, group: str = "", namespace: str = "", subresource: str = ""
+) -> RequestInfo:
     return RequestInfo(
         "",
         "",
@@ -220,35 +224,35 @@ def _act(resource: str, name: str, *, group: str = "", namespace: str = "", subr
     )
 
 
-# --- Words ------------------------------------------------------------------------------------------------------------
+# --- Requests and errors ----------------------------------------------------------------------------------------------
 
 
 def _request_of(attributes: JSONObject) -> RequestInfo:
-    def said(name: str) -> str:
+    def attribute(name: str) -> str:
         return str(attributes.get(name) or "")
 
     return RequestInfo(
         "",
-        said("path"),
-        verb=said("verb"),
+        attribute("path"),
+        verb=attribute("verb"),
         is_resource="path" not in attributes,
-        group=said("group"),
-        version=said("version"),
-        namespace=said("namespace"),
-        resource=said("resource"),
-        subresource=said("subresource"),
-        name=said("name"),
+        group=attribute("group"),
+        version=attribute("version"),
+        namespace=attribute("namespace"),
+        resource=attribute("resource"),
+        subresource=attribute("subresource"),
+        name=attribute("name"),
     )
 
 
 def _forbidden(user: User, request: RequestInfo, reason: str) -> ForbiddenError:
-    why = f"{_what_is_forbidden(user, request)}: {reason}" if reason else _what_is_forbidden(user, request)
+    why = f"{_forbidden_action(user, request)}: {reason}" if reason else _forbidden_action(user, request)
     if not request.is_resource:
         return ForbiddenError(f"forbidden: {why}", details=StatusDetails())
     return ForbiddenError.of(request.resource, request.name, why, group=request.group)
 
 
-def _what_is_forbidden(user: User, request: RequestInfo) -> str:
+def _forbidden_action(user: User, request: RequestInfo) -> str:
     if not request.is_resource:
         return f"User {quoted(user.name)} cannot {request.verb} path {quoted(request.path)}"
     resource = f"{request.resource}/{request.subresource}" if request.subresource else request.resource

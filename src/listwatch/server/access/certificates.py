@@ -1,7 +1,6 @@
-"""Certificates for a server that speaks TLS, and for users who show theirs: signed by an authority of its own.
+"""A certificate authority, which issues the certificate of a TLS server and those of its clients.
 
-The only module that needs the `cryptography` package, which comes with `listwatch[tls]`; `api_server` imports it if
-TLS is asked for.
+The only module that needs the `cryptography` package, which `listwatch[tls]` installs; `api_server` imports it for TLS.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from listwatch.errors import ConfigError
 
 __all__ = ["CertificateAuthority", "KeyPair"]
 
-# Wide enough that nobody has to ask for the time.
+# Wide enough that no clock is needed.
 _NOT_BEFORE, _NOT_AFTER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC)
 
 
@@ -43,23 +42,23 @@ class KeyPair:
 
 
 class CertificateAuthority:
-    """Signs certificates that this server, or clients who trust it, accept."""
+    """Issues certificates for the server and its clients."""
 
     def __init__(self, pem: bytes) -> None:
         try:
             self._certificate = x509.load_pem_x509_certificate(pem)
             key = load_pem_private_key(pem, password=None)
         except ValueError:
-            raise ConfigError("there is no certificate of an authority with its key in this") from None
+            raise ConfigError("the PEM does not contain the certificate of an authority and its key") from None
         if not isinstance(key, EllipticCurvePrivateKey):
-            raise ConfigError("the key of the certificate authority is no elliptic curve key")
+            raise ConfigError("the key of the certificate authority is not an elliptic curve key")
         self._key = key
         self.pem = pem
-        """The certificate and the key, from which the same authority can be made again."""
+        """The certificate and the key; pass it to the constructor to get the same authority again."""
 
     @classmethod
     def create(cls) -> Self:
-        """A new one."""
+        """Create an authority with a new key."""
         key = _new_key()
         name = _name("listwatch-ca")
         pair = _signed(name, name, key, key, _ca_extensions(key))
@@ -67,23 +66,23 @@ class CertificateAuthority:
 
     @property
     def certificate(self) -> bytes:
-        """What those have to know who are to trust the server, in PEM."""
+        """The certificate that clients have to trust, in PEM."""
         return self._certificate.public_bytes(Encoding.PEM)
 
     def issue(self, name: str, *, groups: Sequence[str] = (), hosts: Iterable[str] = ()) -> KeyPair:
-        """A certificate for a user in these groups, or for a server that is reached by these names and addresses."""
+        """Issue a certificate for a user in these groups, or for a server with these names and addresses."""
         key = _new_key()
         extensions = _leaf_extensions(key, self._key, list(hosts))
         return _signed(_name(name, groups), self._certificate.subject, key, self._key, extensions)
 
     def server_context(self, hosts: Iterable[str]) -> ssl.SSLContext:
-        """What a server at these hosts listens with; clients may show a certificate, and then it must be ours."""
+        """Return the context of a server at these hosts; client certificates are optional and must be issued here."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.verify_mode = ssl.CERT_OPTIONAL
         context.load_verify_locations(cadata=self.certificate.decode())
         pair = self.issue("listwatch-server", hosts=hosts)
-        # ssl reads files only; nobody else can look into this folder, which is gone right after.
+        # ssl reads files only. The folder is readable by this user only, and removed at once.
         with tempfile.TemporaryDirectory() as folder:
             certificate, key = Path(folder, "certificate"), Path(folder, "key")
             certificate.write_bytes(pair.certificate)

@@ -1,1 +1,1 @@
-"""Controllers inside the server: garbage collection, namespaces, custom resources."""
+"""The controllers inside the server: garbage collection and custom resources."""

@@ -1,1 +1,1 @@
-"""The HTTP listener."""
+"""Listening for HTTP connections, and the exchange of a request and its response."""

@@ -1,1 +1,1 @@
-"""What the server sets on an object when it is created, updated and deleted."""
+"""The fields that the server sets on objects, and how objects are stored and deleted."""

@@ -1,12 +1,12 @@
-"""Gives services their addresses in the cluster and their ports on its nodes, each to one service at a time.
+"""Allocates the cluster IPs and node ports of Services.
 
     ClusterIP       an address
-    NodePort        an address, and a port of every node for each of its ports
-    LoadBalancer    the same, and one more to ask for its health where traffic stays on a node
+    NodePort        an address, and a node port for each of its ports
+    LoadBalancer    the same, and a node port for health checks if externalTrafficPolicy is Local
     ExternalName    nothing
 
-What a service has been given stays with it; what is free is found by looking at all services there are. The cluster
-has one family of addresses, IPv4.
+A Service keeps what was allocated to it. Free addresses and ports are found by scanning all Services. The cluster has
+one address family, IPv4.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from itertools import chain
 import msgspec
 
 from listwatch.errors import InternalServerError, InvalidError
+from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.server.field_errors import invalid
-from listwatch.server.json_tree import Tree
+from listwatch.server.json_tree import ensure_object, integer_at, object_at, objects_at, text_at, texts_at
 from listwatch.server.storage.values import Stored
 
 __all__ = ["SERVICES", "assign_addresses"]
 
 SERVICES = "/services"
-"""What the storage calls them."""
+"""The resource of Services in the storage."""
 
 _RANGE = IPv4Network("10.96.0.0/16")
 _NODE_PORTS = range(30000, 32768)
@@ -40,7 +41,7 @@ class _Port(msgspec.Struct, rename="camel", gc=False):
 
 class _Spec(msgspec.Struct, gc=False):
     addresses: list[str] = msgspec.field(name="clusterIPs", default_factory=list)
-    ports: list[_Port] = []  # msgspec copies it for each
+    ports: list[_Port] = []  # msgspec copies it for each object
     health_port: int = msgspec.field(name="healthCheckNodePort", default=0)
 
 
@@ -51,60 +52,60 @@ class _Service(msgspec.Struct, gc=False):
 _services = msgspec.json.Decoder(_Service)
 
 
-def assign_addresses(service: Tree, old: Tree | None, present: Iterable[Stored]) -> None:
-    """Complete a service that is about to be written; raises InvalidError for what it asks for and cannot have."""
-    spec, before = service["spec"], old["spec"] if old else {}
+def assign_addresses(service: JSONObject, old: JSONObject | None, present: Iterable[Stored]) -> None:
+    """Complete a Service that is about to be stored; raises InvalidError for values that cannot be allocated."""
+    spec, before = ensure_object(service, "spec"), object_at(old, "spec")
     if old:
-        _keep_what_it_has(spec, before)
-        _drop_what_it_no_longer_needs(spec, before)
+        _keep_allocated(spec, before)
+        _release_unused(spec, before)
         if spec["type"] != "LoadBalancer":
-            service["status"] = {**service.get("status", {}), "loadBalancer": {}}
+            service["status"] = {**object_at(service, "status"), "loadBalancer": {}}
     elif spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
     if not _has_addresses(spec):
         return
     _choose_families(service, before)
-    taken = _Taken(service, present)
+    allocator = _Allocator(service, present)
     if not _is_headless(spec) and not (_has_addresses(before) and before.get("clusterIPs")):
-        spec["clusterIPs"] = [taken.address(spec.get("clusterIPs") or [])]
-        spec["clusterIP"] = spec["clusterIPs"][0]
-    _give_ports(spec, taken)
+        address = allocator.address(texts_at(spec, "clusterIPs"))
+        spec["clusterIPs"], spec["clusterIP"] = [address], address
+    _allocate_ports(spec, allocator)
 
 
-# --- What a service needs ---------------------------------------------------------------------------------------------
+# --- What a Service needs ---------------------------------------------------------------------------------------------
 
 
-def _has_addresses(spec: Tree) -> bool:
-    return bool(spec.get("type", "ExternalName") != "ExternalName")
+def _has_addresses(spec: JSONObject) -> bool:
+    return spec.get("type", "ExternalName") != "ExternalName"
 
 
-def _has_node_ports(spec: Tree) -> bool:
+def _has_node_ports(spec: JSONObject) -> bool:
     return spec.get("type") in ("NodePort", "LoadBalancer")
 
 
-def _has_health_port(spec: Tree) -> bool:
-    return bool(spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
+def _has_health_port(spec: JSONObject) -> bool:
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
-def _is_reachable_from_outside(spec: Tree) -> bool:
+def _is_reachable_from_outside(spec: JSONObject) -> bool:
     return _has_node_ports(spec) or (spec.get("type") == "ClusterIP" and bool(spec.get("externalIPs")))
 
 
-def _is_headless(spec: Tree) -> bool:
-    return bool(spec.get("clusterIPs")) and spec["clusterIPs"][0] == _HEADLESS
+def _is_headless(spec: JSONObject) -> bool:
+    return texts_at(spec, "clusterIPs")[:1] == [_HEADLESS]
 
 
-# --- An update --------------------------------------------------------------------------------------------------------
+# --- Updates ----------------------------------------------------------------------------------------------------------
 
 
-def _keep_what_it_has(spec: Tree, before: Tree) -> None:
-    """What an update does not say stays as it was."""
+def _keep_allocated(spec: JSONObject, before: JSONObject) -> None:
+    """Restore allocated values that an update omits."""
     if _has_addresses(spec) and _has_addresses(before):
         for name in ("clusterIP", "clusterIPs"):
             if not spec.get(name) and before.get(name):
                 spec[name] = before[name]
     if spec.get("clusterIP", "") != before.get("clusterIP", "") and spec.get("clusterIPs") == before.get("clusterIPs"):
-        # Older clients know the one field and not the other.
+        # Older clients change clusterIP only.
         spec["clusterIPs"] = [spec["clusterIP"]] if spec.get("clusterIP") else []
     if _has_node_ports(spec) and _has_node_ports(before):
         _keep_node_ports(spec, before)
@@ -112,21 +113,21 @@ def _keep_what_it_has(spec: Tree, before: Tree) -> None:
         spec.setdefault("healthCheckNodePort", before["healthCheckNodePort"])
 
 
-def _keep_node_ports(spec: Tree, before: Tree) -> None:
-    named = {port.get("name", ""): port["nodePort"] for port in before.get("ports", ()) if "nodePort" in port}
-    used = {port.get("nodePort") for port in spec.get("ports", ())}
-    for port in spec.get("ports", ()):
-        had = named.get(port.get("name", ""))
+def _keep_node_ports(spec: JSONObject, before: JSONObject) -> None:
+    named = {text_at(port, "name"): port["nodePort"] for port in objects_at(before, "ports") if "nodePort" in port}
+    used = {integer_at(port, "nodePort") for port in objects_at(spec, "ports")}
+    for port in objects_at(spec, "ports"):
+        had = named.get(text_at(port, "name"))
         if not port.get("nodePort") and had and had not in used:
             port["nodePort"] = had
 
 
-def _drop_what_it_no_longer_needs(spec: Tree, before: Tree) -> None:
-    """Of another type, a service gives back what it was given; what the update changes itself is for the rules."""
+def _release_unused(spec: JSONObject, before: JSONObject) -> None:
+    """Drop what the new type does not need; validation rejects such values if the update changes them."""
     if not _has_addresses(spec) and _has_addresses(before):
         _drop_same(spec, before, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
     if not _has_node_ports(spec) and _has_node_ports(before) and _node_ports(spec) <= _node_ports(before):
-        for port in spec.get("ports", ()):
+        for port in objects_at(spec, "ports"):
             port.pop("nodePort", None)
     if not _has_health_port(spec) and _has_health_port(before):
         _drop_same(spec, before, "healthCheckNodePort")
@@ -136,66 +137,65 @@ def _drop_what_it_no_longer_needs(spec: Tree, before: Tree) -> None:
         _drop_same(spec, before, "externalTrafficPolicy")
 
 
-def _drop_same(spec: Tree, before: Tree, *names: str) -> None:
+def _drop_same(spec: JSONObject, before: JSONObject, *names: str) -> None:
     for name in names:
         if name in spec and spec[name] == before.get(name):
             del spec[name]
 
 
-def _node_ports(spec: Tree) -> set[int]:
-    return {port["nodePort"] for port in spec.get("ports", ()) if port.get("nodePort")}
+def _node_ports(spec: JSONObject) -> set[int]:
+    return {integer_at(port, "nodePort") for port in objects_at(spec, "ports") if port.get("nodePort")}
 
 
-# --- Families ---------------------------------------------------------------------------------------------------------
+# --- Address families -------------------------------------------------------------------------------------------------
 
 
-def _choose_families(service: Tree, before: Tree) -> None:
-    spec = service["spec"]
-    is_for_anybody = spec.get("clusterIP") == _HEADLESS and not spec.get("selector")
-    default = "RequireDualStack" if is_for_anybody else "SingleStack"
+def _choose_families(service: JSONObject, before: JSONObject) -> None:
+    spec = ensure_object(service, "spec")
+    has_no_addresses = spec.get("clusterIP") == _HEADLESS and not spec.get("selector")
+    default = "RequireDualStack" if has_no_addresses else "SingleStack"
     policy = spec.setdefault("ipFamilyPolicy", before.get("ipFamilyPolicy", default))
-    families = spec.get("ipFamilies") or before.get("ipFamilies") or [_family(spec)]
-    if is_for_anybody:
-        # It has no addresses of its own, so the cluster need not have both families.
+    families = texts_at(spec, "ipFamilies") or texts_at(before, "ipFamilies") or [_family(spec)]
+    if has_no_addresses:
+        # It gets both families even if the cluster has only one.
         wants_both = policy != "SingleStack" and len(families) == 1
-        spec["ipFamilies"] = [*families, _OTHER_FAMILY[families[0]]] if wants_both else families
+        spec["ipFamilies"] = [*families, _OTHER_FAMILY[families[0]]] if wants_both else [*families]
         return
-    problems = (
-        []
-        if policy != "RequireDualStack"
-        else [invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")]
-    )
+    problems = []
+    if policy == "RequireDualStack":
+        problems.append(
+            invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")
+        )
     for index, family in enumerate(families):
         if family != "IPv4":
             problems.append(invalid(f"spec.ipFamilies[{index}]", family, "not configured on this cluster"))
     if problems:
-        raise InvalidError.of("Service", service["metadata"].get("name", ""), problems)
-    spec["ipFamilies"] = families
+        raise InvalidError.of("Service", text_at(service, "metadata", "name"), problems)
+    spec["ipFamilies"] = [*families]
 
 
-def _family(spec: Tree) -> str:
-    asked = (spec.get("clusterIPs") or [""])[0]
+def _family(spec: JSONObject) -> str:
+    asked = (texts_at(spec, "clusterIPs") or [""])[0]
     return "IPv6" if ":" in asked else "IPv4"
 
 
-# --- What is free -----------------------------------------------------------------------------------------------------
+# --- Allocation -------------------------------------------------------------------------------------------------------
 
 
-class _Taken:
-    """What other services have, and what this one gets."""
+class _Allocator:
+    """Allocates addresses and node ports that no other Service has."""
 
-    def __init__(self, service: Tree, present: Iterable[Stored]) -> None:
-        metadata = service["metadata"]
-        self._name = metadata.get("name", "")
-        own = ObjectKey(metadata.get("namespace", ""), self._name)
+    def __init__(self, service: JSONObject, present: Iterable[Stored]) -> None:
+        self._name = text_at(service, "metadata", "name")
+        own = ObjectKey(text_at(service, "metadata", "namespace"), self._name)
         others = [_services.decode(stored.value).spec for stored in present if stored.key != own]
         self._addresses = set(chain.from_iterable(spec.addresses for spec in others))
         self._ports = set(chain.from_iterable(_ports_of(spec) for spec in others))
 
     def address(self, asked: list[str]) -> str:
-        """That which was asked for, if any, or else the first that is free."""
+        """Return the requested address, or else the first free one."""
         if not asked:
-            # The first one of the range is the server's own.
+            # The first address of the range is that of the API server.
             hosts = map(str, _RANGE.hosts())
             next(hosts)
             return next(host for host in hosts if host not in self._addresses)
@@ -205,12 +205,12 @@ class _Taken:
         elif not _is_in_range(asked[0]):
             problem = "the provided network does not match the current range"
         if problem:
-            cause = invalid("spec.clusterIPs", asked, f"failed to allocate IP {asked[0]}: {problem}")
+            cause = invalid("spec.clusterIPs", [*asked], f"failed to allocate IP {asked[0]}: {problem}")
             raise InvalidError.of("Service", self._name, [cause])
         return asked[0]
 
     def port(self, asked: int, field: str) -> int:
-        """The same for a port of the nodes."""
+        """Return the requested node port, or else the first free one."""
         if not asked:
             asked = next((port for port in _NODE_PORTS if port not in self._ports), 0)
             if not asked:
@@ -231,7 +231,7 @@ def _is_in_range(text: str) -> bool:
     try:
         return ip_address(text) in _RANGE
     except ValueError:
-        return True  # what is no address at all is for the rules to say
+        return True  # validation rejects what is not an address
 
 
 def _ports_of(spec: _Spec) -> Iterator[int]:
@@ -239,18 +239,19 @@ def _ports_of(spec: _Spec) -> Iterator[int]:
     yield spec.health_port
 
 
-def _give_ports(spec: Tree, taken: _Taken) -> None:
+def _allocate_ports(spec: JSONObject, allocator: _Allocator) -> None:
     if _has_node_ports(spec):
         wants_all = spec["type"] == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
-        given: dict[int, int] = {}
-        for index, port in enumerate(spec.get("ports", ())):
-            asked = port.get("nodePort") or 0
+        allocated: dict[int, int] = {}
+        for index, port in enumerate(objects_at(spec, "ports")):
+            asked, number = integer_at(port, "nodePort"), integer_at(port, "port")
             if not asked and not wants_all:
                 continue
-            # One number for two protocols gets one port of the nodes.
-            if port["port"] in given and asked in (0, given[port["port"]]):
-                port["nodePort"] = given[port["port"]]
+            # One port number with two protocols gets one node port.
+            if number in allocated and asked in (0, allocated[number]):
+                port["nodePort"] = allocated[number]
                 continue
-            port["nodePort"] = given[port["port"]] = taken.port(asked, f"spec.ports[{index}].nodePort")
+            port["nodePort"] = allocated[number] = allocator.port(asked, f"spec.ports[{index}].nodePort")
     if _has_health_port(spec):
-        spec["healthCheckNodePort"] = taken.port(spec.get("healthCheckNodePort") or 0, "spec.healthCheckNodePort")
+        asked = integer_at(spec, "healthCheckNodePort")
+        spec["healthCheckNodePort"] = allocator.port(asked, "spec.healthCheckNodePort")

@@ -1,1 +1,1 @@
-"""From a method, a URL and a query to a typed request; discovery documents."""
+"""Requests from methods, URLs and queries; the options of requests; discovery."""

@@ -1,4 +1,4 @@
-"""Continue tokens: what a client brings back to get the next page of a list. `list_options` finds them in requests."""
+"""Continue tokens, which clients send back to get the next page of a list. `list_options` reads them from requests."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from posixpath import normpath
 import msgspec
 
 from listwatch.errors import BadRequestError, DecodeError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.server.codec.decoding import parse_json
 from listwatch.server.codec.scalars import json_type
-from listwatch.server.json_tree import Tree
 
 _TOKEN_VERSION = "meta.k8s.io/v1"
 _INVALID_TOKEN = "invalid continue token: continue key is not valid"
@@ -29,15 +29,15 @@ class _Token(msgspec.Struct):
 
 
 def write_continue(last: ObjectKey, revision: int | None, namespace: str) -> str:
-    """The token for what comes after an object in a list of a namespace, or of all; without a revision, as of then."""
+    """Encode the token of the page after an object; without a revision, the page shows the objects of then."""
     path = last.name if namespace else str(last)
-    # The next key that there could be, as etcd counts: what the real server writes, and clients never look at.
+    # The smallest key after it in etcd, as kube-apiserver writes it.
     token = _Token(_TOKEN_VERSION, -1 if revision is None else revision, f"/{path}\0")
     return base64.urlsafe_b64encode(msgspec.json.encode(token)).rstrip(b"=").decode()
 
 
 def read_continue(text: str, namespace: str) -> tuple[int | None, ObjectKey]:
-    """The revision, None for the latest, and the object after which the list goes on."""
+    """Decode a token to its revision, None for the latest, and the key after which the list continues."""
     token = _decode_token(text)
     if token.v != _TOKEN_VERSION:
         raise BadRequestError(f"{_INVALID_TOKEN}: server does not recognize this encoded version {token.v}")
@@ -56,7 +56,8 @@ def _decode_token(text: str) -> _Token:
         tree = parse_json(_decode_base64(text), find_duplicates=False)
         if not isinstance(tree, dict | None):
             raise DecodeError(f"json: cannot unmarshal {json_type(tree)} into Go value of type storage.continueToken")
-        return _Token(**{name: value for name in _GO_TYPES if (value := _member(tree or {}, name)) is not None})
+        members = {name: _member(tree or {}, name) for name in _GO_TYPES}
+        return msgspec.convert({name: value for name, value in members.items() if value is not None}, _Token)
     except DecodeError as error:
         raise BadRequestError(f"{_INVALID_TOKEN}: {error.message}") from None
 
@@ -70,7 +71,7 @@ def _decode_base64(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _member(tree: Tree, name: str) -> Tree:
+def _member(tree: JSONObject, name: str) -> JSON:
     value, go_type = tree.get(name), _GO_TYPES[name]
     if value is not None and type(value) is not (int if go_type == "int64" else str):
         mismatch = f"{json_type(value)} into Go struct field continueToken.{name} of type {go_type}"

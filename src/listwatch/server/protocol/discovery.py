@@ -1,4 +1,4 @@
-"""Tells clients what is served, in the two forms there are. `non_resources` says at which paths.
+"""Discovery documents, in both forms. `non_resources` serves them.
 
 aggregated    all groups with their versions, resources and subresources, in one document each for /api and /apis
 plain         a document for the groups, one for each group, and one for each version
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind, Resource, Subresource, join_api_version
 from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
 from listwatch.server.codec.representations import parse_accept
-from listwatch.server.json_tree import Tree
+from listwatch.server.json_tree import text_at
 from listwatch.server.requests import Response
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
@@ -23,12 +24,12 @@ from listwatch.server.schema.schema import builtin_schema
 _GROUP, _LIST = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
 _VERSIONS = ("v2", "v2beta1")
 
-# The groups that were there before documents had a version leave it out.
+# The documents of the oldest groups have no apiVersion.
 _UNVERSIONED = ("", "extensions")
 
 
 def aggregated_version(accept: str) -> str:
-    """The version of the aggregated form that the client asks for; empty if it wants the plain one."""
+    """Return the version of the aggregated form that the client accepts; empty for the plain form."""
     for clause in parse_accept(accept):
         asked = clause.parameters
         version = asked.get("v", "")
@@ -42,18 +43,18 @@ def aggregated_version(accept: str) -> str:
 
 
 class Discovery:
-    """Documents about a registry as it is now; the large ones are made once after each change of it."""
+    """The documents of a registry; the large ones are cached until it changes."""
 
     def __init__(self, registry: Registry, *, address: str = "") -> None:
         self._registry = registry
-        self._addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
+        self._addresses: list[JSON] = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
         self._made: dict[tuple[tuple[str, ...], str], tuple[bytes, str]] = {}
         self._made_at = registry.generation
 
     # Aggregated
 
     def aggregated(self, groups: Iterable[str], version: str, *, known_etag: str = "") -> Response:
-        """The one document for these groups; only its headers if the client has it already."""
+        """Return the document of these groups; without its body if the client has the same."""
         body, etag = self._document(tuple(groups), version)
         headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
         if known_etag == etag:
@@ -72,8 +73,8 @@ class Discovery:
             self._made[groups, version] = b'%s,"items":%s}\n' % (head[:-1], items), etag
         return self._made[groups, version]
 
-    def _group_item(self, group: str) -> Tree:
-        versions = [
+    def _group_item(self, group: str) -> JSONObject:
+        versions: list[JSON] = [
             {
                 "version": version,
                 "resources": [_item(resource) for resource in self._registry.resources(group, version)],
@@ -85,29 +86,29 @@ class Discovery:
 
     # Plain
 
-    def api_versions(self) -> Tree:
-        """For /api, whose only group has no name."""
-        versions = list(self._registry.versions(""))
-        return {"kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": self._addresses}
+    def api_versions(self) -> JSONObject:
+        """Return the document at /api, whose only group has no name."""
+        versions: list[JSON] = [*self._registry.versions("")]
+        return {"kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": [*self._addresses]}
 
-    def group_list(self) -> Tree:
-        groups = [self._group_entry(group) for group in self._registry.groups() if group]
+    def group_list(self) -> JSONObject:
+        groups: list[JSON] = [self._group_entry(group) for group in self._registry.groups() if group]
         return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
-    def group(self, name: str) -> Tree:
+    def group(self, name: str) -> JSONObject:
         return {"kind": "APIGroup", "apiVersion": "v1", **self._group_entry(name)}
 
-    def resource_list(self, group: str, version: str) -> Tree:
+    def resource_list(self, group: str, version: str) -> JSONObject:
         kind = {"kind": "APIResourceList", "apiVersion": "" if group in _UNVERSIONED else "v1"}
         resources = self._registry.resources(group, version)
         entries = [entry for resource in resources for entry in _entries(resource)]
-        # The subresources of custom resources come as they were defined.
+        # The subresources of custom resources keep the order of their definition.
         built_in = all(map(_is_built_in, resources))
-        entries.sort(key=lambda entry: str(entry["name"] if built_in else entry["name"].partition("/")[0]))
-        return {**_without_empty(kind), "groupVersion": join_api_version(group, version), "resources": entries}
+        entries.sort(key=lambda entry: text_at(entry, "name") if built_in else text_at(entry, "name").partition("/")[0])
+        return {**_without_empty(kind), "groupVersion": join_api_version(group, version), "resources": [*entries]}
 
-    def _group_entry(self, group: str) -> Tree:
-        versions = [
+    def _group_entry(self, group: str) -> JSONObject:
+        versions: list[JSON] = [
             {"groupVersion": join_api_version(group, version), "version": version}
             for version in self._registry.versions(group)
         ]
@@ -117,10 +118,10 @@ class Discovery:
 # --- One resource -----------------------------------------------------------------------------------------------------
 
 
-def _item(resource: Resource) -> Tree:
-    optional = {
-        "shortNames": resource.short_names,
-        "categories": resource.categories,
+def _item(resource: Resource) -> JSONObject:
+    optional: JSONObject = {
+        "shortNames": [*resource.short_names],
+        "categories": [*resource.categories],
         "subresources": [_subitem(each, resource) for each in resource.subresources],
     }
     return {
@@ -128,30 +129,30 @@ def _item(resource: Resource) -> Tree:
         "responseKind": _response_kind(resource.gvk, resource),
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "singularResource": resource.singular,
-        "verbs": resource.verbs,
+        "verbs": [*resource.verbs],
         **_without_empty(optional),
     }
 
 
-def _subitem(subresource: Subresource, resource: Resource) -> Tree:
+def _subitem(subresource: Subresource, resource: Resource) -> JSONObject:
     return {
         "subresource": subresource.name,
         "responseKind": _response_kind(subresource.gvk, resource),
-        "verbs": subresource.verbs,
+        "verbs": [*subresource.verbs],
     }
 
 
-def _response_kind(gvk: GroupVersionKind, resource: Resource) -> Tree:
-    """A kind of another group is named in full, and so is a custom one."""
+def _response_kind(gvk: GroupVersionKind, resource: Resource) -> JSONObject:
+    """Group and version are empty if they are those of a built-in resource itself."""
     if gvk.group_version == resource.group_version and _is_built_in(resource):
         return {"group": "", "version": "", "kind": gvk.kind}
     return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
 
 
-def _entries(resource: Resource) -> Iterable[Tree]:
-    optional = {
-        "shortNames": resource.short_names,
-        "categories": resource.categories,
+def _entries(resource: Resource) -> Iterable[JSONObject]:
+    optional: JSONObject = {
+        "shortNames": [*resource.short_names],
+        "categories": [*resource.categories],
         "storageVersionHash": _storage_version_hash(resource),
     }
     yield {
@@ -159,7 +160,7 @@ def _entries(resource: Resource) -> Iterable[Tree]:
         "singularName": resource.singular,
         "namespaced": resource.namespaced,
         "kind": resource.kind,
-        "verbs": resource.verbs,
+        "verbs": [*resource.verbs],
         **_without_empty(optional),
     }
     for subresource in resource.subresources:
@@ -169,7 +170,7 @@ def _entries(resource: Resource) -> Iterable[Tree]:
             "singularName": "",
             "namespaced": resource.namespaced,
             **_without_empty(_response_kind(subresource.gvk, resource) if foreign else {"kind": subresource.kind}),
-            "verbs": subresource.verbs,
+            "verbs": [*subresource.verbs],
         }
 
 
@@ -180,10 +181,10 @@ def _is_built_in(resource: Resource) -> bool:
 def _storage_version_hash(resource: Resource) -> str:
     if _is_built_in(resource):
         return builtin_schema().storage_version_hash(resource)
-    # Of the version that is asked for, as if it were the one that is stored: nobody compares it with anything else.
+    # Computed from the requested version instead of the stored one; clients only compare it with itself.
     name = f"{resource.api_version}/{resource.kind}"
     return base64.b64encode(hashlib.sha256(name.encode()).digest()[:8]).decode()
 
 
-def _without_empty(fields: Tree) -> Tree:
+def _without_empty(fields: Mapping[str, JSON]) -> JSONObject:
     return {name: value for name, value in fields.items() if value}

@@ -1,6 +1,6 @@
-"""Which objects a list or watch selects, by labels and by fields. `list_options` reads the selectors of a request.
+"""The objects that a list or watch selects by labels and fields. `list_options` reads the selectors of a request.
 
-Only a few fields can be selected by. They are named after the stored object, or after what the server makes of it.
+Each resource has a few selectable fields, named by their paths in the stored object or by aliases.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from listwatch.server.storage.values import Event, EventType, Stored
 # --- The fields -------------------------------------------------------------------------------------------------------
 
 _NAME, _NAMESPACE = "metadata.name", "metadata.namespace"
-_OF_EVERYTHING = f"{_NAME} {_NAMESPACE}"
+_DEFAULT_FIELDS = f"{_NAME} {_NAMESPACE}"
 _FIELDS = {
     "pods": """
         metadata.name metadata.namespace spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName
@@ -42,7 +42,7 @@ _FIELDS = {
     "podcertificaterequests.certificates.k8s.io": "metadata.name spec.signerName spec.podName spec.nodeName",
     "resourceslices.resource.k8s.io": "metadata.name spec.nodeName spec.driver",
 }
-# What a request may call a field otherwise.
+# Aliases of fields.
 _ALIASES = {
     "pods": {"spec.host": "spec.nodeName"},
     "events.events.k8s.io": {
@@ -55,29 +55,29 @@ _ALIASES = {
         "type": "type",
     },
 }
-_REFUSALS = {
+_ERRORS = {
     "jobs.batch": 'field label "{field}" not supported for Job',
     "resourceslices.resource.k8s.io": "field label not supported for {resource.gvk}: {field}",
 }
-_USUAL_REFUSAL = "field label not supported: {field}"
-_REFUSAL_OF_ANYTHING = '"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+_DEFAULT_ERROR = "field label not supported: {field}"
+_UNLISTED_ERROR = '"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 
-# Where an object has the fields that are not where their names say; the first place that says something counts.
+# The paths of fields that differ from their names; the first one with a value counts.
 _PLACES = {
     "status.podIP": ("status.podIPs.0.ip", "status.podIP"),
     "status.successful": ("status.succeeded",),
     "source": ("source.component", "reportingComponent"),
 }
-# What the others are where an object does not say; all else is empty.
+# The values of missing fields; the value of others is empty.
 _ZEROS = {"spec.hostNetwork": "false", "spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
 
 
 def check_fields(
     selector: FieldSelector, resource: Resource, selectable: tuple[str, ...] | None = None
 ) -> FieldSelector:
-    """The selector in the stored object's words; raises BadRequestError for a field that cannot be selected by.
+    """Return the selector with aliases resolved; raises BadRequestError for a field that is not selectable.
 
-    `selectable` is what a definition allows beyond the name and the namespace.
+    `selectable` are the fields that a CustomResourceDefinition adds to the name and the namespace.
     """
     return FieldSelector(
         tuple(
@@ -92,21 +92,21 @@ def _stored_name(asked: str, resource: Resource, selectable: tuple[str, ...] | N
     if selectable is not None:
         if asked in (_NAME, _NAMESPACE, *selectable):
             return asked
-        raise BadRequestError(_USUAL_REFUSAL.format(field=asked))
+        raise BadRequestError(_DEFAULT_ERROR.format(field=asked))
     if stored := _ALIASES.get(name, {}).get(asked):
         return stored
     listed = name in _FIELDS or name in _ALIASES
-    if asked in _FIELDS.get(name, _OF_EVERYTHING).split():
+    if asked in _FIELDS.get(name, _DEFAULT_FIELDS).split():
         return asked
-    refusal = _REFUSALS.get(name, _USUAL_REFUSAL if listed else _REFUSAL_OF_ANYTHING)
-    raise BadRequestError(refusal.format(field=asked, resource=resource))
+    error = _ERRORS.get(name, _DEFAULT_ERROR if listed else _UNLISTED_ERROR)
+    raise BadRequestError(error.format(field=asked, resource=resource))
 
 
-# --- What objects are selected by -------------------------------------------------------------------------------------
+# --- Selectable values ------------------------------------------------------------------------------------------------
 
 
 class Selectable(NamedTuple):
-    """What an object can be selected by; kept with the object, because many watchers ask for it."""
+    """The labels and selectable fields of an object; cached with the object, because many watches use them."""
 
     labels: Mapping[str, str]
     fields: Mapping[str, str]
@@ -114,7 +114,7 @@ class Selectable(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def reader(stored_as: GroupResource, selectable: tuple[str, ...] = ()) -> Callable[[bytes], Selectable]:
-    """Reads just that from the bytes of an object of one resource."""
+    """Return a function that reads these from the bytes of an object of the resource."""
     own = [*selectable] or [name for name in _FIELDS.get(str(stored_as), "").split() if name not in (_NAME, _NAMESPACE)]
     places = {name: _PLACES.get(name, (name,)) for name in own}
     paths = [place.split(".") for choices in places.values() for place in choices]
@@ -129,11 +129,11 @@ def reader(stored_as: GroupResource, selectable: tuple[str, ...] = ()) -> Callab
 
 
 def _type_with(paths: Iterable[list[str]]) -> Any:
-    """A type that has these paths of an object, so that the rest of its bytes is skipped."""
+    """Return a struct type with these paths only, so that the decoder skips the rest."""
     inner: dict[str, list[list[str]]] = {}
     for name, *rest in paths:
         inner.setdefault(name, []).append(rest)
-    # A list is taken whole, and an element of it found later.
+    # A list is decoded completely; `_walk` finds the element.
     types = {
         name: _type_with(rests) | None if all(rest and not rest[0].isdigit() for rest in rests) else Any
         for name, rests in inner.items()
@@ -172,23 +172,23 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The objects of one stored resource that a request selects; its field selector went through `check_fields`."""
+    """The objects of one stored resource that a request selects; `fields` is a result of `check_fields`."""
 
     stored_as: GroupResource
     namespace: str = ""
     labels: LabelSelector = field(default_factory=LabelSelector)
     fields: FieldSelector = field(default_factory=FieldSelector)
     selectable: tuple[str, ...] = ()
-    """The fields of a custom resource, in the version that was asked for."""
+    """The selectable fields of a custom resource in the requested version."""
 
     @property
     def is_everything(self) -> bool:
-        """True if no object of the namespace is left out."""
+        """Whether all objects of the namespace are selected."""
         return self.labels.is_empty and self.fields.is_empty
 
     @property
     def name(self) -> str:
-        """The only name that an object can have, if there is one."""
+        """The only name that a selected object can have; empty if there is no such name."""
         terms = self.fields.requirements
         equal = (term.value for term in terms if term.field == _NAME and term.operator is Operator.EQUALS)
         return next(equal, "")
@@ -197,9 +197,9 @@ class Selection:
         return self._matches_key(stored.key) and self._matches_content(stored)
 
     def change(self, event: Event) -> EventType | None:
-        """What the event is to somebody who sees only this selection; None if it does not concern them.
+        """Return the type of the event within this selection; None if neither state is selected.
 
-        An object that leaves the selection is DELETED to them, in the last state that they could see.
+        An object that leaves the selection is DELETED, in its last selected state.
         """
         was_seen = event.previous is not None and self.matches(event.previous)
         is_seen = event.type != "DELETED" and self.matches(event.stored)
@@ -221,5 +221,5 @@ class Selection:
         read = reader(self.stored_as, self.selectable)
         seen = stored.view(read)
         if not all(term.field in seen.fields for term in terms):
-            seen = read(stored.value)  # what was kept is what another version of it can be selected by
+            seen = read(stored.value)  # the cached values are those of another version
         return self.labels.matches(seen.labels) and all(term.accepts(seen.fields[term.field]) for term in terms)

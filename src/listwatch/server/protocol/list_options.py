@@ -1,10 +1,10 @@
-"""What a get, list or watch asks for: from when, of which objects, how many, and for how long.
+"""Reads the options of get, list and watch requests.
 
-    resourceVersion    unset: the latest     0: anything     N: not older than N; with a limit or Exact, as of N
-    continue           the rest of an earlier list, as of then
-    watch from         unset or 0: all there is, then what happens     N: what happened after N
+    resourceVersion    unset: the latest     0: any     N: not older than N; with a limit or Exact, exactly N
+    continue           the rest of an earlier list, at its revision
+    watch from         unset or 0: initial events, then later ones     N: the events after N
 
-`listing` does what a list asks for.
+`verbs.listing` makes the lists.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _UNSIGNED = re.compile(r"[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """A list to make: as of `revision`, or else of now, which must have reached `minimum`.
+    """A list at `revision`, or else at the current revision, which must have reached `minimum`.
 
-    `only` is the one object that can be in it, where that is known.
+    `only` is the key of the only object that can be selected, if it is known.
     """
 
     selection: Selection
@@ -52,9 +52,9 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """A watch to make: first all there is, if that is wanted; then what happens after `after`, or from then on.
+    """A watch: initial events, if requested, then the events after `after`, or after the initial events.
 
-    It ends after `timeout` seconds, which may be none; without, after as long as the server likes.
+    It ends after `timeout` seconds; None means the server's default.
     """
 
     selection: Selection
@@ -69,25 +69,25 @@ class WatchOptions:
         return self.initial_events and self.bookmarks
 
 
-# --- Reading a request ------------------------------------------------------------------------------------------------
+# --- Requests ---------------------------------------------------------------------------------------------------------
 
 
 def read_get_minimum(query: Query) -> int:
-    """The revision that the answer to a get may not be older than."""
+    """Return the oldest revision that may be returned for a get."""
     return _trusted_revision(query)
 
 
 def check_reached(minimum: int, current: int) -> None:
-    """Raise RequestTimeoutError if that revision is still to come."""
+    """Raise RequestTimeoutError if the current revision is less than the minimum."""
     if minimum > current:
         raise RequestTimeoutError.too_large_resource_version(minimum, current)
 
 
 def read_list_options(request: APIRequest, registry: Registry) -> ListOptions:
-    """For lists and for the deletion of collections."""
+    """Read the options of a list or deletecollection."""
     query = request.query
     limit, labels, fields = _read_common(query)
-    _check(_problems_of_list(query))
+    _check(_list_problems(query))
     selection = _selection(request, registry, labels, fields)
     if token := query.text("continue"):
         revision, start_after = read_continue(token, request.namespace)
@@ -112,7 +112,7 @@ def read_watch_options(request: APIRequest, registry: Registry) -> WatchOptions:
     initial, match = query.optional_flag("sendInitialEvents"), query.text(_MATCH)
     if initial is None and not match and query.text(_VERSION) in ("", "0"):
         initial, match = True, _NOT_OLDER_THAN
-    _check(_problems_of_watch(initial=initial, match=match, continues=bool(query.text("continue"))))
+    _check(_watch_problems(initial=initial, match=match, continues=bool(query.text("continue"))))
     selection = _selection(request, registry, labels, fields)
     asked = _trusted_revision(query)
     return WatchOptions(
@@ -126,7 +126,7 @@ def read_watch_options(request: APIRequest, registry: Registry) -> WatchOptions:
 
 
 def _read_common(query: Query) -> tuple[int, LabelSelector, FieldSelector]:
-    """What must be readable in every request of these, also where it is not used."""
+    """Read the options that are checked in all these requests, even if they are not used."""
     _timeout(query)
     return max(query.number("limit") or 0, 0), *_read_selectors(query)
 
@@ -147,16 +147,16 @@ def _trusted_revision(query: Query) -> int:
     try:
         return _revision(query.text(_VERSION))
     except ResourceVersionError as error:
-        # Except in lists, the real server takes a bad one for a mistake of its own.
+        # Except for lists, kube-apiserver responds with an internal error.
         raise InternalServerError(str(error), reason="") from None
 
 
 def _revision(text: str) -> int:
-    """Zero where nothing is asked for."""
+    """Return zero for an empty version."""
     if not text:
         return 0
     problem = "" if _UNSIGNED.fullmatch(text) else "invalid syntax"
-    # The length keeps clear of Python's own limit on the digits of an int.
+    # The length stays below Python's limit on the digits of an int.
     if not problem and (len(text) > 100 or int(text) >= 2**64):
         problem = "value out of range"
     if problem:
@@ -200,7 +200,7 @@ def _with_name(fields: FieldSelector, name: str) -> FieldSelector:
     return FieldSelector((only,)) if fields.is_empty else fields
 
 
-# --- What does not go together ----------------------------------------------------------------------------------------
+# --- Invalid combinations ---------------------------------------------------------------------------------------------
 
 
 def _check(problems: list[StatusCause]) -> None:
@@ -208,7 +208,7 @@ def _check(problems: list[StatusCause]) -> None:
         raise InvalidError.of("ListOptions", "", problems, group="meta.k8s.io")
 
 
-def _problems_of_list(query: Query) -> list[StatusCause]:
+def _list_problems(query: Query) -> list[StatusCause]:
     match, version = query.text(_MATCH), query.text(_VERSION)
     problems = []
     if match and not version:
@@ -224,7 +224,7 @@ def _problems_of_list(query: Query) -> list[StatusCause]:
     return problems
 
 
-def _problems_of_watch(*, initial: bool | None, match: str, continues: bool) -> list[StatusCause]:
+def _watch_problems(*, initial: bool | None, match: str, continues: bool) -> list[StatusCause]:
     problems = []
     if initial is not None and match != _NOT_OLDER_THAN:
         problems.append(

@@ -1,12 +1,12 @@
-"""Answers where a path leads to no resource: the index, the version, health, and `discovery`.
+"""Responds to requests for no resource: the index, the version, health, and discovery.
 
-    /                                         the paths there are
+    /                                         all paths
     /version
-    /healthz /livez /readyz                   "ok", with ?verbose each check; /healthz/CHECK for one of them
-    /api /api/v1                              discovery of the group without a name
-    /apis /apis/GROUP /apis/GROUP/VERSION     discovery of the others
+    /healthz /livez /readyz                   "ok", with ?verbose all checks; /healthz/CHECK for one check
+    /api /api/v1                              discovery of the core group
+    /apis /apis/GROUP /apis/GROUP/VERSION     discovery of the other groups
 
-All other paths are not found, which is said in plain text.
+All other paths get a 404 in plain text.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from listwatch.json_value import JSONObject
 from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
 from listwatch.server.codec.representations import encode_plain, negotiate, wants_pretty
-from listwatch.server.json_tree import Tree, quoted
+from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.discovery import Discovery, aggregated_version
-from listwatch.server.protocol.routes import method_not_allowed, nothing_there
+from listwatch.server.protocol.routes import method_not_allowed, resource_not_found
 from listwatch.server.requests import NonResourceRequest, Response
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
@@ -32,7 +33,7 @@ _SEMANTIC_VERSION = re.compile(r"v(\d+)\.(\d+)\.\d+")
 
 
 class NonResources:
-    """Everything that is served beside resources; `checks` are what health consists of, by name."""
+    """Responds to all requests for no resource; `checks` are the health checks by name."""
 
     def __init__(self, registry: Registry, *, address: str = "", checks: Checks | None = None) -> None:
         self._registry = registry
@@ -40,10 +41,10 @@ class NonResources:
         self._checks: Checks = {"ping": lambda: True, **(checks or {})}
 
     def respond(self, request: NonResourceRequest) -> Response:
-        """The whole answer, ready to be sent; raises NotFoundError, MethodNotAllowedError or NotAcceptableError."""
+        """Return the complete response; raises NotFoundError, MethodNotAllowedError or NotAcceptableError."""
         match request.path.split("/")[1:]:
             case [""] | ["index.html"]:
-                return _json({"paths": self._paths()})
+                return _json({"paths": [*self._paths()]})
             case [health] if health in _HEALTH:
                 return self._health(health, request)
             case [health, *check] if health in _HEALTH:
@@ -82,7 +83,7 @@ class NonResources:
             case _:
                 return _not_found()
 
-    def _root(self, request: NonResourceRequest, groups: list[str], plain: Tree) -> Response:
+    def _root(self, request: NonResourceRequest, groups: list[str], plain: JSONObject) -> Response:
         _check_is_get(request)
         if version := aggregated_version(request.accept):
             known = request.headers.get("If-None-Match", "")
@@ -91,7 +92,7 @@ class NonResources:
 
     def _version(self, request: NonResourceRequest, group: str, version: str) -> Response:
         if version not in self._registry.versions(group):
-            raise nothing_there()
+            raise resource_not_found()
         return _document(self._discovery.resource_list(group, version), request)
 
     # Health
@@ -119,17 +120,17 @@ class NonResources:
         return _text("ok") if self._checks[check]() else _text("internal server error: the check failed\n", code=500)
 
 
-def _version() -> Tree:
+def _version() -> JSONObject:
     known = _SEMANTIC_VERSION.match(builtin_schema().version)
     major, minor = known.groups() if known else ("", "")
     release = known[0] if known else builtin_schema().version
     return {
         "major": major,
         "minor": minor,
-        # After the plus, so that it counts as the release itself and not as one before it.
+        # After a plus: in semantic versioning it does not count as a pre-release then.
         "gitVersion": f"{release}+listwatch",
         "gitCommit": "",
-        "gitTreeState": "clean",
+        "gitJSONObjectState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
         "goVersion": "",
         "compiler": "cpython",
@@ -142,15 +143,15 @@ def _check_is_get(request: NonResourceRequest) -> None:
         raise method_not_allowed()
 
 
-def _document(tree: Tree, request: NonResourceRequest) -> Response:
+def _document(tree: JSONObject, request: NonResourceRequest) -> Response:
     _check_is_get(request)
     pretty = wants_pretty(request.query, request.headers.get("User-Agent", ""))
     representation = negotiate(request.accept, pretty=pretty, untransformed=True)
     return Response(encode_plain(tree, representation), headers={"Content-Type": representation.media_type})
 
 
-def _json(tree: Tree) -> Response:
-    """For people as much as for programs, whatever they accept."""
+def _json(tree: JSONObject) -> Response:
+    """Respond with indented JSON, whatever the client accepts."""
     return Response(msgspec.json.format(msgspec.json.encode(tree), indent=2), headers={"Content-Type": JSON_MEDIA_TYPE})
 
 

@@ -1,13 +1,13 @@
-"""From a method and a URL to what is asked for: `read_target` tells what the URL says, `route` what is served there.
+"""Turns a method and a URL into a request: `read_target` reads the URL, `route` finds the resource that it names.
 
     GET    /api/v1/pods                             list, or watch with ?watch      in all namespaces
     POST   /api/v1/namespaces/NS/pods               create
     PUT    /apis/apps/v1/namespaces/NS/deployments/NAME/scale       update a subresource
     DELETE /api/v1/namespaces/NAME                  delete the Namespace itself
-    GET    /api/v1/watch/namespaces/NS/pods         watch, as old clients ask for it
+    GET    /api/v1/watch/namespaces/NS/pods         watch, in the form of old clients
 
-Authorization goes by the first step alone: who may not ask is not told what is served. `non_resources` answers where a
-path leads to no resource.
+Authorization uses the result of `read_target` only, so that an unauthorized client does not learn what is served.
+`non_resources` responds to requests for paths without a resource.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _ON_OBJECTS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delet
 _ON_SUBRESOURCES = {"POST": "create", **_ON_OBJECTS}
 _ON_WATCHES = {"GET": "watch"}
 
-# Doors to something else than an object; through the last one goes any path.
+# Subresources that connect to something else; the last one takes any path.
 _CONNECTIONS = ("exec", "attach", "portforward", "proxy")
 _PROXY = "proxy"
 
-# What is longer is not worth remembering: few clients ask for it again.
+# Longer targets are not cached, because few clients repeat them.
 _SHORT = 256
-_MAX_REMEMBERED = 1024
+_MAX_CACHED = 1024
 
 _PATCHES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH})
 _PRODUCED = ("application/json", "application/yaml", "application/json;stream=watch")
@@ -60,10 +60,9 @@ _PRODUCED = ("application/json", "application/yaml", "application/json;stream=wa
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """What a method and a URL say, whether that is served or not; what authorizers, faults and logs go by.
+    """What a method and a URL name, whether it is served or not. Authorizers, faults and the request log use it.
 
-    A Namespace is in itself here: its name is also its namespace. A list or watch of one object by field selector has
-    that object's name.
+    A Namespace has its name also as namespace. A list or watch of one object by field selector has its name.
     """
 
     method: str
@@ -79,12 +78,12 @@ class RequestInfo:
     name: str = ""
 
 
-# --- What the URL says ------------------------------------------------------------------------------------------------
+# --- URLs -------------------------------------------------------------------------------------------------------------
 
 
 def read_target(method: str, target: str) -> RequestInfo:
-    """Read the target of an HTTP request, still percent-encoded; raises BadRequestError where it cannot be decoded."""
-    return _read_again(method, target) if len(target) <= _SHORT else _read(method, target)
+    """Read the percent-encoded target of an HTTP request; raises BadRequestError if it cannot be decoded."""
+    return _read_cached(method, target) if len(target) <= _SHORT else _read(method, target)
 
 
 def _read(method: str, target: str) -> RequestInfo:
@@ -98,19 +97,19 @@ def _read(method: str, target: str) -> RequestInfo:
             return RequestInfo(method, path, query, verb=method.lower())
 
 
-# Clients ask for the same again and again, and to read it anew is a twentieth of a small write.
-_read_again = lru_cache(maxsize=_MAX_REMEMBERED)(_read)
+# Clients repeat their requests, and reading a target takes a twentieth of the time of a small write.
+_read_cached = lru_cache(maxsize=_MAX_CACHED)(_read)
 
 
 def _split_target(target: str) -> tuple[str, Query]:
-    # What is no UTF-8 comes as surrogates, which could not be sent back in an answer.
+    # Invalid UTF-8 arrives as surrogates, which could not be encoded in a response.
     text = target.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     if not text.startswith("/") and "://" in text:
         text = "/" + text.partition("://")[2].partition("/")[2]
     path, _, query = text.partition("?")
     if _BROKEN_ESCAPE.search(path):
-        raise BadRequestError(f"cannot decode the path {path!r}: after a '%' go two hexadecimal digits")
-    # A slash is a slash however it is written: segments are told apart only after decoding.
+        raise BadRequestError(f"cannot decode the path {path!r}: a '%' must be followed by two hexadecimal digits")
+    # Segments are split after decoding, because an encoded slash counts as a slash.
     return unquote_to_bytes(path).decode("utf-8", "replace"), Query.parse(query)
 
 
@@ -139,7 +138,7 @@ def _verb_on_collection(verb: str, query: Query) -> str:
 
 
 def _selected_name(verb: str, query: Query) -> str:
-    """The name of the one object that a list or watch asks for."""
+    """Return the name of the only object that a list or watch can select."""
     if verb != "get":
         return ""
     try:
@@ -147,20 +146,20 @@ def _selected_name(verb: str, query: Query) -> str:
     except SelectorError:
         return ""
     names = (term.value for term in terms if term.field == "metadata.name" and term.operator is Operator.EQUALS)
-    return next((name for name in names if not problems_of_segment(name)), "")
+    return next((name for name in names if not segment_problems(name)), "")
 
 
-def problems_of_segment(name: str) -> list[str]:
-    """Why a name cannot be a part of a path."""
+def segment_problems(name: str) -> list[str]:
+    """Return why a name cannot be a segment of a path."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
     return [f"may not contain '{character}'" for character in "/%" if character in name]
 
 
-# --- What is served there ---------------------------------------------------------------------------------------------
+# --- Resources --------------------------------------------------------------------------------------------------------
 
 
-def nothing_there() -> NotFoundError:
+def resource_not_found() -> NotFoundError:
     return NotFoundError("the server could not find the requested resource", details=StatusDetails())
 
 
@@ -171,7 +170,7 @@ def method_not_allowed() -> MethodNotAllowedError:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a path leads: a collection, in one namespace or in all, an object, or a subresource of it."""
+    """What a path names: a collection, in one namespace or in all, an object, or a subresource of it."""
 
     resource: Resource
     namespace: str
@@ -186,21 +185,21 @@ class _Place:
     def subresource(self) -> str:
         return self.parts[1] if len(self.parts) > 1 else ""
 
-    def verb(self, method: str, *, old_watch: bool) -> str:
-        """What a method means there; raises NotFoundError if no method means anything, else MethodNotAllowedError."""
-        methods, verbs = self._offers(old_watch=old_watch)
+    def verb(self, method: str, *, is_old_watch: bool) -> str:
+        """Return the verb of a method; raises NotFoundError if no method is allowed, else MethodNotAllowedError."""
+        methods, verbs = self._offers(is_old_watch=is_old_watch)
         verb = methods.get(method)
         if verb in verbs:
             return verb
-        raise nothing_there() if verbs.isdisjoint(methods.values()) else method_not_allowed()
+        raise resource_not_found() if verbs.isdisjoint(methods.values()) else method_not_allowed()
 
-    def _offers(self, *, old_watch: bool) -> tuple[Mapping[str, str], frozenset[str]]:
-        """What methods mean in such a place, and which verbs there are in this one."""
+    def _offers(self, *, is_old_watch: bool) -> tuple[Mapping[str, str], frozenset[str]]:
+        """Return the verbs of methods on such a path, and the verbs that this resource supports."""
         if len(self.parts) < 2:
             plain = _ON_OBJECTS if self.parts else _ON_ALL_NAMESPACES if self.everywhere else _ON_COLLECTIONS
-            return _ON_WATCHES if old_watch else plain, frozenset(self.resource.verbs)
+            return _ON_WATCHES if is_old_watch else plain, frozenset(self.resource.verbs)
         subresource = self.resource.subresource(self.subresource)
-        if old_watch or subresource is None or (len(self.parts) > 2 and subresource.name != _PROXY):
+        if is_old_watch or subresource is None or (len(self.parts) > 2 and subresource.name != _PROXY):
             return {}, frozenset()
         return _ON_SUBRESOURCES, frozenset(subresource.verbs)
 
@@ -213,12 +212,12 @@ def route(
     user: User = ANONYMOUS,
     body: bytes = b"",
 ) -> APIRequest | NonResourceRequest:
-    """Find what is served at a URL; raises NotFoundError, MethodNotAllowedError or, for bad names, BadRequestError."""
+    """Find the resource of a URL; raises NotFoundError, MethodNotAllowedError or BadRequestError."""
     headers = headers or {}
     content_type, accept = headers.get("Content-Type", ""), headers.get("Accept", "")
-    asked = info.method, info.path, info.verb
-    known: tuple[_Place, str] | None = registry.route_cache.get(asked)
-    if not known and not _leads_to_resources(info, registry):
+    key = info.method, info.path, info.verb
+    known: tuple[_Place, str] | None = registry.route_cache.get(key)
+    if not known and not _names_resource(info, registry):
         return _non_resource(info, headers, user)
     place, verb = known or _find(info, registry)
     if verb == "patch":
@@ -226,7 +225,7 @@ def route(
     _check_accepted(accept)
     if not known:
         _check_names(place, verb)
-        _remember(asked, place, verb, registry)
+        _cache_route(key, place, verb, registry)
     return APIRequest(
         verb=verb,
         resource=place.resource,
@@ -245,12 +244,12 @@ def route(
     )
 
 
-def _remember(asked: tuple[str, str, str], place: _Place, verb: str, registry: Registry) -> None:
-    """Collections are few and asked for again, objects are many. To find one anew is a twentieth of a small write."""
-    if not place.parts and len(asked[1]) <= _SHORT:
-        if len(registry.route_cache) >= _MAX_REMEMBERED:
+def _cache_route(key: tuple[str, str, str], place: _Place, verb: str, registry: Registry) -> None:
+    """Cache the routes of collections, which are few; those of objects are many."""
+    if not place.parts and len(key[1]) <= _SHORT:
+        if len(registry.route_cache) >= _MAX_CACHED:
             registry.route_cache.clear()
-        registry.route_cache[asked] = place, verb
+        registry.route_cache[key] = place, verb
 
 
 def _non_resource(info: RequestInfo, headers: Mapping[str, str], user: User) -> NonResourceRequest:
@@ -265,23 +264,23 @@ def _non_resource(info: RequestInfo, headers: Mapping[str, str], user: User) -> 
     )
 
 
-def _leads_to_resources(info: RequestInfo, registry: Registry) -> bool:
-    # An unknown group is answered as an unknown path is, and so is a path with more than one slash in front.
+def _names_resource(info: RequestInfo, registry: Registry) -> bool:
+    # An unknown group is treated like an unknown path, and so is a path that starts with more than one slash.
     if not info.is_resource or not info.path.startswith(("/api/", "/apis/")):
         return False
     if registry.is_custom_only(info.group):
-        # Of a group of custom resources, what is not served is not known either.
+        # In a group of custom resources, a resource that is not served is an unknown path.
         return registry.lookup(info.group, info.version, info.resource) is not None
     return bool(registry.versions(info.group))
 
 
 def _find(info: RequestInfo, registry: Registry) -> tuple[_Place, str]:
     parts = _segments(info.path)[3 if info.group else 2 :]
-    old_watch = parts[0] == "watch"
-    place = _place_of(parts[old_watch:], info.group, info.version, registry)
+    is_old_watch = parts[0] == "watch"
+    place = _place_of(parts[is_old_watch:], info.group, info.version, registry)
     if place is None:
-        raise nothing_there()
-    return place, _exact_verb(place.verb(info.method, old_watch=old_watch), place, info.query)
+        raise resource_not_found()
+    return place, _exact_verb(place.verb(info.method, is_old_watch=is_old_watch), place, info.query)
 
 
 def _place_of(parts: list[str], group: str, version: str, registry: Registry) -> _Place | None:
@@ -307,10 +306,10 @@ def _exact_verb(verb: str, place: _Place, query: Query) -> str:
     return verb
 
 
-# A client sends the same header again and again.
+# A client repeats its headers.
 @lru_cache(maxsize=256)
 def _check_accepted(accept: str) -> None:
-    """Of what a resource can be written as, something must be wanted by its full name, or anything at all."""
+    """Raise NotAcceptableError unless the header has a supported media type by its full name, or `*/*`."""
     wanted = {clause.partition(";")[0].strip() for clause in accept.split(",")}
     if accept and wanted.isdisjoint(("*/*", *_PRODUCED)):
         offers = ", ".join(_PRODUCED)
@@ -329,7 +328,7 @@ def _check_names(place: _Place, verb: str) -> None:
     if place.resource.namespaced and not place.namespace and verb not in ("list", "watch", "create"):
         raise BadRequestError("Namespace parameter required.")
     for what, text in (("Name", place.name), ("Namespace", place.namespace)):
-        if problems := problems_of_segment(text):
+        if problems := segment_problems(text):
             raise BadRequestError(f"{what} parameter invalid: {quoted(text)}: {';'.join(problems)}")
 
 

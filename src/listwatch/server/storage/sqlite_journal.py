@@ -1,11 +1,11 @@
-"""Keeps a storage in a SQLite file, so that it outlives the process. `storage` decides; this is its journal.
+"""Persists a storage in a SQLite file.
 
-The file has a row for each event that is remembered, and for each object the row of its state at the oldest revision
-that can be read. It is read once, when it is opened; after that, reads come from memory.
+The file has a row for each event that the storage keeps, and for each object a row with its state at the oldest
+readable revision. It is read once, when it is opened; later reads come from memory.
 
-A write is on the disk, by fsync, when it returns, or with `group_commit` when `sync` does. It then survives the end of
-the process and, if the disk keeps its word, a loss of power. Of other writes it is only promised that they are there in
-full or not at all, and that their revisions go to no others.
+A write is on disk (fsync) when it returns, or with `group_commit` when `sync` returns. It then survives the end of the
+process and, if the disk honours fsync, a power loss. Other writes are persisted completely or not at all, and their
+revisions are not reused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from listwatch.server.storage.values import Event, JournalError, Stored
 
 FILE_NAME = "storage.db"
 
-# How many writes may be lost together when the process dies, and so how many revisions a new process leaves out.
+# The maximum number of writes lost when the process dies, and so the number of revisions that a new process skips.
 _MAX_UNSYNCED = 1000
 
 _APPLICATION_ID = 0x6C777374  # "lwst", in the header of the file
@@ -62,9 +62,9 @@ def open_storage(
     max_age: float = MAX_AGE,
     group_commit: bool = False,
 ) -> Storage:
-    """The storage that a directory keeps; makes both if need be. `now` has to tell the same time to every process."""
+    """Open the storage in a directory; creates both if they are missing. `now` must be wall-clock time."""
     file = Path(data_dir, FILE_NAME)
-    with _explained(file):
+    with _as_config_errors(file):
         database = _open(file)
         try:
             _prepare(database, file)
@@ -80,7 +80,7 @@ def open_storage(
 
 
 class SqliteJournal:
-    """Takes events down as rows; after a failure no more, because only a new process can know what the disk holds."""
+    """Writes events as rows. After a failure all writes fail, because the state of the file is unknown."""
 
     def __init__(self, database: sqlite3.Connection, file: Path) -> None:
         self._database = database
@@ -91,19 +91,19 @@ class SqliteJournal:
     def append(self, event: Event) -> None:
         if self._unsynced == _MAX_UNSYNCED:
             self.sync()
-        with self._failing_for_good():
+        with self._fails_permanently():
             self._begin()
             self._database.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _row(event))
             self._unsynced += 1
 
     def forget(self, events: Sequence[Event], *, compacted: int) -> None:
-        with self._failing_for_good():
+        with self._fails_permanently():
             self._begin()
             self._database.executemany("DELETE FROM log WHERE revision = ?", _superseded(events))
             self._database.execute("UPDATE state SET compacted = ?", (compacted,))
 
     def sync(self) -> None:
-        with self._failing_for_good():
+        with self._fails_permanently():
             if self._database.in_transaction:
                 self._database.execute("COMMIT")
             self._unsynced = 0
@@ -120,13 +120,13 @@ class SqliteJournal:
             self._database.execute("BEGIN")
 
     @contextmanager
-    def _failing_for_good(self) -> Iterator[None]:
+    def _fails_permanently(self) -> Iterator[None]:
         if self._failure:
             raise JournalError(self._failure)
         try:
             yield
         except sqlite3.Error as error:
-            self._failure = f"{self._file}: cannot be written ({error}); restart the server when it can"
+            self._failure = f"{self._file}: cannot be written ({error}); restart the server when the cause is fixed"
             raise JournalError(self._failure) from error
 
 
@@ -140,7 +140,7 @@ def _checksum(labels: Sequence[object], value: bytes) -> int:
 
 
 def _superseded(events: Sequence[Event]) -> Iterator[tuple[int]]:
-    """The rows that no readable revision needs once these events are forgotten."""
+    """Yield the rows that no readable revision needs once these events are dropped."""
     for event in events:
         if event.previous:
             yield (event.previous.revision,)
@@ -153,12 +153,12 @@ def _superseded(events: Sequence[Event]) -> Iterator[tuple[int]]:
 
 def _open(file: Path) -> sqlite3.Connection:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.touch(mode=0o600)  # it will hold Secrets; SQLite gives its other files the same mode
+    file.touch(mode=0o600)  # it contains Secrets; SQLite gives its other files the same mode
     return sqlite3.connect(file, timeout=0, isolation_level=None)
 
 
 def _prepare(database: sqlite3.Connection, file: Path) -> None:
-    """Lock the file, make sure that it is ours and sound, and go on above every revision that was ever given."""
+    """Lock and check the file, and continue above every revision that was ever used."""
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     is_new = _number(database, "SELECT count(*) FROM sqlite_master") == 0
     if not is_new:
@@ -184,12 +184,12 @@ def _check(database: sqlite3.Connection, file: Path) -> None:
 def _load(database: sqlite3.Connection, storage: Storage) -> None:
     revision, compacted = database.execute("SELECT revision, compacted FROM state").fetchone() or (None, None)
     if not (isinstance(revision, int) and isinstance(compacted, int) and compacted <= revision):
-        raise sqlite3.DatabaseError("its revisions make no sense")
+        raise sqlite3.DatabaseError("its revisions are inconsistent")
     storage.restore(_events(database), revision=revision, compacted=compacted)
 
 
 def _events(database: sqlite3.Connection) -> Iterator[Event]:
-    # SQLite notices damage to its own structure, not to what we keep in it.
+    # SQLite detects damage to its own structure, but not to the values in it.
     for *labels, value, checksum in database.execute("SELECT * FROM log ORDER BY revision"):
         if not isinstance(value, bytes) or _checksum(labels, value) != checksum:
             raise sqlite3.DatabaseError(f"the record of revision {labels[0]} does not match its checksum")
@@ -203,23 +203,22 @@ def _number(database: sqlite3.Connection, query: str) -> int:
 
 
 @contextmanager
-def _explained(file: Path) -> Iterator[None]:
+def _as_config_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise ConfigError(_explanation(error), file=str(file)) from error
+        raise ConfigError(_reason(error), file=str(file)) from error
     except OSError as error:
-        raise ConfigError(f"cannot be used to keep data: {error.strerror}", file=str(file)) from error
+        raise ConfigError(f"cannot be used for the storage: {error.strerror}", file=str(file)) from error
 
 
-def _explanation(error: sqlite3.Error | UnicodeDecodeError) -> str:
-    # What has no code is ours, or sqlite3's when it quotes from a damaged file.
+def _reason(error: sqlite3.Error | UnicodeDecodeError) -> str:
+    # Errors without a code are raised by this module, or by sqlite3 for text in a damaged file.
     match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return "is in use by another server; stop that one or choose another data directory"
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return (
-                f"is damaged or no storage of listwatch ({error}); restore it from a copy or choose another directory"
-            )
+            advice = "restore it from a copy or choose another directory"
+            return f"is damaged or not a storage of listwatch ({error}); {advice}"
         case _:
-            return f"cannot be used to keep data: {error}"
+            return f"cannot be used for the storage: {error}"

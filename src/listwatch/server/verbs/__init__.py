@@ -1,1 +1,1 @@
-"""Verbs and subresources: from a request to a response."""
+"""The pipeline from a request to its response, and the subresources."""

@@ -1,4 +1,4 @@
-"""Makes the lists that `list_options` reads from requests, page by page, from what the storage holds or held."""
+"""Lists objects of the storage page by page, at the current revision or an earlier one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOKEN_TOO_OLD = (
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page: the objects selected, as of which revision, and how to get the rest if there is any."""
+    """One page of a list: its objects, its revision, and the token of the next page, if any."""
 
     items: list[Stored]
     revision: int
@@ -31,7 +31,7 @@ class Listing:
 
 
 def list_objects(storage: Storage, storage_id: str, options: ListOptions) -> Listing:
-    """List; raises RequestTimeoutError for a revision still to come and ExpiredError for one that is forgotten."""
+    """Raises RequestTimeoutError for a revision in the future and ExpiredError for one that was compacted."""
     check_reached(options.minimum, storage.revision)
     if options.only:
         found = storage.get(storage_id, options.only)
@@ -51,7 +51,7 @@ def _page(storage: Storage, storage_id: str, options: ListOptions) -> Listing:
     scanned = storage.scan(storage_id, namespace=namespace, revision=revision, start_after=options.start_after)
     selected = scanned if selection.is_everything else filter(selection.matches, scanned)
     items = list(islice(selected, limit or None))
-    # What is left need not be selected: to know that, one would have to read on.
+    # As kube-apiserver: the remaining objects may or may not be selected, which is not checked.
     if not limit or len(items) < limit or next(scanned, None) is None:
         return Listing(items, revision)
     last = items[-1].key

@@ -1,11 +1,10 @@
-"""Hands events from the storage to those who watch, each at their own pace. `watching` sends them.
+"""Distributes the events of the storage to watches, each at its own speed. `watching` sends them.
 
-    storage ──▶ feed of pods   ○──○──○──○        an event is a link, made once
+    storage ──▶ feed of pods   ○──○──○──○        an event is one link
                                   ▲     ▲
-                              reader  reader     each holds the link that it has read last
+                              reader  reader     each refers to the link that it has read last
 
-A link is gone when the slowest reader has passed it. What it looks like on the wire is written once for all readers
-who see it alike, and kept with it.
+A link is garbage when the slowest reader has passed it. An event is encoded once for all readers with the same view.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from listwatch.server.storage.values import Event, EventType, Stored
 
 __all__ = ["Feed", "Feeds", "Reader", "View"]
 
-Send = Callable[[Stored, Resource], bytes]
-"""Gives a stored object in the version that is asked for."""
+Encode = Callable[[Stored, Resource], bytes]
+"""Encodes a stored object in the version of a resource."""
 
 
 class Link:
-    """An event in a feed: what it is on the wire, to each view, and how much has gone through the feed with it."""
+    """An event in a feed: its lines on the wire by view, and the number and size of all events up to it."""
 
     __slots__ = ("count", "event", "lines", "next", "size")
 
@@ -39,18 +38,20 @@ class Link:
 
 
 class View:
-    """What everybody sees alike who watches one version of a resource, by one selection, in one representation."""
+    """Watches of one version of a resource with the same selection and representation share one view."""
 
-    __slots__ = ("__weakref__", "_send", "representation", "resource", "selection")
+    __slots__ = ("__weakref__", "_encode", "representation", "resource", "selection")
 
-    def __init__(self, resource: Resource, selection: Selection, representation: Representation, send: Send) -> None:
+    def __init__(
+        self, resource: Resource, selection: Selection, representation: Representation, encode: Encode
+    ) -> None:
         self.resource = resource
         self.selection = selection
         self.representation = representation
-        self._send = send
+        self._encode = encode
 
     def line(self, link: Link) -> bytes:
-        """The event as a line to send; nothing if it does not concern them."""
+        """Return the event as a line to send; empty if it is not part of the selection."""
         lines = link.lines
         line = lines.get(self)
         if line is None:
@@ -60,11 +61,11 @@ class View:
         return line
 
     def first_line(self, stored: Stored) -> bytes:
-        """An object that is there when a watch begins."""
-        return encode_event("ADDED", self._send(stored, self.resource), self.representation)
+        """Return the event of an object that exists when a watch begins."""
+        return encode_event("ADDED", self._encode(stored, self.resource), self.representation)
 
     def _shared_line(self, link: Link, event: Event, change: EventType) -> bytes:
-        # Other selections come to the same line.
+        # Views with other selections have the same line.
         same = (self.resource.gvr, self.representation, change)
         line = link.lines.get(same)
         if line is None:
@@ -73,13 +74,13 @@ class View:
 
     def _object(self, event: Event, change: EventType) -> bytes:
         if change == "DELETED" and event.previous:
-            # As it was seen last: gone or out of the selection, what became of it does not concern who watches.
-            return with_resource_version(self._send(event.previous, self.resource), event.revision)
-        return self._send(event.stored, self.resource)
+            # In its last state within the selection: later changes are not part of it.
+            return with_resource_version(self._encode(event.previous, self.resource), event.revision)
+        return self._encode(event.stored, self.resource)
 
 
 class Reader:
-    """Reads what follows a revision, each event once and in order; `on_event` is called when there is more."""
+    """Reads the events after a revision, each once and in order; `on_event` is called for each new event."""
 
     def __init__(
         self, feed: Feed, view: View, on_event: Callable[[], None], *, after: int, past: Iterable[Event]
@@ -92,12 +93,12 @@ class Reader:
 
     @property
     def backlog(self) -> tuple[int, int]:
-        """How many events have come that were not read, and how many bytes."""
+        """The number of unread events, and of their bytes."""
         last = self._feed.last
         return last.count - self._link.count, last.size - self._link.size
 
     def take(self, size: int) -> list[bytes]:
-        """The next lines to send, up to about so many bytes; none if there is nothing new."""
+        """Return the next lines to send, up to about `size` bytes; empty if there are none."""
         lines: list[bytes] = []
         link = self._link
         while size > 0 and link.next:
@@ -116,7 +117,7 @@ class Reader:
 
 
 def _chain(past: Iterable[Event], last: Link) -> Link:
-    """What was before, in front of the feed; where they overlap, the reader knows what it has read."""
+    """Link past events in front of the feed; the reader skips events that are in both."""
     head = link = Link(None, last.count, last.size)
     for event in past:
         link.next = Link(event, last.count, last.size)
@@ -140,49 +141,49 @@ class Feed:
 
 
 class Feeds:
-    """The feeds of all resources that are watched, and the revision up to which their readers can know everything."""
+    """The feeds of all watched resources, and the revision up to which they are complete."""
 
-    def __init__(self, storage: Storage, send: Send) -> None:
+    def __init__(self, storage: Storage, encode: Encode) -> None:
         self.storage = storage
         self.revision = storage.revision
-        self._send = send
+        self._encode = encode
         self._feeds: dict[str, Feed] = {}
         self._views: WeakValueDictionary[object, View] = WeakValueDictionary()
-        self._listeners: dict[object, Callable[[], None]] = {}
+        self._subscribers: dict[object, Callable[[], None]] = {}
         self._unsubscribe = storage.subscribe(self._publish)
 
     def close(self) -> None:
         self._unsubscribe()
 
     def view(self, resource: Resource, selection: Selection, representation: Representation) -> View:
-        """The same for all who see the same."""
+        """Return the view; the same one for equal arguments."""
         key = (resource.gvr, selection, representation)
         view = self._views.get(key)
         if view is None:
-            view = self._views[key] = View(resource, selection, representation, self._send)
+            view = self._views[key] = View(resource, selection, representation, self._encode)
         return view
 
     def reader(
         self, storage_id: str, view: View, on_event: Callable[[], None], *, after: int, past: Iterable[Event] = ()
     ) -> Reader:
-        """Read on after a revision; `past` is what happened between it and now."""
+        """Return a reader of the events after a revision; `past` are those between it and now."""
         feed = self._feeds.get(storage_id) or self._feeds.setdefault(storage_id, Feed())
         return Reader(feed, view, on_event, after=after, past=past)
 
-    def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back whenever the revision has grown; returns what ends that."""
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back after each new revision; returns unsubscribe."""
         token = object()
-        self._listeners[token] = callback
+        self._subscribers[token] = callback
 
-        def stop() -> None:
-            self._listeners.pop(token, None)
+        def unsubscribe() -> None:
+            self._subscribers.pop(token, None)
 
-        return stop
+        return unsubscribe
 
     def _publish(self, event: Event) -> None:
         self.revision = event.revision
         feed = self._feeds.get(event.resource)
         if feed and feed.readers:
             feed.append(event)
-        for callback in tuple(self._listeners.values()):
+        for callback in tuple(self._subscribers.values()):
             callback()

@@ -1,9 +1,9 @@
-"""Sends watches: what there is, what happens, bookmarks, and at last the end. `watch_feed` has the events.
+"""Sends watch streams: the initial events, later events and bookmarks. `watch_feed` has the events.
 
-    begin ──▶ initial events ──▶ their end bookmark ──▶ events, and a bookmark now and then ──▶ a bookmark ──▶ end
+    begin ──▶ initial events ──▶ their end bookmark ──▶ events and periodic bookmarks ──▶ a bookmark ──▶ end
       └─ too old: 410
 
-A watch whose client does not read is cut off when too much is waiting for it; nobody else waits for it.
+A watch whose client does not read is aborted when its backlog is too large; it does not delay other watches.
 """
 
 from __future__ import annotations
@@ -27,48 +27,48 @@ from listwatch.server.watch.watch_feed import Feeds, Reader, View
 
 __all__ = ["Watch", "WatchSettings", "Watches", "error_line"]
 
-# How much is sent at once, so that one watch with a lot to send lets others have their turn.
+# The bytes that are sent at once; between two bursts, other watches can send.
 _BURST = 1 << 20
 
-_LATE_BOOKMARK = 2.0
-"""How many seconds before the end the last bookmark comes."""
-_PATIENCE = 3.0
-"""How many seconds a watch waits for a revision that it wants to begin with."""
+_LAST_BOOKMARK = 2.0
+"""Seconds before the end at which the last bookmark is sent."""
+_MAX_WAIT = 3.0
+"""Seconds for which a watch waits for the revision that it begins with."""
 _GRACE = 5.0
-"""How many seconds after its end a client has to read what was sent."""
+"""Seconds after its end in which a client can read what was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """When watches send bookmarks and end, in seconds, and how much may wait for one that is not read."""
+    """The intervals of bookmarks and the timeouts of watches, in seconds, and the limits of their backlogs."""
 
     bookmark_interval: float = 60.0
     min_timeout: float = 1800.0
-    """Watches that do not say when to end last that long, and by chance up to twice that long."""
+    """Watches without a timeout of their own end after a random time from this to twice this."""
     max_backlog: int = 50_000
     max_backlog_bytes: int = 128 << 20
 
 
 class Connection(Protocol):
-    """The way to the client of a watch."""
+    """The connection to the client of a watch."""
 
     async def send(self, data: bytes) -> None:
-        """Return when there is room for more."""
+        """Return when more can be sent."""
 
     def close(self) -> None:
-        """End in the middle, after what was sent."""
+        """Close without ending the response; what was sent still arrives."""
 
     def abort(self) -> None:
-        """End at once; what was sent may be lost."""
+        """Close at once; what was sent may be lost."""
 
 
 def error_line(error: APIError, representation: Representation) -> bytes:
-    """The event that tells a watch why it ends."""
+    """Encode an error as an ERROR event."""
     return encode_event("ERROR", encode_object(status_from_error(error)), representation)
 
 
 class Watches:
-    """Every watch that is open."""
+    """All open watches."""
 
     def __init__(self, feeds: Feeds, clock: Clock, random: Random, settings: WatchSettings) -> None:
         self.feeds = feeds
@@ -95,12 +95,12 @@ class Watches:
         return Watch(self, view, storage_id, options, plan, timeout)
 
     def close(self) -> None:
-        """End them all, without waiting for those who do not read."""
+        """End all watches, without waiting for clients that do not read."""
         for watch in tuple(self._open):
             watch.stop()
 
     def finish(self, storage_id: str) -> None:
-        """End those of one stored resource, each after what has happened until now."""
+        """End the watches of one stored resource, after the events so far."""
         for watch in tuple(self._open):
             if watch.storage_id == storage_id:
                 watch.finish()
@@ -113,7 +113,7 @@ class Watches:
 
 
 class Watch:
-    """One watch, from its first event to its end."""
+    """One watch, from its initial events to its end."""
 
     def __init__(
         self, watches: Watches, view: View, storage_id: str, options: WatchOptions, plan: FaultPlan, timeout: float
@@ -125,49 +125,49 @@ class Watch:
         self._options = options
         self._plan = plan
         self._deadline = watches.clock.monotonic() + timeout
-        self._bell = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._bookmark_is_due = False
         self._is_over = False
         self._is_finishing = False
         self._is_sending = False
         self._began_at = 0
-        self._first: Iterator[list[bytes]] = iter(())
+        self._initial: Iterator[list[bytes]] = iter(())
         self._reader: Reader | None = None
         self._sent_events = self._sent_bytes = 0
 
     # --- Begin
 
     async def begin(self) -> None:
-        """Find out what to send; raises the APIError that says why there is nothing to begin with."""
+        """Prepare the initial events and the reader; raises ExpiredError or RequestTimeoutError."""
         if self._plan.find(Expire):
             raise _expired(self._options.after or 0, self._feeds.storage.revision)
         await self._wait_reached(self._options.minimum)
-        # What was written but is not safe yet must not be seen, and must not be seen twice when it is.
+        # Writes that are not durable yet are published by this, so that they are neither sent early nor twice.
         self._feeds.storage.sync()
         if self._options.initial_events:
-            self._begin_with_all()
+            self._begin_with_initial_events()
         else:
             self._begin_after(self._options.after)
 
     async def _wait_reached(self, minimum: int) -> None:
         if minimum <= self._feeds.revision:
             return
-        stop = self._feeds.listen(self._bell.set)
+        unsubscribe = self._feeds.subscribe(self._wakeup.set)
         try:
-            async with time_limit(self._watches.clock, _PATIENCE):
+            async with time_limit(self._watches.clock, _MAX_WAIT):
                 while self._feeds.revision < minimum:
-                    self._bell.clear()
-                    await self._bell.wait()
+                    self._wakeup.clear()
+                    await self._wakeup.wait()
         except TimeoutError:
             raise RequestTimeoutError.too_large_resource_version(minimum, self._feeds.revision) from None
         finally:
-            stop()
+            unsubscribe()
 
-    def _begin_with_all(self) -> None:
+    def _begin_with_initial_events(self) -> None:
         storage, selection = self._feeds.storage, self._options.selection
         self._read_after(storage.revision)
         found = storage.scan(self.storage_id, namespace=selection.namespace or None)
-        self._first = self._first_lines([stored for stored in found if selection.matches(stored)])
+        self._initial = self._initial_lines([stored for stored in found if selection.matches(stored)])
 
     def _begin_after(self, revision: int | None) -> None:
         storage = self._feeds.storage
@@ -181,9 +181,9 @@ class Watch:
 
     def _read_after(self, revision: int, past: Sequence[Event] = ()) -> None:
         self._began_at = revision
-        self._reader = self._feeds.reader(self.storage_id, self._view, self._heard, after=revision, past=past)
+        self._reader = self._feeds.reader(self.storage_id, self._view, self._on_event, after=revision, past=past)
 
-    def _first_lines(self, found: list[Stored]) -> Iterator[list[bytes]]:
+    def _initial_lines(self, found: list[Stored]) -> Iterator[list[bytes]]:
         lines, size = [], 0
         for stored in found:
             lines.append(self._view.first_line(stored))
@@ -199,56 +199,56 @@ class Watch:
     # --- Send
 
     async def run(self, connection: Connection) -> None:
-        """Send all there is to send, until the end."""
+        """Send events until the end of the watch."""
         self._connection = connection
-        # Faults may come from any thread.
-        self._plan.on_change = partial(asyncio.get_running_loop().call_soon_threadsafe, self._bell.set)
+        # Faults may be added by any thread.
+        self._plan.on_change = partial(asyncio.get_running_loop().call_soon_threadsafe, self._wakeup.set)
         self._watches.opened(self)
-        timekeeper = asyncio.create_task(self._keep_time(), name="the time of a watch")
+        timer = asyncio.create_task(self._run_timer(), name="watch timer")
         try:
             while lines := await self._next_lines():
                 await self._send(lines)
-                await asyncio.sleep(0)  # a client that reads fast must not keep the others waiting
+                await asyncio.sleep(0)  # a client that reads fast must not starve the others
         finally:
-            timekeeper.cancel()
+            timer.cancel()
             self._watches.closed(self)
 
     def close(self) -> None:
-        """Forget what it has begun with; needed once `begin` was called."""
+        """Release the reader; needed once `begin` was called."""
         if self._reader:
             self._reader.close()
 
     def end(self) -> None:
         """Send nothing more."""
         self._is_over = True
-        self._bell.set()
+        self._wakeup.set()
 
     def finish(self) -> None:
-        """Send what there is to send, and nothing that comes later."""
+        """End after the events so far."""
         self._is_finishing = True
-        self._bell.set()
+        self._wakeup.set()
 
     def stop(self) -> None:
-        """End, also for a client that does not read."""
+        """End, even if the client does not read."""
         self.end()
         if self._is_sending:
             self._connection.abort()
 
     async def _next_lines(self) -> list[bytes]:
-        """What to send next, all at once; none when that was all."""
+        """Wait for the next lines to send; empty at the end."""
         while not self._is_over:
             if lines := self._pending_lines():
                 return lines
             if self._is_finishing and not self._plan.find(HoldEvents):
                 break
-            self._bell.clear()
-            await self._bell.wait()
+            self._wakeup.clear()
+            await self._wakeup.wait()
         return []
 
     def _pending_lines(self) -> list[bytes]:
         if self._plan.find(HoldEvents):
             return []
-        if self._is_to_be_cut():
+        if self._is_due_to_be_cut():
             self.end()
             self._connection.close()
             return []
@@ -256,7 +256,7 @@ class Watch:
             self.end()
             return [error_line(_expired(self._began_at, self._feeds.revision), self._view.representation)]
         assert self._reader is not None
-        return next(self._first, []) or self._reader.take(_BURST) or self._due_bookmark()
+        return next(self._initial, []) or self._reader.take(_BURST) or self._due_bookmark()
 
     async def _send(self, lines: list[bytes]) -> None:
         cut = self._plan.find(CutStream)
@@ -272,7 +272,7 @@ class Watch:
         self._sent_bytes += len(data)
         self._plan.request.events = self._sent_events
 
-    def _is_to_be_cut(self) -> bool:
+    def _is_due_to_be_cut(self) -> bool:
         cut = self._plan.find(CutStream)
         if cut is None:
             return False
@@ -280,30 +280,30 @@ class Watch:
         given = [(limit, sent) for limit, sent in limits if limit is not None]
         return not given or any(sent >= limit for limit, sent in given)
 
-    # --- Meanwhile
+    # --- Events and timers
 
-    def _heard(self) -> None:
+    def _on_event(self) -> None:
         if not self._is_sending:
-            self._bell.set()
+            self._wakeup.set()
             return
         assert self._reader is not None
         events, size = self._reader.backlog
         if events > self._watches.settings.max_backlog or size > self._watches.settings.max_backlog_bytes:
             self._connection.abort()
 
-    async def _keep_time(self) -> None:
+    async def _run_timer(self) -> None:
         clock = self._watches.clock
         while self._options.bookmarks and (due := self._next_bookmark(clock.monotonic())):
             await clock.sleep(due - clock.monotonic())
             self._bookmark_is_due = True
-            self._bell.set()
+            self._wakeup.set()
         await clock.sleep(self._deadline - clock.monotonic())
         self.end()
         await clock.sleep(_GRACE)
         self.stop()
 
     def _next_bookmark(self, now: float) -> float | None:
-        due = min(now + self._watches.settings.bookmark_interval, self._deadline - _LATE_BOOKMARK)
+        due = min(now + self._watches.settings.bookmark_interval, self._deadline - _LAST_BOOKMARK)
         return due if due > now else None
 
     def _due_bookmark(self) -> list[bytes]:
