@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from listwatch.errors import DecodeError
 from listwatch.models.core_v1 import Pod
-from listwatch.objects.managed_fields import cut_managed_fields
+from listwatch.objects.head import cut_managed_fields
 from listwatch.objects.unstructured import Unstructured
 
 MANAGED = [{"manager": "x", "fieldsV1": {"f:spec": {'k:{"type":"]}"}': {".": {}}}}}]

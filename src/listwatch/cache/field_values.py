@@ -13,8 +13,7 @@ from msgspec import inspect
 
 from listwatch.errors import SelectorError
 from listwatch.objects.object import Object
-from listwatch.objects.reading import fields_of, type_info
-from listwatch.objects.reasons import DECODE_FAILURES
+from listwatch.objects.reading import DECODE_FAILURES, fields_of, type_info
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.writing import to_tree
 

@@ -17,8 +17,15 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
 from listwatch.objects.head import Head, parts_decoder
 from listwatch.objects.merge import merge, same
-from listwatch.objects.reading import Tree, build_decoder, convert, decoder_for
-from listwatch.objects.reasons import DECODE_FAILURES, reason_and_place, reason_of
+from listwatch.objects.reading import (
+    DECODE_FAILURES,
+    Tree,
+    build_decoder,
+    convert,
+    decoder_for,
+    reason_and_place,
+    reason_of,
+)
 from listwatch.objects.writing import encode, finish, plain, unchanged
 
 if TYPE_CHECKING:
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["LazyField", "LazyParts", "MetadataField", "lazy", "wire_name", "write_change"]
 
 
-def lazy(type_: Any, *, wire: str = "") -> Any:
+def lazy(type_: object, *, wire: str = "") -> Any:
     """Declare a part of a kind: `spec: PodSpec = lazy(PodSpec)`. `wire` is its JSON name; default: camelCase."""
     return LazyField(type_, wire)
 
@@ -189,7 +196,7 @@ class MetadataField(LazyField):
         holder.__dict__[self.name] = holder._head = value
 
 
-def write_change(part: msgspec.Raw | None, seen: Tree, now: Tree, *, type_: Any, what: str, field: str) -> Tree:
+def write_change(part: msgspec.Raw | None, seen: Tree, now: Tree, *, type_: object, what: str, field: str) -> Tree:
     """What to send for a changed part: the change, merged into the received JSON."""
     encode(now, what=what, field=field)  # raises for values that JSON cannot represent
     try:

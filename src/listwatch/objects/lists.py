@@ -76,7 +76,7 @@ def _with_list(struct: msgspec.StructMeta, parameter: Parameter) -> Parameter:
     return parameter.replace(annotation=GenericAlias(list, get_args(parameter.annotation)[:1]), default=[])
 
 
-def _keeps_lists(bases: tuple[type, ...], namespace: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+def _keeps_lists(bases: tuple[type, ...], namespace: Mapping[str, Any], options: Mapping[str, object]) -> bool:
     """True if lists must stay lists: tuples would order and hash differently, or the name `tuple` is taken."""
     settings = [base.__struct_config__ for base in bases if isinstance(base, msgspec.StructMeta)]
     ordered_or_frozen = any(
@@ -85,12 +85,12 @@ def _keeps_lists(bases: tuple[type, ...], namespace: Mapping[str, Any], options:
     return ordered_or_frozen or "tuple" in namespace or "tuple" in namespace.get("__annotations__", ())
 
 
-def _tuple_fields(namespace: Mapping[str, Any], hints: Mapping[str, Any]) -> dict[str, Any]:
+def _tuple_fields(namespace: Mapping[str, object], hints: Mapping[str, object]) -> dict[str, Any]:
     fields = {each: _tuple_field(namespace.get(each)) for each, hint in hints.items() if _tuple_hint(hint)}
     return {each: field for each, field in fields.items() if field}
 
 
-def _tuple_hint(hint: Any) -> Any:
+def _tuple_hint(hint: object) -> object:
     """`list[T]` → `tuple[T, ...]`; None for other annotations."""
     if isinstance(hint, str):
         found = _LIST.fullmatch(hint)
@@ -100,7 +100,7 @@ def _tuple_hint(hint: Any) -> Any:
     return None
 
 
-def _tuple_field(found: Any) -> Any:
+def _tuple_field(found: Any) -> object:
     """The field with an empty tuple as its default; None for fields that are not lists by default."""
     factory = found.default_factory if isinstance(found, _Field) else None
     if factory is list:
@@ -124,8 +124,8 @@ def _stored(field: str) -> str:
     return f"_{field} as stored"
 
 
-def _reader(stored: str) -> Callable[[Any], Any]:
-    def read(self: Any) -> Any:
+def _reader(stored: str) -> Callable[[Any], object]:
+    def read(self: msgspec.Struct) -> object:
         value = getattr(self, stored)
         if type(value) is not tuple:
             return value
@@ -156,7 +156,7 @@ def lists_by_default(struct: msgspec.StructMeta) -> Mapping[str, str]:
     return {field: wire for field, wire, default in known if default == () and field in _lists(struct)}
 
 
-def equal(one: msgspec.Struct, other: Any) -> bool:
+def equal(one: msgspec.Struct, other: object) -> bool:
     """True if both have the same type and equal values, whether their lists were read or not."""
     struct = type(one)
     places = _compared_lists(struct)
@@ -178,11 +178,11 @@ def _compared_lists(struct: msgspec.StructMeta) -> tuple[int, ...]:
     return tuple(fields.index(each) for each in _lists(struct)) if struct.__struct_config__.eq else ()
 
 
-def _with_lists(values: tuple[Any, ...]) -> list[Any]:
+def _with_lists(values: tuple[object, ...]) -> list[object]:
     return [list(each) if type(each) is tuple else each for each in values]
 
 
-def leave_out_empty(value: Any, tree: Any) -> None:
+def leave_out_empty(value: object, tree: object) -> None:
     """Remove empty lists from the tree of a value if they are not to be sent."""
     left = [(value, tree)]
     while left:

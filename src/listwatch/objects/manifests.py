@@ -38,7 +38,7 @@ class _Loader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML was bui
         self._sizes: dict[yaml.Node, int] = {}
         self._flattened: set[yaml.Node] = set()
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
         before, is_alias = self._size, self.check_event(yaml.AliasEvent)
         if not is_alias:
             self.anchors.pop(self.peek_event().anchor, None)  # YAML allows to redefine an anchor; PyYAML does not
@@ -51,11 +51,11 @@ class _Loader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML was bui
         self._sizes.setdefault(node, self._size - before)
         return node
 
-    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: object) -> object:
         tag = super().resolve(kind, value, implicit)
         return _STR if tag == _TIMESTAMP or (tag in (_INT, _FLOAT) and ":" in value) else tag
 
-    def construct_object(self, node: yaml.Node, **options: Any) -> Any:
+    def construct_object(self, node: yaml.Node, **options: bool) -> object:
         try:
             return super().construct_object(node, **options)
         except (ValueError, TypeError, LookupError, AttributeError):
@@ -87,7 +87,7 @@ class _Dumper(_SafeDumper):  # type: ignore[misc]  # the C dumper if it is there
     """Writes multi-line strings as block scalars."""
 
 
-def _represent_text(dumper: Any, text: str) -> Any:
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar(_STR, text, style="|" if "\n" in text else None)
 
 
@@ -122,7 +122,7 @@ def read_one(text: str | bytes) -> Any:
     return trees[0]
 
 
-def write(*trees: Any) -> str:
+def write(*trees: object) -> str:
     """One document per tree."""
     options: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 1_000_000}
     try:
@@ -132,7 +132,7 @@ def write(*trees: Any) -> str:
     return text
 
 
-def _named(item: Any, listed: dict[str, Any]) -> Any:
+def _named(item: object, listed: dict[str, Any]) -> object:
     """An item with the kind of its list, if it has none itself and the list is not of mixed kinds."""
     kind = listed["kind"].removesuffix("List")
     if not kind or not isinstance(item, dict) or "kind" in item:
@@ -140,6 +140,7 @@ def _named(item: Any, listed: dict[str, Any]) -> Any:
     return {"apiVersion": listed.get("apiVersion"), "kind": kind, **item}
 
 
-def _line(found: Any) -> str:
-    mark = getattr(found, "problem_mark", None) or found.start_mark
+def _line(found: yaml.Node | yaml.MarkedYAMLError) -> str:
+    mark = found.problem_mark if isinstance(found, yaml.MarkedYAMLError) else found.start_mark
+    assert mark is not None
     return f"line {mark.line + 1}, column {mark.column + 1}"

@@ -30,8 +30,7 @@ from typing import TypeVar
 
 import msgspec
 
-from listwatch.objects.reading import Tree
-from listwatch.objects.reasons import DECODE_FAILURES
+from listwatch.objects.reading import DECODE_FAILURES, Tree
 
 __all__ = ["merge", "same"]
 

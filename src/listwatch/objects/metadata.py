@@ -10,7 +10,7 @@ from msgspec import field
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSONObject
 from listwatch.objects.model import Model
-from listwatch.objects.reasons import DECODE_FAILURES, reason_of
+from listwatch.objects.reading import DECODE_FAILURES, reason_of
 
 __all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "ShardInfo"]
 

@@ -16,11 +16,9 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.fields import LazyField, LazyParts, MetadataField, lazy
-from listwatch.objects.head import Head, Labels, read_damaged_head, read_head
-from listwatch.objects.managed_fields import cut_managed_fields
+from listwatch.objects.head import Head, Labels, cut_managed_fields, read_damaged_head, read_head
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.objects.reading import tree_of
-from listwatch.objects.reasons import DECODE_FAILURES, reason_of
+from listwatch.objects.reading import DECODE_FAILURES, reason_of, tree_of
 from listwatch.objects.untracked import untrack
 from listwatch.objects.wire import compact, reject_duplicate_keys
 from listwatch.objects.writing import clone, encode, to_json
@@ -96,7 +94,7 @@ class Object(_TypedFields):
         return self._check_type()
 
     @classmethod
-    def from_dict(cls, tree: Mapping[str, Any]) -> Self:
+    def from_dict(cls, tree: Mapping[str, object]) -> Self:
         """From a dict of wire names, which is copied."""
         if not isinstance(tree, Mapping):
             raise DecodeError(f"expected a mapping, got {type(tree).__name__}", object_name=cls.__name__)

@@ -75,7 +75,7 @@ class ObjectList(Generic[T]):
                 self.broken += (what,)
 
     @classmethod
-    def from_dict(cls, tree: Mapping[str, Any], item: type[T] | None = None) -> Self:
+    def from_dict(cls, tree: Mapping[str, object], item: type[T] | None = None) -> Self:
         """From a dict of wire names, which is copied."""
         return cls.from_json(to_json(tree, what="a list"), item)
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from threading import RLock
 from typing import Any
@@ -14,17 +15,31 @@ import msgspec
 from msgspec import inspect
 
 from listwatch.errors import DecodeError, FieldError
-from listwatch.objects.reasons import DECODE_FAILURES, name_keys, reason_and_place
 
-__all__ = ["Tree", "build_decoder", "convert", "decoder_for", "fields_of", "read", "tree_of", "type_info"]
+__all__ = [
+    "DECODE_FAILURES",
+    "Tree",
+    "build_decoder",
+    "convert",
+    "decoder_for",
+    "fields_of",
+    "read",
+    "reason_and_place",
+    "reason_of",
+    "tree_of",
+    "type_info",
+]
 
 Tree = Any
 """JSON in Python types. Not `JSON`, because trees under construction also contain times and raw JSON."""
 
+DECODE_FAILURES = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""The exceptions that msgspec raises for bytes that it cannot decode."""
+
 _building = RLock()
 
 
-def build_decoder(type_: Any) -> msgspec.json.Decoder[Any]:
+def build_decoder(type_: object) -> msgspec.json.Decoder[Any]:
     """A new decoder for a type, which may contain whole API objects."""
     # msgspec stores type information on a struct before it is complete. A concurrent thread that finds it incomplete
     # crashes the process, so only one thread at a time may build decoders.
@@ -33,12 +48,12 @@ def build_decoder(type_: Any) -> msgspec.json.Decoder[Any]:
 
 
 @cache
-def decoder_for(type_: Any) -> msgspec.json.Decoder[Any]:
+def decoder_for(type_: object) -> msgspec.json.Decoder[Any]:
     """The cached decoder of a type. Building one walks the whole tree of types."""
     return build_decoder(type_)
 
 
-def read(tree: Tree, type_: Any) -> Any:
+def read(tree: Tree, type_: object) -> Any:
     """Convert a tree to `type_` strictly; raises the errors of msgspec."""
     decoder_for(type_)  # builds the type information under the lock
     return msgspec.convert(tree, type_, dec_hook=read_nested)
@@ -52,7 +67,7 @@ def tree_of(part: msgspec.Raw | None) -> Tree:
         return None
 
 
-def convert(tree: Tree, type_: Any, *, what: str, field: str = "") -> Any:
+def convert(tree: Tree, type_: object, *, what: str, field: str = "") -> Any:
     """Convert a tree to `type_`, accepting null for empty values and numbers for quantities."""
     try:
         if not isinstance(found := _convert(tree, type_), msgspec.ValidationError):
@@ -67,7 +82,7 @@ def convert(tree: Tree, type_: Any, *, what: str, field: str = "") -> Any:
     raise DecodeError(reason, object_name=what, field=(field + place).removeprefix("."))
 
 
-def _convert(tree: Tree, type_: Any) -> Any:
+def _convert(tree: Tree, type_: object) -> Any:
     """The value, or the error."""
     try:
         return read(tree, type_)
@@ -84,7 +99,7 @@ def read_nested(type_: type, tree: Tree) -> Any:
 
 
 @cache
-def type_info(type_: Any) -> inspect.Type:
+def type_info(type_: object) -> inspect.Type:
     """The type information of msgspec."""
     return inspect.type_info(type_)
 
@@ -155,3 +170,64 @@ def _empty(info: inspect.Type) -> Tree:
             return False
         case _:
             return None
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+_MESSAGE = re.compile(r"(?P<reason>.*) - at (?:`key` in )?`\$(?P<place>[^`]*)`", re.DOTALL)
+_STEP = re.compile(r"\.[^.\[]+|\[[^\]]*\]")
+_LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
+_SURROGATE_MESSAGE = re.compile("truncated|hex escape|surrogate")
+_MSGSPEC_PREFIXES = ("Expected ", "Invalid ", "Input ", "Integer ", "Number ", "Object ")
+
+
+def reason_of(error: Exception, text: bytes = b"") -> str:
+    """Why msgspec could not decode the text."""
+    reason, _ = reason_and_place(error)
+    # msgspec reports a lone surrogate in several ways, depending on what follows it.
+    if _SURROGATE_MESSAGE.search(reason) and _LONE_SURROGATE.search(text):
+        return "a string in it contains a lone surrogate"
+    return reason
+
+
+def reason_and_place(error: Exception) -> tuple[str, str]:
+    """The reason, and the path such as `.containers[0].image`; empty if msgspec gives none."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply", ""
+    if isinstance(error, UnicodeError):
+        return "it is not UTF-8", ""
+    parsed = _MESSAGE.fullmatch(str(error))
+    reason, place = parsed.groups() if parsed else (str(error), "")
+    if reason.startswith(_MSGSPEC_PREFIXES):
+        reason = reason[0].lower() + reason[1:].replace("`", "")
+    return reason, place
+
+
+def name_keys(place: str, tree: Any, same_error: Callable[[], bool]) -> str:
+    """The path with the keys of maps, which msgspec reports as `[...]`. Modifies the tree to find them."""
+    named = ""
+    for step in _STEP.findall(place):
+        if step == "[...]" and type(tree) is not dict:
+            return place  # another type of mapping, which must not be modified
+        key = (
+            _find_invalid_key(tree, same_error) if step == "[...]" else step[1:] if step[0] == "." else int(step[1:-1])
+        )
+        named += f"[{key}]" if step == "[...]" else step
+        tree = tree[key]
+    return named
+
+
+def _find_invalid_key(entries: dict[str, object], same_error: Callable[[], bool]) -> str:
+    # Binary search: a map may have thousands of entries, and be accessed repeatedly.
+    candidates = list(entries.items())
+    while len(candidates) > 1:
+        half = candidates[: len(candidates) // 2]
+        _keep(entries, half)
+        candidates = half if same_error() else candidates[len(half) :]
+    _keep(entries, candidates)
+    return candidates[0][0]
+
+
+def _keep(entries: dict[str, object], kept: list[tuple[str, object]]) -> None:
+    entries.clear()
+    entries.update(kept)

@@ -13,8 +13,7 @@ from listwatch.meta import GroupVersionKind
 from listwatch.objects.fields import write_change
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
-from listwatch.objects.reading import tree_of
-from listwatch.objects.reasons import DECODE_FAILURES, reason_and_place
+from listwatch.objects.reading import DECODE_FAILURES, reason_and_place, tree_of
 from listwatch.objects.untracked import untrack_tree
 from listwatch.objects.writing import clone, encode, plain
 
@@ -27,7 +26,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
     # The parts by wire name: raw JSON until they are accessed, then Python values.
     __slots__ = ("_fields",)
 
-    def __init__(self, content: Mapping[str, Any] | None = None, *, metadata: ObjectMeta | None = None) -> None:
+    def __init__(self, content: Mapping[str, object] | None = None, *, metadata: ObjectMeta | None = None) -> None:
         """From a mapping such as a manifest. `metadata` replaces the metadata of the mapping."""
         fresh = type(self).from_dict(content or {})
         self._raw, self._head, self._parts = fresh._raw, fresh._head, None
@@ -64,7 +63,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
             untrack_tree(value)
         return value
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: object) -> None:
         if name == "metadata":
             self._replace_metadata(value)
         else:
@@ -99,14 +98,14 @@ class Unstructured(Object, MutableMapping[str, Any]):
             self._fields = dict(self._split())
         return self._fields
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, object]:
         self._reject_unknown_attributes()
-        content = {name: self._written(name, value) for name, value in self._open().items()}
+        content = {name: self._encode_field(name, value) for name, value in self._open().items()}
         if (metadata := self._metadata()) is not None:
             content["metadata"] = metadata
         return content
 
-    def _written(self, name: str, value: Any) -> Any:
+    def _encode_field(self, name: str, value: object) -> object:
         if type(value) is msgspec.Raw:
             return value
         now, part = plain(value, what=self.describe(), field=name), self.part(name)
@@ -116,18 +115,18 @@ class Unstructured(Object, MutableMapping[str, Any]):
             part, seen = None, None  # the part is damaged, and was replaced
         return write_change(part, seen, now, type_=Any, what=self.describe(), field=name)
 
-    def _metadata(self) -> Any:
+    def _metadata(self) -> object:
         part = self.part("metadata")
         if "metadata" not in self.__dict__:
             return part
         return self.lazy_fields["metadata"].write(self.metadata, part, self)
 
-    def _metadata_view(self) -> Any:
+    def _metadata_view(self) -> object:
         now = self._metadata()
         tree = self._decode("metadata", msgspec.Raw(encode(now, what=self.describe())))
         return _read_only({} if tree is None else tree)
 
-    def _replace_metadata(self, value: Any) -> None:
+    def _replace_metadata(self, value: object) -> None:
         fresh = type(self).from_dict({"metadata": value})
         fields, parts = self._open(), {**self._split(), **fresh._split()}
         # From now on the new metadata counts as received: nothing of the old one is merged into it.
@@ -155,7 +154,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         return self._fields is None and super()._is_untouched()
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> object:
     duplicate = clone(value, Any)
     return duplicate if duplicate == value else copy.deepcopy(value)  # clone turns models into mappings
 
@@ -167,7 +166,7 @@ def _reject_change(*_: object, **__: object) -> NoReturn:
     raise TypeError("obj['metadata'] is read-only; use obj.metadata, as in obj.metadata.labels['app'] = 'web'")
 
 
-class _ReadOnlyMap(dict[str, Any]):
+class _ReadOnlyMap(dict[str, object]):
     """A read-only mapping. Accepting changes here would lose them."""
 
     __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _reject_change
@@ -176,7 +175,7 @@ class _ReadOnlyMap(dict[str, Any]):
         return dict, (dict(self),)
 
 
-class _ReadOnlyList(list[Any]):
+class _ReadOnlyList(list[object]):
     """A read-only list."""
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _reject_change
@@ -186,7 +185,7 @@ class _ReadOnlyList(list[Any]):
         return list, (list(self),)
 
 
-def _read_only(tree: Any) -> Any:
+def _read_only(tree: object) -> object:
     match tree:
         case dict():
             return _ReadOnlyMap({name: _read_only(each) for name, each in tree.items()})

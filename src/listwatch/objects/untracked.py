@@ -12,18 +12,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from gc import get_referents, is_tracked
-from typing import Any
 
 __all__ = ["is_safe", "is_supported", "untrack", "untrack_tree"]
 
 
-def is_safe(untrack: Callable[[object], object], new_dict: Callable[[], dict[str, Any]] = dict) -> bool:
+def is_safe(untrack: Callable[[object], object], new_dict: Callable[[], dict[str, object]] = dict) -> bool:
     """True if `untrack` hides a container from the collector, and a dict that is changed afterwards is seen again.
 
     Probes the ways to store into a dict that have code of their own in the interpreter: a new key, a key that is
     there, `setdefault` and `update`.
     """
-    changes: list[Callable[[dict[str, Any]], object]] = [
+    changes: list[Callable[[dict[str, object]], object]] = [
         lambda tree: tree.__setitem__("new", []),
         lambda tree: tree.__setitem__("old", []),
         lambda tree: tree.setdefault("new", []),
@@ -59,7 +58,7 @@ is_supported = _found is not None
 untrack: Callable[[object], object] = _found or bool  # a builtin that does nothing
 
 
-def untrack_tree(tree: Any) -> None:
+def untrack_tree(tree: object) -> None:
     """Untrack the dicts and lists of JSON that was just decoded."""
     # Level by level, because C then does the walking. A dict of nothing but strings and numbers was never tracked.
     level = [tree] if is_supported and is_tracked(tree) else []

@@ -15,8 +15,7 @@ import msgspec
 
 from listwatch.errors import DecodeError
 from listwatch.objects.metadata import ListMeta
-from listwatch.objects.reading import convert
-from listwatch.objects.reasons import DECODE_FAILURES, reason_of
+from listwatch.objects.reading import DECODE_FAILURES, convert, reason_of
 
 __all__ = [
     "DECODE_FAILURES",

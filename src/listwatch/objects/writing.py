@@ -26,7 +26,7 @@ _encoder = msgspec.json.Encoder()
 _PLAIN_TYPES = frozenset({str, int, bool, type(None), msgspec.Raw})
 
 
-def to_tree(value: Any, type_: Any, *, what: str, field: str = "") -> Tree:
+def to_tree(value: object, type_: object, *, what: str, field: str = "") -> Tree:
     """The value as new dicts and lists under wire names."""
     tree = finish(plain(value, what=what, field=field), type_, what=what, field=field)
     return msgspec.json.decode(encode(tree, what=what, field=field))
@@ -44,7 +44,7 @@ def to_json(tree: Tree, *, what: str) -> bytes:
     return encode(finish(plain(tree, what=what), Any, what=what), what=what)
 
 
-def plain(value: Any, *, what: str, field: str = "") -> Tree:
+def plain(value: object, *, what: str, field: str = "") -> Tree:
     """The value as new dicts and lists under wire names. Times and raw JSON are not converted."""
     whole = [_builtins(value, what, field)]
     if _make_lists(whole):
@@ -52,7 +52,7 @@ def plain(value: Any, *, what: str, field: str = "") -> Tree:
     return whole[0]
 
 
-def _builtins(value: Any, what: str, field: str) -> Tree:
+def _builtins(value: object, what: str, field: str) -> Tree:
     try:
         return msgspec.to_builtins(value, builtin_types=(datetime, msgspec.Raw), enc_hook=_write_nested, str_keys=True)
     except RecursionError:
@@ -61,7 +61,7 @@ def _builtins(value: Any, what: str, field: str) -> Tree:
         raise EncodeError(str(error), object_name=what, field=field) from None
 
 
-def unchanged(value: Any, seen: Any) -> bool:
+def unchanged(value: object, seen: object) -> bool:
     """True if both values certainly encode alike. If False, compare `plain` of both."""
     try:
         return bool(value == seen) and _encoder.encode(value) == _encoder.encode(seen)
@@ -69,7 +69,7 @@ def unchanged(value: Any, seen: Any) -> bool:
         return False
 
 
-def finish(tree: Tree, type_: Any, *, what: str, field: str = "") -> Tree:
+def finish(tree: Tree, type_: object, *, what: str, field: str = "") -> Tree:
     """Convert times to strings, in place; raise EncodeError for values that JSON cannot represent."""
     try:
         return tree if _is_finished(tree) else _finish(tree, type_info(type_), "")
@@ -92,7 +92,7 @@ def encode(tree: Tree, *, what: str, field: str = "") -> bytes:
         raise EncodeError(str(error), object_name=what, field=field) from None
 
 
-def clone(value: Any, type_: Any) -> Any:
+def clone(value: object, type_: object) -> Any:
     """A deep copy."""
     try:
         return read(_builtins(value, "", ""), type_)
@@ -101,7 +101,7 @@ def clone(value: Any, type_: Any) -> Any:
         return copy.deepcopy(value)
 
 
-def _write_nested(value: Any) -> Tree:
+def _write_nested(value: object) -> Tree:
     to_dict: Callable[[], Tree] | None = getattr(value, "to_dict", None)
     if to_dict:
         return to_dict()

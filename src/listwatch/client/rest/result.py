@@ -14,8 +14,7 @@ from listwatch.json_value import JSON
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.reading import convert
-from listwatch.objects.reasons import DECODE_FAILURES, reason_of
+from listwatch.objects.reading import DECODE_FAILURES, convert, reason_of
 
 __all__ = ["Result"]
 

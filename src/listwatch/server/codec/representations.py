@@ -22,8 +22,7 @@ import msgspec
 from listwatch.errors import NotAcceptableError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource
-from listwatch.objects.head import parts_decoder
-from listwatch.objects.managed_fields import cut_managed_fields
+from listwatch.objects.head import cut_managed_fields, parts_decoder
 from listwatch.server.codec.decoding import JSON_MEDIA_TYPE, YAML_MEDIA_TYPE, go_name
 from listwatch.server.requests import ListResponse, Query, Response
 from listwatch.server.schema.schema import builtin_schema
