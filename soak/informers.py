@@ -1,4 +1,4 @@
-"""Informers over real HTTP, under faults: in the end each store equals a fresh list, and every story was legal."""
+"""Informers over real HTTP, under faults: in the end each store equals a fresh list, and every history was valid."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from soak.writers import Writer
 
 __all__ = ["InformerRound", "Outcome"]
 
-PLACES = ["red", "blue", "green"]
+NAMESPACES = ["red", "blue", "green"]
 MARK = "mark"
 PATIENCE = 90.0
-"""Seconds of good weather in which every informer must come into step."""
+"""Seconds without faults in which every informer must sync."""
 BACKOFF = Backoff(initial=0.05, factor=2.0, cap=1.0, jitter=1.0)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one round was like, and what was wrong in the end."""
+    """The numbers of one round, and its failures."""
 
     seed: int
     writes: int
@@ -46,16 +46,16 @@ class Outcome:
 
 @dataclass
 class Observed:
-    """One informer, and those who hear of it."""
+    """One informer, and its handlers and readers."""
 
     name: str
     informer: SharedIndexInformer[Any]
     fresh: Callable[[], Awaitable[Any]]
-    places: list[str]
+    namespaces: list[str]
     handlers: list[tuple[Witness, HandlerRegistration[Any]]] = field(default_factory=list)
     readers: list[Witness] = field(default_factory=list)
     told: int = 0
-    """How many changes were told to those who are gone."""
+    """The number of changes that removed handlers have received."""
 
     @property
     def witnesses(self) -> list[Witness]:
@@ -67,7 +67,7 @@ class Observed:
 
 
 class InformerRound:
-    """Some informers, writers and bad weather for a while, and then a look at what came of it."""
+    """Runs informers and writers under faults for a while, then compares the results."""
 
     def __init__(self, seed: int, *, seconds: float, with_silence: bool = True, writers: int = 4) -> None:
         self.seed = seed
@@ -75,34 +75,34 @@ class InformerRound:
         self._seconds = seconds
         self._with_silence = with_silence
         self._writers = writers
-        self._everybody: list[Observed] = []
+        self._all_observed: list[Observed] = []
         self._wrong: list[str] = []
         self._numbers = count(1)
 
     async def run(self) -> Outcome:
         leftovers = Leftovers()
         weather, writers = await self._live()
-        told = sum(each.told + sum(witness.told for witness in each.witnesses) for each in self._everybody)
-        self._everybody.clear()
+        told = sum(each.told + sum(witness.told for witness in each.witnesses) for each in self._all_observed)
+        self._all_observed.clear()
         await asyncio.sleep(0)
-        self._wrong += [f"left behind: {each}" for each in leftovers.found()]
+        self._wrong += [f"leaked: {each}" for each in leftovers.found()]
         return Outcome(self.seed, sum(each.writes for each in writers), told, weather.history, self._wrong)
 
     async def _live(self) -> tuple[Weather, list[Writer]]:
         async with APIServer() as server, ClientSet(server.config) as client, AsyncExitStack() as running:
-            for place in PLACES:
-                await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=place)))
-            self._everybody = self._observed(client)
-            for each in self._everybody:
+            for namespace in NAMESPACES:
+                await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=namespace)))
+            self._all_observed = self._observed(client)
+            for each in self._all_observed:
                 self._add_handler(each)
                 await running.enter_async_context(each.informer)
             weather = Weather(server, self._dice, with_silence=self._with_silence)
             writers = [
-                Writer(client, PLACES, Random(f"{self.seed}/{number}"), names=40) for number in range(self._writers)
+                Writer(client, NAMESPACES, Random(f"{self.seed}/{number}"), names=40) for number in range(self._writers)
             ]
             async with asyncio.TaskGroup() as group:
-                reading = [group.create_task(self._read(each)) for each in self._everybody[:2]]
-                storm = [group.create_task(weather.run()), group.create_task(self._come_and_go())]
+                reading = [group.create_task(self._read(each)) for each in self._all_observed[:2]]
+                storm = [group.create_task(weather.run()), group.create_task(self._exchange_handlers())]
                 storm += [group.create_task(writer.run(pause=0.02)) for writer in writers]
                 await asyncio.sleep(self._seconds)
                 await _end(storm)
@@ -116,15 +116,15 @@ class InformerRound:
         by_field = everywhere.selecting(field_selector="metadata.namespace=red")
         dynamic = client.dynamic.resource("v1", "ConfigMap").namespace("blue")
         metadata = client.metadata.resource(ConfigMap)
-        several = {place: client.core_v1.configmaps(place) for place in PLACES}
+        several = {namespace: client.core_v1.configmaps(namespace) for namespace in NAMESPACES}
         kinds: list[tuple[str, Any, type[Any], Any, list[str]]] = [
-            ("everything", everywhere, ConfigMap, everywhere.list, PLACES),
-            ("by label", front, ConfigMap, front.list, PLACES),
+            ("everything", everywhere, ConfigMap, everywhere.list, NAMESPACES),
+            ("by label", front, ConfigMap, front.list, NAMESPACES),
             ("by field", by_field, ConfigMap, by_field.list, ["red"]),
             ("dynamic", dynamic, Unstructured, dynamic.list, ["blue"]),
-            ("metadata", metadata, PartialObjectMetadata, metadata.list, PLACES),
-            ("several namespaces", several, ConfigMap, everywhere.list, PLACES),
-            ("in pages", everywhere, ConfigMap, everywhere.list, PLACES),
+            ("metadata", metadata, PartialObjectMetadata, metadata.list, NAMESPACES),
+            ("several namespaces", several, ConfigMap, everywhere.list, NAMESPACES),
+            ("in pages", everywhere, ConfigMap, everywhere.list, NAMESPACES),
         ]
         return [
             Observed(
@@ -140,36 +140,36 @@ class InformerRound:
                     on_problem=lambda _: None,
                 ),
                 fresh,
-                places,
+                namespaces,
             )
-            for name, source, kind, fresh, places in kinds
+            for name, source, kind, fresh, namespaces in kinds
         ]
 
     # --- handlers ------------------------------------------------------------------------------------------------
 
     def _add_handler(self, each: Observed) -> None:
         bound = self._dice.choice([None, None, 50])
-        witness = Witness(f"{each.name}, handler {next(self._numbers)}", self._trouble(), sees_all=bound is None)
+        witness = Witness(f"{each.name}, handler {next(self._numbers)}", self._behaviour(), sees_all=bound is None)
         registration = each.informer.add_handler(witness, max_pending=bound, on_failure=_expected)
         each.handlers.append((witness, registration))
 
-    def _trouble(self) -> Callable[[], Awaitable[Any] | None]:
-        """Handlers are quick, slow, or fail now and then."""
+    def _behaviour(self) -> Callable[[], Awaitable[Any] | None]:
+        """A handler is fast, slow, or sometimes fails."""
         dice = Random(self._dice.random())
 
         def fail() -> None:
             if dice.random() < 0.1:
-                raise ValueError("a handler's own mistake")
+                raise ValueError("a bug in a handler")
 
-        def dawdle() -> Awaitable[None]:
+        def sleep_briefly() -> Awaitable[None]:
             return asyncio.sleep(dice.random() * 0.01)
 
-        return self._dice.choice([lambda: None, fail, dawdle])
+        return self._dice.choice([lambda: None, fail, sleep_briefly])
 
-    async def _come_and_go(self) -> None:
+    async def _exchange_handlers(self) -> None:
         while True:
             await asyncio.sleep(self._dice.random())
-            each = self._dice.choice(self._everybody)
+            each = self._dice.choice(self._all_observed)
             if len(each.handlers) > 2:
                 witness, registration = each.handlers.pop(0)
                 await registration.wait_removed()
@@ -178,7 +178,7 @@ class InformerRound:
             self._add_handler(each)
 
     async def _read(self, each: Observed) -> None:
-        """Read changes in a loop, as a handler that is called by nobody."""
+        """Read changes in a loop."""
         witness = Witness(f"{each.name}, changes()")
         each.readers.append(witness)
         async with aclosing(each.informer.changes()) as changes:
@@ -191,35 +191,35 @@ class InformerRound:
                     case _:
                         witness.on_delete(change.object)
 
-    # --- in the end ----------------------------------------------------------------------------------------------
+    # --- checks ----------------------------------------------------------------------------------------------
 
     async def _check(self, client: ClientSet) -> None:
         marks = {}
-        for place in PLACES:
-            written = await client.core_v1.configmaps(place).create(
+        for namespace in NAMESPACES:
+            written = await client.core_v1.configmaps(namespace).create(
                 ConfigMap(metadata=ObjectMeta(name=MARK, labels={"tier": "front"}))
             )
-            marks[place] = written.resource_version
-        for each in self._everybody:
+            marks[namespace] = written.resource_version
+        for each in self._all_observed:
             try:
                 async with asyncio.timeout(PATIENCE):
                     await self._compare(each, marks)
             except TimeoutError:
-                why = each.informer.why_not_synced() or "some handler was not told of the last write"
-                self._wrong.append(f"{each.name}: not in step after {PATIENCE:.0f} s: {why}")
+                why = each.informer.why_not_synced() or "a handler has not received the last write"
+                self._wrong.append(f"{each.name}: not synced after {PATIENCE:.0f} s: {why}")
 
     async def _compare(self, each: Observed, marks: dict[str, str]) -> None:
-        for place in each.places:
-            await each.informer.wait_until(marks[place], namespace=place)
+        for namespace in each.namespaces:
+            await each.informer.wait_until(marks[namespace], namespace=namespace)
             for witness in each.witnesses:
-                await witness.wait_told(f"{place}/{MARK}", marks[place])
+                await witness.wait_told(f"{namespace}/{MARK}", marks[namespace])
         expected = each.versions((await each.fresh()).items)
         if each.versions(each.informer.indexer.list()) != expected:
             self._wrong.append(f"{each.name}: the store differs from a fresh list")
         for witness in each.witnesses:
             self._wrong += witness.mistakes
             if witness.known != expected:
-                self._wrong.append(f"{witness.name}: it knows of other objects than a fresh list")
+                self._wrong.append(f"{witness.name}: it has seen other objects than a fresh list")
 
 
 def _expected(name: str, change: object, error: Exception) -> None:

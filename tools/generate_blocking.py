@@ -77,14 +77,11 @@ OUTPUTS = (
                 "RunningInformer[T]",
                 made_as="ThreadedInformer",
                 calls="in_loop",
-                without={"indexer_type", "listener_type"},
             ),
             informer.Informer: Recipe("PlainInformer[T]", made_as="PlainThreadedInformer", attributes={"name": "str"}),
             informer.InformerHandle: Recipe(calls="in_loop", is_returned=True, attributes={"is_released": "bool"}),
             informer_groups.InformerGroup: Recipe("LoopAttributes", is_returned=True),
-            informer.SharedInformerFactory: Recipe(
-                "RunningFactory", made_as="ThreadedFactory", calls="in_loop", without={"informer_type"}
-            ),
+            informer.SharedInformerFactory: Recipe("RunningFactory", made_as="ThreadedFactory", calls="in_loop"),
         },
         groups=informer_groups,
         functions=(informer.until_with_sync,),

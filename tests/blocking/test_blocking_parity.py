@@ -42,8 +42,6 @@ MEMBERS_WITHOUT = {
     "DynamicClient": {"source"},
     "Manager": {"factory"},
     "MetadataClient": {"source"},
-    "SharedIndexInformer": {"indexer_type", "listener_type"},
-    "SharedInformerFactory": {"informer_type"},
 }
 
 BLOCKING_NAMES = {

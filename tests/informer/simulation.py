@@ -1,4 +1,4 @@
-"""A server and a network made of chance: everything can go wrong, and with the same seed goes wrong the same way."""
+"""A simulated server and network with random faults, reproducible by a seed."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from listwatch.server.storage.values import Event, RevisionCompactedError
 
 RESOURCE = "/configmaps"
 PAGE = 3
-"""More objects than that this server never has in one page, unless all are asked for."""
+"""The largest page of this server; a request without a limit returns all objects."""
 NAMES = [f"c{number}" for number in range(8)]
 
 
 @dataclass
 class Weather:
-    """How likely each trouble is, for each request or step."""
+    """The probability of each fault per request or step."""
 
     refused: float = 0.0
     throttled: float = 0.0
@@ -59,28 +59,28 @@ class Weather:
 
 @dataclass
 class SimulatedServer:
-    """A source over a real storage, which answers late, wrongly cut, from the past, or not at all."""
+    """A source over a real storage, with late, cut, stale and failing responses."""
 
     dice: Random
     clock: Clock
     streams: bool = True
-    marks: bool = True
-    places: tuple[str, ...] = ("default",)
+    sends_end_bookmarks: bool = True
+    namespaces: tuple[str, ...] = ("default",)
     weather: Weather = field(default_factory=Weather)
     history: list[str] = field(default_factory=list)
     storage: Storage = field(default_factory=Storage)
     open_watches: int = 0
 
     def __post_init__(self) -> None:
-        self._news: list[asyncio.Event] = []
-        self.storage.subscribe(lambda _: [each.set() for each in self._news])
+        self._changed: list[asyncio.Event] = []
+        self.storage.subscribe(lambda _: [each.set() for each in self._changed])
         self._serial = 0
 
-    # --- what happens on the server ---------------------------------------------------------------------------------
+    # --- writes ---------------------------------------------------------------------------------
 
     def write(self) -> None:
-        """Create, change or delete something, or forget the past."""
-        key = ObjectKey(self.dice.choice(self.places), self.dice.choice(NAMES))
+        """Create, change or delete an object, or compact the storage."""
+        key = ObjectKey(self.dice.choice(self.namespaces), self.dice.choice(NAMES))
         present = self.storage.get(RESOURCE, key)
         if self.dice.random() < 0.05:
             self.storage.compact(self.storage.revision)
@@ -98,33 +98,37 @@ class SimulatedServer:
             self.history.append(f"update {key} @{self.storage.revision}")
 
     def state(self, accepts: Callable[[ConfigMap], bool] = lambda _: True) -> dict[str, str]:
-        """The version of each object, by key."""
+        """Return the version of each object by key."""
         stored = self.storage.scan(RESOURCE)
         return {str(each.key): str(each.revision) for each in stored if accepts(ConfigMap.from_wire(each.value))}
 
-    def within(self, place: str) -> ListWatch[ConfigMap]:
-        """The same server as a source of the objects of one namespace."""
-        return ListWatch(list=partial(self.list, place=place), watch=partial(self.watch, place=place))
+    def within(self, namespace: str) -> ListWatch[ConfigMap]:
+        """Return a source of the objects of one namespace."""
+        return ListWatch(list=partial(self.list, namespace=namespace), watch=partial(self.watch, namespace=namespace))
 
-    # --- a list -----------------------------------------------------------------------------------------------------
+    # --- lists -----------------------------------------------------------------------------------------------------
 
     async def list(
         self,
         resource_version: str = "",
         limit: int | None = None,
         continue_token: str = "",
-        place: str | None = None,
+        namespace: str | None = None,
         **_: Any,
     ) -> ObjectList[ConfigMap]:
         self.history.append(f"LIST {resource_version!r} limit={limit} continue={continue_token!r}")
-        await self._trouble()
-        revision, start = self._revision_at_hand(resource_version), None
+        await self._apply_faults()
+        revision, start = self._revision_for(resource_version), None
         if continue_token:
-            version, namespace, name = continue_token.split("/")
-            revision, start = int(version), ObjectKey(namespace, name)
+            version, after_namespace, name = continue_token.split("/")
+            revision, start = int(version), ObjectKey(after_namespace, name)
         try:
             page = self.storage.list(
-                RESOURCE, namespace=place, revision=revision, limit=min(limit, PAGE) if limit else 0, start_after=start
+                RESOURCE,
+                namespace=namespace,
+                revision=revision,
+                limit=min(limit, PAGE) if limit else 0,
+                start_after=start,
             )
         except RevisionCompactedError:
             raise ExpiredError("too old") from None
@@ -132,23 +136,23 @@ class SimulatedServer:
         items = [ConfigMap.from_wire(each.value) for each in page.items]
         return ObjectList(items, metadata=ListMeta(resource_version=str(page.revision), continue_=more))
 
-    def _revision_at_hand(self, asked: str) -> int | None:
-        """Whatever is at hand for "0", nothing older than a version, the latest without one."""
-        if asked == "":
+    def _revision_for(self, requested: str) -> int | None:
+        """Return any revision for "0", one that is not older than a version, or None for the latest."""
+        if requested == "":
             return None
-        least = max(int(asked), self.storage.compacted_revision)
+        least = max(int(requested), self.storage.compacted_revision)
         if least > self.storage.revision:
             raise RequestTimeoutError.too_large_resource_version(str(least), self.storage.revision)
         if self.dice.random() < self.weather.stale:
             return self.dice.randint(least, self.storage.revision)
         return None
 
-    # --- a watch ----------------------------------------------------------------------------------------------------
+    # --- watches ----------------------------------------------------------------------------------------------------
 
-    def watch(self, place: str | None = None, **options: Any) -> SimulatedWatch:
-        return SimulatedWatch(self, place, options)
+    def watch(self, namespace: str | None = None, **options: Any) -> SimulatedWatch:
+        return SimulatedWatch(self, namespace, options)
 
-    async def _trouble(self) -> None:
+    async def _apply_faults(self) -> None:
         if self.dice.random() < self.weather.lag:
             await self.clock.sleep(self.dice.random() * 3)
         await asyncio.sleep(0)
@@ -164,44 +168,44 @@ class SimulatedServer:
 
 
 class SimulatedWatch:
-    """One stream: initial events if they are asked for, then what happens, until it is cut or its time is over."""
+    """One watch: initial events if requested, then changes, until it is cut or times out."""
 
-    def __init__(self, server: SimulatedServer, place: str | None, options: dict[str, Any]) -> None:
+    def __init__(self, server: SimulatedServer, namespace: str | None, options: dict[str, Any]) -> None:
         self._server = server
-        self._place = place
+        self._place = namespace
         self._late: BookmarkEvent[ConfigMap] | None = None
         self._options = options
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._after = 0
 
     async def __aenter__(self) -> AsyncIterator[Any]:
         server, version = self._server, self._options["resource_version"]
         initial = bool(self._options.get("send_initial_events"))
         server.history.append(f"{'STREAM' if initial else 'WATCH'} {version!r}")
-        await server._trouble()
+        await server._apply_faults()
         if initial and not server.streams:
             raise InvalidError("sendInitialEvents is forbidden")
         server.open_watches += 1
-        server._news.append(self._news)
+        server._changed.append(self._changed)
         return self._events(version, initial=initial)
 
     async def __aexit__(self, *_: object) -> None:
         self._server.open_watches -= 1
-        self._server._news.remove(self._news)
+        self._server._changed.remove(self._changed)
 
     async def _events(self, version: str, *, initial: bool) -> AsyncIterator[Any]:
         server, weather, dice = self._server, self._server.weather, self._server.dice
         ends = server.clock.monotonic() + self._options["timeout_seconds"]
         self._after = int(version or 0)
         if initial:
-            # A server that lags behind begins with an older state, and tells what happened since.
-            revision = server._revision_at_hand(version)
+            # A stale server starts with an older state and sends the changes since.
+            revision = server._revision_for(version)
             self._after = server.storage.revision if revision is None else revision
             for stored in list(server.storage.scan(RESOURCE, namespace=self._place, revision=revision)):
                 if dice.random() < weather.cut / 4:
                     raise ConnectionLostError("cut")
                 yield AddedEvent(ConfigMap.from_wire(stored.value))
-            if server.marks:
+            if server.sends_end_bookmarks:
                 yield _bookmark(self._after, ends_initial_events=True)
         while server.clock.monotonic() < ends:
             for event in self._next_events():
@@ -236,7 +240,7 @@ class SimulatedWatch:
         yield from self._bookmarks()
 
     def _bookmarks(self) -> Iterator[Any]:
-        """How far it came, or how far it had come some time ago."""
+        """Send a bookmark, or one that was delayed."""
         weather, dice = self._server.weather, self._server.dice
         late, self._late = self._late, None
         if late is not None:
@@ -251,11 +255,11 @@ class SimulatedWatch:
 
     async def _wait(self, ends: float) -> None:
         server = self._server
-        self._news.clear()
+        self._changed.clear()
         if server.dice.random() < server.weather.lag:
             await server.clock.sleep(server.dice.random() * 5)
         sleeping = asyncio.ensure_future(server.clock.sleep(max(min(60.0, ends - server.clock.monotonic()), 0.01)))
-        waking = asyncio.ensure_future(self._news.wait())
+        waking = asyncio.ensure_future(self._changed.wait())
         try:
             await asyncio.wait([sleeping, waking], return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -1,4 +1,4 @@
-"""Whatever happens on the network, the store ends up equal to what the server holds, and every handler saw a story."""
+"""Under all network faults the store converges to the server's objects, and every handler sees valid histories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from listwatch.testing.clocks import VirtualClock
 
 RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "100"))
 QUIET = 1500.0
-"""Seconds of good weather in which every informer must come into step: longer than two watches, and any delay."""
+"""Seconds without faults in which every informer must sync: longer than two watches and any delay."""
 
 
 def has_an_even_serial(item: ConfigMap) -> bool:
@@ -31,16 +31,16 @@ def has_an_even_serial(item: ConfigMap) -> bool:
 
 
 @dataclass
-class Hearer:
-    """Somebody who is told, what he sees of it, and how he is got rid of."""
+class Observer:
+    """A handler or reader, the objects that it accepts, and how to remove it."""
 
     witness: Witness
     accepts: Callable[[ConfigMap], bool]
-    leave: Callable[[], object]
+    remove: Callable[[], object]
 
 
 class Simulation:
-    """One seeded run: an informer of one of three forms, in changing weather."""
+    """One seeded run: an informer of one of three forms, under changing faults."""
 
     def __init__(self, seed: int) -> None:
         self.dice = Random(seed)
@@ -50,10 +50,10 @@ class Simulation:
             self.dice,
             self.clock,
             streams=self.dice.random() < 0.7,
-            marks=self.dice.random() < 0.8,
-            places=("red", "blue") if self.form == "namespaces" else ("default",),
+            sends_end_bookmarks=self.dice.random() < 0.8,
+            namespaces=("red", "blue") if self.form == "namespaces" else ("default",),
         )
-        self.hearers: list[Hearer] = []
+        self.observers: list[Observer] = []
 
     def run(self) -> None:
         self.clock.run(self._run())
@@ -66,8 +66,8 @@ class Simulation:
             self.server.weather = Weather()
             await self.clock.sleep(QUIET)
             self._check(informer)
-            for hearer in self.hearers:
-                hearer.leave()
+            for observer in self.observers:
+                observer.remove()
         await asyncio.sleep(0)
         assert self.server.open_watches == 0, "a watch was left open"
         assert asyncio.all_tasks() == {asyncio.current_task()}, "a task was left behind"
@@ -80,10 +80,10 @@ class Simulation:
             "on_problem": lambda problem: self.server.history.append(f"  problem: {problem.error}"),
         }
         if self.form == "plain":
-            witness = Witness("the only witness", self._trouble())
-            self.hearers.append(Hearer(witness, lambda _: True, lambda: None))
+            witness = Witness("the handler", self._behaviour())
+            self.observers.append(Observer(witness, lambda _: True, lambda: None))
             return Informer(self.server, ConfigMap, witness, **options)
-        sources: Any = {place: self.server.within(place) for place in self.server.places}
+        sources: Any = {namespace: self.server.within(namespace) for namespace in self.server.namespaces}
         informer = SharedIndexInformer(
             sources if self.form == "namespaces" else self.server,
             ConfigMap,
@@ -99,9 +99,9 @@ class Simulation:
             case 0:
                 self.server.weather = Weather.random(self.dice)
             case 1 if self.form != "plain":
-                self._add_hearer(informer)
-            case 2 if len(self.hearers) > 1:
-                self.hearers.pop(self.dice.randrange(len(self.hearers))).leave()
+                self._add_observer(informer)
+            case 2 if len(self.observers) > 1:
+                self.observers.pop(self.dice.randrange(len(self.observers))).remove()
             case 3 | 4:
                 await self.clock.sleep(self.dice.random() * 20)
             case _:
@@ -109,9 +109,9 @@ class Simulation:
                 if self.dice.random() < 0.5:
                     await asyncio.sleep(0)
 
-    # --- those who are told ------------------------------------------------------------------------------------------
+    # --- handlers and readers ----------------------------------------------------------------------------------------
 
-    def _add_hearer(self, informer: SharedIndexInformer[ConfigMap]) -> None:
+    def _add_observer(self, informer: SharedIndexInformer[ConfigMap]) -> None:
         if self.dice.random() < 0.2:
             self._add_reader(informer)
         else:
@@ -120,7 +120,7 @@ class Simulation:
     def _add_handler(self, informer: SharedIndexInformer[ConfigMap]) -> None:
         accepts = self.dice.choice([None, None, has_an_even_serial])
         bound = self.dice.choice([None, None, 3])
-        witness = Witness(f"witness {len(self.hearers)}", self._trouble(), sees_all=bound is None)
+        witness = Witness(f"witness {len(self.observers)}", self._behaviour(), sees_all=bound is None)
         registration = informer.add_handler(
             witness,
             filter=accepts,
@@ -128,49 +128,49 @@ class Simulation:
             resync=self.dice.choice([None, 0.0, 7.0]),
             on_failure=_ignore,
         )
-        self.hearers.append(Hearer(witness, accepts or (lambda _: True), registration.remove))
+        self.observers.append(Observer(witness, accepts or (lambda _: True), registration.remove))
 
     def _add_reader(self, informer: SharedIndexInformer[ConfigMap]) -> None:
-        witness = Witness(f"reader {len(self.hearers)}")
+        witness = Witness(f"reader {len(self.observers)}")
         reading = asyncio.create_task(_read(informer, witness))
-        self.hearers.append(Hearer(witness, lambda _: True, reading.cancel))
+        self.observers.append(Observer(witness, lambda _: True, reading.cancel))
 
-    def _trouble(self) -> Callable[[], Any]:
-        """A handler is quick, slow or very slow, and fails now and then."""
+    def _behaviour(self) -> Callable[[], Any]:
+        """A handler is fast, slow or very slow, and sometimes fails."""
         pause = self.dice.choice([0.0, 0.0, 3.0])
 
-        def trouble() -> Any:
+        def behave() -> Any:
             if self.dice.random() < 0.05:
-                raise ValueError("a mistake in a handler")
+                raise ValueError("a bug in a handler")
             return self.clock.sleep(self.dice.random() * pause) if self.dice.random() < 0.3 else None
 
-        return trouble
+        return behave
 
-    # --- in the end --------------------------------------------------------------------------------------------------
+    # --- checks --------------------------------------------------------------------------------------------------
 
     def _check(self, informer: Any) -> None:
-        held = {str(item.key): item.resource_version for item in informer.indexer.list()}
-        assert held == self.server.state(), "the store differs from the server"
+        stored = {str(item.key): item.resource_version for item in informer.indexer.list()}
+        assert stored == self.server.state(), "the store differs from the server"
         assert informer.has_synced
-        for hearer in self.hearers:
-            assert hearer.witness.mistakes == []
-            assert hearer.witness.known == self.server.state(hearer.accepts), hearer.witness.name
+        for observer in self.observers:
+            assert observer.witness.mistakes == []
+            assert observer.witness.known == self.server.state(observer.accepts), observer.witness.name
 
 
 class Stopped(Simulation):
-    """One seeded run that ends in the middle of it all."""
+    """One seeded run that is stopped in the middle."""
 
     async def _run(self) -> None:
         informer = self._informer()
         async with informer:
             for _ in range(self.dice.randint(0, 30)):
                 await self._step(informer)
-        for hearer in self.hearers:
-            hearer.leave()
+        for observer in self.observers:
+            observer.remove()
         await asyncio.sleep(0)
         assert self.server.open_watches == 0, "a watch was left open"
         assert asyncio.all_tasks() == {asyncio.current_task()}, "a task was left behind"
-        assert [mistake for hearer in self.hearers for mistake in hearer.witness.mistakes] == []
+        assert [mistake for observer in self.observers for mistake in observer.witness.mistakes] == []
 
 
 async def _read(informer: SharedIndexInformer[ConfigMap], witness: Witness) -> None:
@@ -203,7 +203,7 @@ def test_the_store_converges_and_every_handler_saw_valid_histories(seed: int) ->
     play(Simulation(seed), seed)
 
 
-@example(283)  # a handler comes while a list is told, and the informer is stopped before the end of that
+@example(283)  # a handler is added while a list is applied, and the informer is stopped before the end
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)
 def test_an_informer_can_be_stopped_at_any_time_without_leftovers(seed: int) -> None:

@@ -73,7 +73,7 @@ class SharedInformerFactory(InformerGroups):
     `resync_for` overrides `resync` by kind.
     """
 
-    informer_type: ClassVar[type[SharedIndexInformer[Any]]] = SharedIndexInformer
+    _informer_type: ClassVar[type[SharedIndexInformer[Any]]] = SharedIndexInformer
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class SharedInformerFactory(InformerGroups):
         return InformerHandle(shared.informer, partial(self._release, key))
 
     def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> SharedIndexInformer[Any]:
-        informer: SharedIndexInformer[Any] = self.informer_type(
+        informer: SharedIndexInformer[Any] = self._informer_type(
             next(iter(sources.values())) if len(sources) == 1 else sources,
             key.kind,
             resync=self._resync_for.get(key.kind, self._resync),

@@ -82,8 +82,8 @@ class SharedIndexInformer(Generic[T]):
     a watch, the delay after a failure, and for how many seconds a watch is retried after internal server errors.
     """
 
-    indexer_type: ClassVar[type[Indexer[Any]]] = Indexer
-    listener_type: ClassVar[type[Listener[Any]]] = Listener
+    _indexer_type: ClassVar[type[Indexer[Any]]] = Indexer
+    _listener_type: ClassVar[type[Listener[Any]]] = Listener
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class SharedIndexInformer(Generic[T]):
         check_number(resync, "resync must be a number of seconds")
         self.name = name or (str(kind.resource.group_resource) if kind.resource else kind.__name__)
         self.kind = kind
-        self.indexer: Indexer[T] = self.indexer_type(
+        self.indexer: Indexer[T] = self._indexer_type(
             indexers={NAMESPACE: namespace_of, **(indexers or {})},
             on_failure=lambda _name, _key, error: self._report(error),
         )
@@ -176,7 +176,7 @@ class SharedIndexInformer(Generic[T]):
         `resync` repeats all objects as updates each so many seconds; None uses the informer's own period. With
         `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
         """
-        listener = self.listener_type(
+        listener = self._listener_type(
             HandlerFunctions.of(handler, on_add=on_add, on_update=on_update, on_delete=on_delete),
             accepts=filter,
             resync=self._resync_period(resync),

@@ -1,4 +1,4 @@
-"""Gives every contract test of the informers clients of each kind, and namespaces of its own."""
+"""Fixtures of the informer contract tests: a client, and new namespaces."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -25,8 +25,8 @@ async def client(target: Target) -> AsyncIterator[ClientSet]:
 
 
 @pytest.fixture
-async def places(client: ClientSet) -> AsyncIterator[list[str]]:
-    """The names of three new namespaces."""
+async def namespaces(client: ClientSet) -> AsyncIterator[list[str]]:
+    """Create three namespaces and yield their names."""
     names = [f"contract-{secrets.token_hex(4)}" for _ in range(3)]
     for name in names:
         await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=name)))

@@ -1,4 +1,4 @@
-"""Many who write at the same time: they create, change, delete and create again, and get in each other's way."""
+"""Concurrent writers that create, change, delete and recreate the same objects."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,19 +14,19 @@ OBJECTS = 2000
 WRITERS = 8
 TIERS = ("front", "back", "none")
 EXTRA = 0.45
-"""How many more writes there are, for each object."""
+"""The number of additional writes per object."""
 
 
 class Storm:
-    """Two thousand config maps in some namespaces, of which all are created, and some come to something."""
+    """Creates two thousand ConfigMaps in several namespaces, and changes some of them."""
 
-    def __init__(self, client: ClientSet, places: list[str], *, at_half_time: Callable[[], None]) -> None:
+    def __init__(self, client: ClientSet, namespaces: list[str], *, at_half_time: Callable[[], None]) -> None:
         self._client = client
-        self._places = places
+        self._namespaces = namespaces
         self._at_half_time = at_half_time
         self._created = 0
 
-    async def rage(self) -> None:
+    async def run(self) -> None:
         async with asyncio.TaskGroup() as writers:
             for number in range(WRITERS):
                 writers.create_task(self._write(Random(number), range(number, OBJECTS, WRITERS)))
@@ -42,12 +42,12 @@ class Storm:
 
     async def _create(self, number: int, dice: Random) -> None:
         metadata = ObjectMeta(name=f"c{number}", labels={"tier": dice.choice(TIERS)})
-        with suppress(AlreadyExistsError):  # another one may have created it again
-            await self._client.core_v1.configmaps(self._place(number)).create(ConfigMap(metadata=metadata))
+        with suppress(AlreadyExistsError):  # another writer may have recreated it
+            await self._client.core_v1.configmaps(self._namespace(number)).create(ConfigMap(metadata=metadata))
 
     async def _change(self, number: int, dice: Random) -> None:
-        config_maps, name = self._client.core_v1.configmaps(self._place(number)), f"c{number}"
-        with suppress(NotFoundError):  # another one may have been faster
+        config_maps, name = self._client.core_v1.configmaps(self._namespace(number)), f"c{number}"
+        with suppress(NotFoundError):  # another writer may have deleted it
             match dice.randrange(4):
                 case 0:
                     await config_maps.delete(name)
@@ -59,5 +59,5 @@ class Storm:
                 case _:
                     await config_maps.patch(name, {"data": {"x": str(dice.random())}})
 
-    def _place(self, number: int) -> str:
-        return self._places[number % len(self._places)]
+    def _namespace(self, number: int) -> str:
+        return self._namespaces[number % len(self._namespaces)]

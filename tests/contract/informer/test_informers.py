@@ -1,4 +1,4 @@
-"""What a program sees of an informer, on any server: its own writes, what was there, what comes into sight and goes."""
+"""The behaviour of informers on any server: own writes, existing objects, selectors, deletions."""
 
 import asyncio
 from contextlib import aclosing
@@ -26,8 +26,8 @@ def config_map(name: str, **labels: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name, labels=labels))
 
 
-class Told:
-    """A handler that keeps what it was told, and from which the next change can be awaited."""
+class QueueingHandler:
+    """A handler that queues its calls, so that a test can await the next one."""
 
     def __init__(self) -> None:
         self._changes: asyncio.Queue[tuple[str, str, bool]] = asyncio.Queue()
@@ -45,47 +45,47 @@ class Told:
         return await self._changes.get()
 
 
-async def test_a_program_reads_its_own_writes(client: ClientSet, places: list[str]):
-    config_maps = client.core_v1.configmaps(places[0])
+async def test_a_program_reads_its_own_writes(client: ClientSet, namespaces: list[str]):
+    config_maps = client.core_v1.configmaps(namespaces[0])
     async with SharedIndexInformer(config_maps, ConfigMap) as informer:
         await informer.wait_for_sync(timeout=PATIENCE)
         written = await config_maps.create(config_map("a"))
         for number in range(20):
             await informer.wait_until(written.resource_version, timeout=PATIENCE)
-            assert informer.lister.namespace(places[0]).get("a").resource_version == written.resource_version
+            assert informer.lister.namespace(namespaces[0]).get("a").resource_version == written.resource_version
             written = await config_maps.patch("a", {"data": {"number": str(number)}})
 
 
-async def test_a_handler_added_later_receives_existing_objects_first(client: ClientSet, places: list[str]):
-    config_maps = client.core_v1.configmaps(places[0])
+async def test_a_handler_added_later_receives_existing_objects_first(client: ClientSet, namespaces: list[str]):
+    config_maps = client.core_v1.configmaps(namespaces[0])
     await config_maps.create(config_map("a"))
     async with SharedIndexInformer(config_maps, ConfigMap) as informer:
         written = await config_maps.create(config_map("b"))
         await informer.wait_for_sync(timeout=PATIENCE)
         await informer.wait_until(written.resource_version, timeout=PATIENCE)
-        told = Told()
-        registration = informer.add_handler(told)
+        calls = QueueingHandler()
+        registration = informer.add_handler(calls)
         await registration.wait_for_sync(timeout=PATIENCE)
         await config_maps.create(config_map("c"))
-        assert {await told.next(), await told.next()} == {("add", "a", True), ("add", "b", True)}
-        assert await told.next() == ("add", "c", False)
+        assert {await calls.next(), await calls.next()} == {("add", "a", True), ("add", "b", True)}
+        assert await calls.next() == ("add", "c", False)
 
 
 async def test_objects_that_stop_or_start_to_match_a_selector_are_deleted_and_added(
-    client: ClientSet, places: list[str]
+    client: ClientSet, namespaces: list[str]
 ):
-    config_maps = client.core_v1.configmaps(places[0])
+    config_maps = client.core_v1.configmaps(namespaces[0])
     await config_maps.create(config_map("a"))
-    told = Told()
+    calls = QueueingHandler()
     informer = SharedIndexInformer(config_maps.selecting(label_selector=FRONT), ConfigMap)
-    informer.add_handler(told)
+    informer.add_handler(calls)
     async with informer:
         await informer.wait_for_sync(timeout=PATIENCE)
         for tier in ("front", "back", "front"):
             await config_maps.patch("a", {"metadata": {"labels": {"tier": tier}}})
         await config_maps.patch("a", {"data": {"x": "1"}})
         await config_maps.delete("a")
-        assert [await told.next() for _ in range(5)] == [
+        assert [await calls.next() for _ in range(5)] == [
             ("add", "a", False),
             ("delete", "a", True),
             ("add", "a", False),
@@ -95,35 +95,39 @@ async def test_objects_that_stop_or_start_to_match_a_selector_are_deleted_and_ad
         assert informer.indexer.list() == []
 
 
-async def test_a_change_of_a_selected_field_adds_and_deletes_objects(client: ClientSet, places: list[str]):
-    pods, told = client.core_v1.pods(places[0]), Told()
+async def test_a_change_of_a_selected_field_adds_and_deletes_objects(client: ClientSet, namespaces: list[str]):
+    pods, calls = client.core_v1.pods(namespaces[0]), QueueingHandler()
     informer = SharedIndexInformer(pods.selecting(field_selector="status.phase=Running"), Pod)
-    informer.add_handler(told)
+    informer.add_handler(calls)
     async with informer:
         await informer.wait_for_sync(timeout=PATIENCE)
         spec = PodSpec(containers=[Container(name="web", image="web:1")])
         await pods.create(Pod(metadata=ObjectMeta(name="a"), spec=spec))
         for phase in ("Running", "Succeeded"):
             await pods.patch("a", {"status": {"phase": phase}}, subresource="status")
-        assert [await told.next() for _ in range(2)] == [("add", "a", False), ("delete", "a", True)]
+        assert [await calls.next() for _ in range(2)] == [("add", "a", False), ("delete", "a", True)]
 
 
-async def test_an_object_that_is_created_again_is_deleted_and_added(client: ClientSet, places: list[str]):
-    config_maps, told = client.core_v1.configmaps(places[0]), Told()
+async def test_an_object_that_is_created_again_is_deleted_and_added(client: ClientSet, namespaces: list[str]):
+    config_maps, calls = client.core_v1.configmaps(namespaces[0]), QueueingHandler()
     await config_maps.create(config_map("a", **FRONT))
     informer = SharedIndexInformer(config_maps.selecting(label_selector=FRONT), ConfigMap)
-    informer.add_handler(told)
+    informer.add_handler(calls)
     async with informer:
         await informer.wait_for_sync(timeout=PATIENCE)
         await config_maps.delete("a")
         again = await config_maps.create(config_map("a", **FRONT))
-        assert [await told.next() for _ in range(3)] == [("add", "a", True), ("delete", "a", True), ("add", "a", False)]
-        [held] = informer.indexer.list()
-        assert held.uid == again.uid
+        assert [await calls.next() for _ in range(3)] == [
+            ("add", "a", True),
+            ("delete", "a", True),
+            ("add", "a", False),
+        ]
+        [cached] = informer.indexer.list()
+        assert cached.uid == again.uid
 
 
-async def test_changes_are_read_in_a_loop(client: ClientSet, places: list[str]):
-    config_maps = client.core_v1.configmaps(places[0]).selecting(label_selector=FRONT)
+async def test_changes_are_read_in_a_loop(client: ClientSet, namespaces: list[str]):
+    config_maps = client.core_v1.configmaps(namespaces[0]).selecting(label_selector=FRONT)
     await config_maps.create(config_map("a", **FRONT))
     seen: list[type[Change[ConfigMap]]] = []
     async with SharedIndexInformer(config_maps, ConfigMap) as informer, aclosing(informer.changes()) as changes:
@@ -137,56 +141,56 @@ async def test_changes_are_read_in_a_loop(client: ClientSet, places: list[str]):
     assert seen == [ObjectAdded, ObjectUpdated, ObjectDeleted]
 
 
-async def test_typed_dynamic_and_metadata_informers_see_the_same_objects(client: ClientSet, places: list[str]):
-    made = await client.core_v1.configmaps(places[0]).create(config_map("a"))
+async def test_typed_dynamic_and_metadata_informers_see_the_same_objects(client: ClientSet, namespaces: list[str]):
+    made = await client.core_v1.configmaps(namespaces[0]).create(config_map("a"))
     sources: list[tuple[Any, type[Any]]] = [
-        (client.core_v1.configmaps(places[0]), ConfigMap),
-        (client.dynamic.resource("v1", "ConfigMap").namespace(places[0]), Unstructured),
-        (client.metadata.resource(ConfigMap, namespace=places[0]), PartialObjectMetadata),
+        (client.core_v1.configmaps(namespaces[0]), ConfigMap),
+        (client.dynamic.resource("v1", "ConfigMap").namespace(namespaces[0]), Unstructured),
+        (client.metadata.resource(ConfigMap, namespace=namespaces[0]), PartialObjectMetadata),
     ]
     for source, kind in sources:
         async with SharedIndexInformer(source, kind) as informer:
             await informer.wait_for_sync(timeout=PATIENCE)
-            held = informer.indexer.get(f"{places[0]}/a")
-            assert (type(held), held.uid) == (kind, made.uid)
+            cached = informer.indexer.get(f"{namespaces[0]}/a")
+            assert (type(cached), cached.uid) == (kind, made.uid)
 
 
-async def test_a_plain_informer_calls_its_handler_inline(client: ClientSet, places: list[str]):
-    config_maps = client.core_v1.configmaps(places[0]).selecting(label_selector=FRONT)
+async def test_a_plain_informer_calls_its_handler_inline(client: ClientSet, namespaces: list[str]):
+    config_maps = client.core_v1.configmaps(namespaces[0]).selecting(label_selector=FRONT)
     await config_maps.create(config_map("a", **FRONT))
-    told = Told()
-    async with Informer(config_maps, ConfigMap, told) as informer:
+    calls = QueueingHandler()
+    async with Informer(config_maps, ConfigMap, calls) as informer:
         await informer.wait_for_sync(timeout=PATIENCE)
         await config_maps.delete("a")
-        assert [await told.next(), await told.next()] == [("add", "a", True), ("delete", "a", True)]
+        assert [await calls.next(), await calls.next()] == [("add", "a", True), ("delete", "a", True)]
         assert informer.indexer.list() == []
 
 
-async def test_managed_fields_can_be_left_out(client: ClientSet, places: list[str]):
-    config_maps = client.core_v1.configmaps(places[0])
+async def test_managed_fields_can_be_left_out(client: ClientSet, namespaces: list[str]):
+    config_maps = client.core_v1.configmaps(namespaces[0])
     await config_maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"x": "1"}))
     async with SharedIndexInformer(config_maps, ConfigMap, transform=strip_managed_fields) as informer:
         await informer.wait_for_sync(timeout=PATIENCE)
-        held = informer.lister.namespace(places[0]).get("a")
-        assert (held.data, held.metadata.managed_fields) == ({"x": "1"}, [])
+        cached = informer.lister.namespace(namespaces[0]).get("a")
+        assert (cached.data, cached.metadata.managed_fields) == ({"x": "1"}, [])
 
 
-async def test_a_sync_timeout_names_a_missing_resource(client: ClientSet, places: list[str]):
-    nothing = client.dynamic.resource("example.com/v1", "Nothing").namespace(places[0])
+async def test_a_sync_timeout_names_a_missing_resource(client: ClientSet, namespaces: list[str]):
+    nothing = client.dynamic.resource("example.com/v1", "Nothing").namespace(namespaces[0])
     async with SharedIndexInformer(nothing, Unstructured, name="nothings", on_problem=lambda _: None) as informer:
         with pytest.raises(SyncTimeoutError, match="nothings") as caught:
             await informer.wait_for_sync(timeout=1.0)
     assert isinstance(caught.value.last_error, NotFoundError) or "Nothing" in str(caught.value.last_error)
 
 
-async def test_a_factory_works_with_typed_dynamic_and_metadata_clients(client: ClientSet, places: list[str]):
-    made = await client.core_v1.configmaps(places[0]).create(config_map("a", **FRONT))
+async def test_a_factory_works_with_typed_dynamic_and_metadata_clients(client: ClientSet, namespaces: list[str]):
+    made = await client.core_v1.configmaps(namespaces[0]).create(config_map("a", **FRONT))
     for maker, kind in ((client, ConfigMap), (client.dynamic, Unstructured), (client.metadata, PartialObjectMetadata)):
-        async with SharedInformerFactory(maker, namespaces=places[:2]) as factory:
+        async with SharedInformerFactory(maker, namespaces=namespaces[:2]) as factory:
             handle = factory.informer(ConfigMap, label_selector=FRONT)
             assert factory.informer(ConfigMap, label_selector="tier = front").informer is handle.informer
             await factory.wait_for_sync(timeout=PATIENCE)
-            [held] = handle.lister.namespace(places[0]).list()
-            assert (type(held), held.uid) == (kind, made.uid)
+            [cached] = handle.lister.namespace(namespaces[0]).list()
+            assert (type(cached), cached.uid) == (kind, made.uid)
             with pytest.raises(NotFoundError, match="configmaps"):
-                handle.lister.namespace(places[1]).get("a")
+                handle.lister.namespace(namespaces[1]).get("a")

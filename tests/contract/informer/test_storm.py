@@ -1,4 +1,4 @@
-"""Two thousand objects and many writers: every kind of informer ends up with what the server holds."""
+"""Two thousand objects and concurrent writers: every kind of informer ends up with the objects of the server."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -28,13 +28,13 @@ Lists = Callable[[], Awaitable[ObjectList[Any]]]
 
 @dataclass
 class Observed:
-    """One informer, what a list of the same objects says, and who was told what."""
+    """One informer, the function that lists the same objects, and its handlers."""
 
     name: str
     informer: Any
     fresh: Lists
-    places: list[str]
-    """The namespaces that it looks at, of those of the test."""
+    namespaces: list[str]
+    """The namespaces of the test that the informer watches."""
     witnesses: list[Witness] = field(default_factory=list)
     registrations: list[HandlerRegistration[Any]] = field(default_factory=list)
 
@@ -45,102 +45,104 @@ class Observed:
             self.registrations.append(self.informer.add_handler(witness))
 
 
-def versions(items: list[Any], places: list[str]) -> dict[str, str]:
-    """The version of each object by key, of those in the namespaces of the test: others may write elsewhere."""
-    return {str(item.key): item.resource_version for item in items if item.namespace in places}
+def versions(items: list[Any], namespaces: list[str]) -> dict[str, str]:
+    """The version of each object by key, in the namespaces of the test: other clients may use other namespaces."""
+    return {str(item.key): item.resource_version for item in items if item.namespace in namespaces}
 
 
-def observed(client: ClientSet, places: list[str]) -> list[Observed]:
-    """Informers of each kind, over all of the objects or some."""
-    here, everywhere = client.core_v1.configmaps(places[0]), client.core_v1.configmaps()
+def observed(client: ClientSet, namespaces: list[str]) -> list[Observed]:
+    """Return informers of each kind, for all objects or some."""
+    here, everywhere = client.core_v1.configmaps(namespaces[0]), client.core_v1.configmaps()
     front = everywhere.selecting(label_selector="tier=front")
     sets = everywhere.selecting(label_selector="tier in (front,back),!hidden")
-    of_place = everywhere.selecting(field_selector=f"metadata.namespace={places[1]}")
+    of_namespace = everywhere.selecting(field_selector=f"metadata.namespace={namespaces[1]}")
     of_name = here.selecting(field_selector=f"metadata.name={MARK}")
-    dynamic = client.dynamic.resource("v1", "ConfigMap").namespace(places[0])
-    metadata = client.metadata.resource(ConfigMap, namespace=places[0]).selecting(label_selector={"tier": "front"})
-    two_requests = ListWatch.from_client(client.rest, "configmaps", places[0], label_selector="tier!=none")
+    dynamic = client.dynamic.resource("v1", "ConfigMap").namespace(namespaces[0])
+    metadata = client.metadata.resource(ConfigMap, namespace=namespaces[0]).selecting(label_selector={"tier": "front"})
+    two_requests = ListWatch.from_client(client.rest, "configmaps", namespaces[0], label_selector="tier!=none")
     in_pages = SharedIndexInformer(everywhere, ConfigMap, streaming=False, page_size=100)
     kinds: list[tuple[str, Any, Lists, list[str]]] = [
-        ("typed, one namespace", SharedIndexInformer(here, ConfigMap), here.list, places[:1]),
-        ("typed, all namespaces", SharedIndexInformer(everywhere, ConfigMap), everywhere.list, places),
-        ("typed, in pages", in_pages, everywhere.list, places),
-        ("by a label", SharedIndexInformer(front, ConfigMap), front.list, places),
-        ("by sets of labels", SharedIndexInformer(sets, ConfigMap), sets.list, places),
-        ("by a field", SharedIndexInformer(of_place, ConfigMap), of_place.list, places[1:2]),
-        ("by name", SharedIndexInformer(of_name, ConfigMap), of_name.list, places[:1]),
-        ("dynamic", SharedIndexInformer(dynamic, Unstructured), dynamic.list, places[:1]),
-        ("metadata", SharedIndexInformer(metadata, PartialObjectMetadata), metadata.list, places[:1]),
-        ("two requests", SharedIndexInformer(two_requests, ConfigMap), two_requests.list, places[:1]),
+        ("typed, one namespace", SharedIndexInformer(here, ConfigMap), here.list, namespaces[:1]),
+        ("typed, all namespaces", SharedIndexInformer(everywhere, ConfigMap), everywhere.list, namespaces),
+        ("typed, in pages", in_pages, everywhere.list, namespaces),
+        ("by a label", SharedIndexInformer(front, ConfigMap), front.list, namespaces),
+        ("by sets of labels", SharedIndexInformer(sets, ConfigMap), sets.list, namespaces),
+        ("by a field", SharedIndexInformer(of_namespace, ConfigMap), of_namespace.list, namespaces[1:2]),
+        ("by name", SharedIndexInformer(of_name, ConfigMap), of_name.list, namespaces[:1]),
+        ("dynamic", SharedIndexInformer(dynamic, Unstructured), dynamic.list, namespaces[:1]),
+        ("metadata", SharedIndexInformer(metadata, PartialObjectMetadata), metadata.list, namespaces[:1]),
+        ("two requests", SharedIndexInformer(two_requests, ConfigMap), two_requests.list, namespaces[:1]),
     ]
     return [Observed(*kind) for kind in kinds]
 
 
-def several_namespaces(factory: SharedInformerFactory, client: ClientSet, places: list[str]) -> Observed:
+def several_namespaces(factory: SharedInformerFactory, client: ClientSet, namespaces: list[str]) -> Observed:
     async def fresh() -> ObjectList[Any]:
-        pages = [await client.core_v1.configmaps(place).list() for place in places]
+        pages = [await client.core_v1.configmaps(namespace).list() for namespace in namespaces]
         return ObjectList([item for page in pages for item in page])
 
-    return Observed("several namespaces", factory.core_v1.configmaps.informer, fresh, places)
+    return Observed("several namespaces", factory.core_v1.configmaps.informer, fresh, namespaces)
 
 
-def plain(client: ClientSet, place: str) -> Observed:
-    witness, source = Witness("plain"), client.core_v1.configmaps(place)
-    return Observed("plain", Informer(source, ConfigMap, witness), source.list, [place], [witness])
+def plain(client: ClientSet, namespace: str) -> Observed:
+    witness, source = Witness("plain"), client.core_v1.configmaps(namespace)
+    return Observed("plain", Informer(source, ConfigMap, witness), source.list, [namespace], [witness])
 
 
-async def write_marks(client: ClientSet, places: list[str]) -> dict[str, str]:
-    """Something that every informer sees, as the last thing in each namespace: its version there."""
+async def write_marks(client: ClientSet, namespaces: list[str]) -> dict[str, str]:
+    """Write an object that every informer sees as the last change of each namespace; return its versions."""
     marks = {}
-    for place in places:
-        config_maps = client.core_v1.configmaps(place)
+    for namespace in namespaces:
+        config_maps = client.core_v1.configmaps(namespace)
         await config_maps.create(ConfigMap(metadata=ObjectMeta(name=MARK, labels={"tier": "none"})))
         marked = await config_maps.patch(MARK, {"metadata": {"labels": {"tier": "front"}}})
-        marks[place] = marked.resource_version
+        marks[namespace] = marked.resource_version
     return marks
 
 
-async def wait_told(each: Observed, marks: dict[str, str]) -> None:
-    """Return when the informer has seen the marks of its namespaces and all its handlers were told of them."""
-    for place in each.places:
+async def wait_notified(each: Observed, marks: dict[str, str]) -> None:
+    """Wait until the informer and all its handlers have seen the marks of its namespaces."""
+    for namespace in each.namespaces:
         if isinstance(each.informer, SharedIndexInformer):
-            await each.informer.wait_until(marks[place], timeout=PATIENCE, namespace=place)
+            await each.informer.wait_until(marks[namespace], timeout=PATIENCE, namespace=namespace)
         for witness in each.witnesses:
-            await witness.wait_told(f"{place}/{MARK}", marks[place])
+            await witness.wait_told(f"{namespace}/{MARK}", marks[namespace])
 
 
-async def test_every_informer_ends_up_with_the_objects_of_the_server(client: ClientSet, places: list[str]):
+async def test_every_informer_ends_up_with_the_objects_of_the_server(client: ClientSet, namespaces: list[str]):
     asyncio.get_running_loop().set_debug(False)  # with it, three quarters of the time go into stack traces
-    everybody = [*observed(client, places), plain(client, places[0])]
+    all_observed = [*observed(client, namespaces), plain(client, namespaces[0])]
 
-    def others_come_and_go() -> None:
-        for each in everybody:
+    def exchange_handlers() -> None:
+        for each in all_observed:
             if each.registrations:
                 each.registrations.pop(0).remove()
                 each.witnesses.pop(0)
             each.add_witness()
 
     async with AsyncExitStack() as running:
-        factory = await running.enter_async_context(SharedInformerFactory(client, namespaces=places))
-        everybody.append(several_namespaces(factory, client, places))
-        for each in everybody:
+        factory = await running.enter_async_context(SharedInformerFactory(client, namespaces=namespaces))
+        all_observed.append(several_namespaces(factory, client, namespaces))
+        for each in all_observed:
             each.add_witness()
             each.add_witness()
             if each.name != "several namespaces":
                 await running.enter_async_context(each.informer)
-        await Storm(client, places, at_half_time=others_come_and_go).rage()
-        marks = await write_marks(client, places)
-        for each in everybody:
-            await wait_told(each, marks)
+        await Storm(client, namespaces, at_half_time=exchange_handlers).run()
+        marks = await write_marks(client, namespaces)
+        for each in all_observed:
+            await wait_notified(each, marks)
             each.add_witness()
             await each.informer.wait_for_sync(timeout=PATIENCE)
             await check(each)
 
 
 async def check(each: Observed) -> None:
-    expected = versions((await each.fresh()).items, each.places)
-    assert versions(each.informer.indexer.list(), each.places) == expected, each.name
-    assert len(expected) > 100 or each.name == "by name", f"{each.name}: that shows little"
+    expected = versions((await each.fresh()).items, each.namespaces)
+    assert versions(each.informer.indexer.list(), each.namespaces) == expected, each.name
+    assert len(expected) > 100 or each.name == "by name", f"{each.name}: too few objects"
     for witness in each.witnesses:
         assert witness.mistakes == []
-        assert {key: known for key, known in witness.known.items() if key.partition("/")[0] in each.places} == expected
+        assert {
+            key: known for key, known in witness.known.items() if key.partition("/")[0] in each.namespaces
+        } == expected

@@ -45,15 +45,15 @@ class ThreadedIndexer(Indexer[T]):
 class ThreadedInformer(SharedIndexInformer[T]):
     """An informer that calls each handler in a thread of its own."""
 
-    indexer_type = ThreadedIndexer
-    listener_type = ThreadListener
+    _indexer_type = ThreadedIndexer
+    _listener_type = ThreadListener
     running_loop: LoopReference | None = None
 
 
 class ThreadedFactory(SharedInformerFactory):
     """A factory of such informers."""
 
-    informer_type = ThreadedInformer
+    _informer_type = ThreadedInformer
     running_loop: LoopReference | None = None
 
 
