@@ -99,9 +99,11 @@ async def informed(client: lw.ClientSet) -> None:
 async def others(config: lw.ClientConfig) -> None:
     rest = lw.RESTClient(config)
     assert_type((await rest.get().namespace("default").resource("pods").name("web-0").do()).into(Pod), Pod)
+    listed = await rest.get().resource("pods").options(lw.ListOptions(label_selector="app=web", limit=5)).do()
+    assert_type(listed.into_list(Pod), ObjectList[Pod])
     async for event in rest.get().resource("pods").watch(Pod):
         assert_type(event.object, Pod)
-    dynamic = lw.DynamicClient(config)
+    dynamic = lw.DynamicClient()
     found = await dynamic.resource("apps/v1", "Deployment").namespace("default").list()
     assert_type(found, ObjectList[lw.Unstructured])
     metadata = lw.MetadataClient(config)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 
 from listwatch.api.discovery import APIGroup, DiscoveryResult, ServerVersion
 from listwatch.api.http_messages import HTTPRequest
-from listwatch.api.options import FieldValidation, LogSource, PropagationPolicy, QueryValue
+from listwatch.api.options import FieldValidation, ListOptions, LogSource, PropagationPolicy, QueryValue
 from listwatch.api.patches import MERGE_PATCH, Patch, PatchTypeLike
 from listwatch.api.references import ResourceLike
 from listwatch.api.resource_map import ResourceMap
@@ -312,9 +312,13 @@ class Request(BlockingObject):
         """Add a query parameter, also if there is one of the same name. None adds nothing."""
         return self._same(self._async.param(name, value))
 
-    def params(self, values: Mapping[str, Any]) -> Self:
+    def params(self, values: Mapping[str, str | int | Sequence[str] | None]) -> Self:
         """Add several query parameters."""
         return self._same(self._async.params(values))
+
+    def options(self, options: ListOptions) -> Self:
+        """Add the query parameters of list or watch options."""
+        return self._same(self._async.options(options))
 
     def header(self, name: str, value: str) -> Self:
         """Set a header."""

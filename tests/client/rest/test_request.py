@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from listwatch.api.http_messages import go_duration, join_path
+from listwatch.api.options import ListOptions
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
-from listwatch.errors import EncodeError, RequestError
+from listwatch.errors import EncodeError, RequestError, SelectorError
 from listwatch.models.core_v1 import ConfigMap, ConfigMapList, ContainerPort
 from listwatch.objects.unstructured import Unstructured
 
@@ -165,6 +166,19 @@ def test_a_joined_path_is_ascii_and_begins_with_a_slash_or_is_refused(segments: 
 def test_parameters_add_up_and_keep_their_order():
     request = rest().get().param("b", "1").param("a", True).params({"c": 5, "none": None, "d": ["x", "y"], "e": False})
     assert request.param("b", "2").build().target == "/api/v1?b=1&a=true&c=5&d=x&d=y&e=false&b=2"
+
+
+def test_list_options_become_query_parameters():
+    options = ListOptions(label_selector="app=web", limit=5, continue_token="t", watch=True, send_initial_events=False)
+    assert rest().get().resource("pods").options(options).build().target == (
+        "/api/v1/pods?labelSelector=app%3Dweb&limit=5&continue=t&watch=true&sendInitialEvents=false"
+    )
+
+
+def test_an_invalid_selector_in_list_options_is_raised_when_the_request_is_built():
+    request = rest().get().resource("pods").options(ListOptions(label_selector="a in"))
+    with pytest.raises(SelectorError):
+        request.build()
 
 
 def test_parameters_are_encoded():

@@ -25,11 +25,12 @@ from listwatch.api.http_messages import (
     sendable,
     split_uri,
 )
+from listwatch.api.options import ListOptions
 from listwatch.client.config.client_config import is_header_value
 from listwatch.client.rest.result import Result
 from listwatch.client.rest.sender import DEFAULT_RETRIES, ResponseStream, RetryPolicy, Sender
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
-from listwatch.errors import ListWatchError, ProtocolError, RequestError
+from listwatch.errors import ListWatchError, ProtocolError, RequestError, SelectorError
 from listwatch.meta import path_segment
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object
@@ -126,11 +127,19 @@ class Request:
             self._reject(RequestError(f"{name}: {error}"))
         return self
 
-    def params(self, values: Mapping[str, Any]) -> Self:
+    def params(self, values: Mapping[str, str | int | Sequence[str] | None]) -> Self:
         """Add several query parameters."""
         for name, value in values.items():
             self.param(name, value)
         return self
+
+    def options(self, options: ListOptions) -> Self:
+        """Add the query parameters of list or watch options."""
+        try:
+            return self.params(options.parameters())
+        except SelectorError as error:
+            self._reject(error)
+            return self
 
     def header(self, name: str, value: str) -> Self:
         """Set a header."""
