@@ -78,7 +78,7 @@ __all__ = ["Pipeline"]
 _NAME_ATTEMPTS = 8
 _MAX_GENERATED_BASE = 58
 
-# A deletion of these is answered with the last state of the object, that of others with a Status.
+# The response to a deletion of these is the last state of the object; for others it is a Status.
 _RETURN_DELETED = frozenset(
     {
         *("namespaces", "persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
