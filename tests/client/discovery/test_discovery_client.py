@@ -33,6 +33,7 @@ from listwatch.errors import (
     ConnectRefusedError,
     DecodeError,
     DiscoveryError,
+    EmptyConfigError,
     ForbiddenError,
     NotFoundError,
     StaleDiscoveryError,
@@ -419,3 +420,10 @@ async def test_a_cache_file_is_readable_by_its_owner_only(tmp_path: Path):
         await DiscoveryCache(client.discovery, folder=tmp_path / "kept").discovered()
     [file] = files_in(tmp_path / "kept")
     assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_cache_loads_no_configuration_before_its_first_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    cache = DiscoveryCache(DiscoveryClient(), folder=tmp_path)
+    with pytest.raises(EmptyConfigError):
+        cache.invalidate()

@@ -8,6 +8,7 @@ import hashlib
 import logging
 import os
 import tempfile
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -40,7 +41,7 @@ class DiscoveryCache:
         clock: Clock | None = None,
     ) -> None:
         self._discovery = discovery
-        self._file = None if folder is None else Path(folder) / _file_name(discovery.rest.config.base_url)
+        self._folder = None if folder is None else Path(folder)
         self._ttl = ttl
         self._clock = clock or SystemClock()
         self._result: DiscoveryResult | None = None
@@ -86,6 +87,11 @@ class DiscoveryCache:
         return result
 
     # --- on disk -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _file(self) -> Path | None:
+        # On first use: a client without a configuration loads it then.
+        return None if self._folder is None else self._folder / _file_name(self._discovery.rest.config.base_url)
 
     def _read_file(self) -> DiscoveryResult | None:
         if self._file is None:
