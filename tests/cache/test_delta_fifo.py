@@ -16,12 +16,12 @@ def replaced(items, version):
 
 
 def drained(queue):
-    """All batches that are there."""
+    """Pop all batches."""
     return list(iter(queue.pop_batch, []))
 
 
 def popped(queue):
-    """All deltas that are there."""
+    """Pop all deltas."""
     return [delta for batch in drained(queue) for delta in batch]
 
 
@@ -514,7 +514,7 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
         self.queue.processed(batch)
 
     def expected_length(self, rest, limit):
-        """As many as there are, until the limit, an object that was there already, or a delta of all objects."""
+        """Return the expected batch: up to the limit, a repeated key, or a delta of all objects."""
         alone = (ReplacedAllDelta, SyncAllDelta, BookmarkDelta)
         keys = []
         for delta in rest[:limit]:

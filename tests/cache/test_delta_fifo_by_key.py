@@ -1,4 +1,4 @@
-"""The classic form: what happened to one object is handed on together."""
+"""The classic DeltaFIFO: the deltas of one object are popped together."""
 
 import pytest
 from hypothesis import settings
@@ -21,7 +21,7 @@ def resynced(item):
 
 
 def queue_over(*known, **options):
-    """A queue by key, and what its consumer has in store."""
+    """Return a queue by key, and the store of its consumer."""
     return DeltaFIFO(by_key=True, known={key_of(item): item for item in known}, **options)
 
 

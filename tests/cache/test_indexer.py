@@ -13,7 +13,7 @@ from listwatch.models.core_v1 import Node, Pod
 
 
 def by_users(item):
-    """A pod's users, as the label `users` has them: `ernie_bert`."""
+    """Return the users of a pod from its label `users`, such as `ernie_bert`."""
     return item.labels["users"].split("_") if "users" in item.labels else []
 
 
@@ -22,7 +22,7 @@ def used_by(name, users, version=1):
 
 
 def found_by(indexer, name):
-    """Everything that an index knows."""
+    """Return the keys of an index by value."""
     return {value: indexer.index_keys(name, value) for value in sorted(indexer.index_values(name))}
 
 
@@ -534,7 +534,7 @@ def test_the_version_is_that_of_the_last_change_that_has_one():
 
 
 class IndexerAgainstAPlainDict(RuleBasedStateMachine):
-    """The model is a dict of objects, in which everything is looked for by going through all of it."""
+    """The model is a dict of objects, which is searched completely for every read."""
 
     @initialize()
     def start(self):

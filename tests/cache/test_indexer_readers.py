@@ -1,7 +1,6 @@
-"""One thread writes, others read: each answer is one that was right at some moment between question and answer.
+"""One thread writes, others read: each read returns a state that existed at some time during the read.
 
-The first tests stop one side before every single instruction and let the other side have its say; the last ones let
-real threads loose on it.
+The first tests interrupt one side before every instruction and run the other side; the last ones use real threads.
 """
 
 import sys
@@ -25,23 +24,23 @@ def zone_of(item):
     return [item.labels["zone"]]
 
 
-@cache  # they are never changed, and making them takes longer than everything else here
-def place(name, version):
-    """A pod that is on another node and in another zone with each version; both are odd or even together."""
+@cache  # pods are not changed here, and creating them dominates the run time
+def pod_at(name, version):
+    """Return a pod whose node and zone depend on its version; both are odd or even together."""
     return pod(name, version, node=f"n{version % 4}", labels={"zone": f"z{version % 2}"})
 
 
 def filled():
     indexer = Indexer(indexers={NAMESPACE: namespace_of, "node": node_of, "zone": zone_of})
-    indexer.replace([place("a", 1), place("b", 1), place("c", 2)], "2")
+    indexer.replace([pod_at("a", 1), pod_at("b", 1), pod_at("c", 2)], "2")
     return indexer
 
 
 # --- Step by step -----------------------------------------------------------------------------------------------------
 
 
-def before_each_step(run: Callable[[], object], meanwhile: Callable[[], object]) -> None:
-    """Run something, and something else before each bytecode instruction of the cache in it."""
+def before_each_step(run: Callable[[], object], interrupt: Callable[[], object]) -> None:
+    """Call `run`, and call `interrupt` before each bytecode instruction of the cache in it."""
 
     def trace(frame, event, _):
         if "/listwatch/cache/" not in frame.f_code.co_filename:
@@ -49,12 +48,12 @@ def before_each_step(run: Callable[[], object], meanwhile: Callable[[], object])
         frame.f_trace_opcodes = True
         if event == "opcode":
             steps.append(frame.f_lasti)
-            meanwhile()
+            interrupt()
         return trace
 
     steps: list[int] = []
     others = sys.gettrace()
-    sys._getframe().f_trace_opcodes = True  # Python 3.12 asks here whether anybody is interested at all
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 checks this frame before it traces others
     sys.settrace(trace)
     try:
         run()
@@ -67,7 +66,7 @@ def shown(items):
     return sorted(f"{item.name}@{item.resource_version}" for item in items)
 
 
-QUESTIONS = {
+READS = {
     "get": lambda indexer: shown(filter(None, [indexer.get("default/a")])),
     "list": lambda indexer: shown(indexer.list()),
     "length": len,
@@ -83,47 +82,47 @@ QUESTIONS = {
     "repr": lambda indexer: repr(indexer).split(" @")[0],
 }
 CHANGES = {
-    "an update in place": lambda indexer: indexer.update(place("a", 5)),
-    "an update that moves it": lambda indexer: indexer.update(place("a", 2)),
-    "an add": lambda indexer: indexer.add(place("d", 2)),
-    "a delete": lambda indexer: indexer.delete(place("a", 1)),
-    "a delete of the last one of its value": lambda indexer: indexer.delete(place("c", 2)),
-    "a replace": lambda indexer: indexer.replace([place("a", 2), place("e", 2)], "9"),
-    "a replacement": lambda indexer: list(indexer.prepare_replace([place("a", 2), place("e", 2)], "9").commit()),
+    "an update in place": lambda indexer: indexer.update(pod_at("a", 5)),
+    "an update that moves it": lambda indexer: indexer.update(pod_at("a", 2)),
+    "an add": lambda indexer: indexer.add(pod_at("d", 2)),
+    "a delete": lambda indexer: indexer.delete(pod_at("a", 1)),
+    "a delete of the last one of its value": lambda indexer: indexer.delete(pod_at("c", 2)),
+    "a replace": lambda indexer: indexer.replace([pod_at("a", 2), pod_at("e", 2)], "9"),
+    "a replacement": lambda indexer: list(indexer.prepare_replace([pod_at("a", 2), pod_at("e", 2)], "9").commit()),
     "an index": lambda indexer: indexer.add_indexers({"late": node_of}),
     "a bookmark": lambda indexer: indexer.bookmark("7"),
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_reader_sees_the_state_before_or_after_a_change_at_every_step(question):
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_a_reader_sees_the_state_before_or_after_a_change_at_every_step(read):
     for name, change in CHANGES.items():
-        indexer, answers = filled(), []
-        before_each_step(lambda: change(indexer), lambda: answers.append(question(indexer)))  # noqa: B023  # at once
+        indexer, results = filled(), []
+        before_each_step(lambda: change(indexer), lambda: results.append(read(indexer)))  # noqa: B023  # at once
 
-        before, after = question(filled()), question(indexer)
-        turn = next((number for number, answer in enumerate(answers) if answer != before), len(answers))
-        assert answers == [before] * turn + [after] * (len(answers) - turn), name
+        before, after = read(filled()), read(indexer)
+        turn = next((number for number, result in enumerate(results) if result != before), len(results))
+        assert results == [before] * turn + [after] * (len(results) - turn), name
 
 
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_read_returns_the_state_before_or_after_a_change_made_during_it(question):
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_a_read_returns_the_state_before_or_after_a_change_made_during_it(read):
     for name, change in CHANGES.items():
         changed = filled()
         change(changed)
-        right = [question(filled()), question(changed)]
-        assert all(answer in right for answer in answers_with(change, question)), name
+        right = [read(filled()), read(changed)]
+        assert all(result in right for result in results_with(change, read)), name
 
 
-def answers_with(change, question):
-    """The answers when the change is made before the first step to the answer, before the second, and so on."""
+def results_with(change, read):
+    """Yield the results of a read when the change is made before its first step, before its second, and so on."""
     for moment in count(1):
-        indexer, answers, steps = filled(), [], count(1)
+        indexer, results, steps = filled(), [], count(1)
         before_each_step(
-            lambda: answers.append(question(indexer)),  # noqa: B023  # at once
+            lambda: results.append(read(indexer)),  # noqa: B023  # at once
             lambda: change(indexer) if next(steps) == moment else None,  # noqa: B023  # at once
         )
-        yield answers[0]
+        yield results[0]
         if next(steps) <= moment:
             return
 
@@ -132,10 +131,10 @@ def test_a_value_of_an_index_is_visible_as_long_as_an_object_has_it():
     indexer, seen = filled(), []
 
     before_each_step(
-        lambda: indexer.update(place("c", 3)), lambda: seen.append(tuple(sorted(indexer.index_values("node"))))
+        lambda: indexer.update(pod_at("c", 3)), lambda: seen.append(tuple(sorted(indexer.index_values("node"))))
     )
 
-    # It enters its new place before it leaves the old one, and then nothing is left of that.
+    # The object is added to its new bucket before it is removed from the old one, which is then removed.
     assert list(dict.fromkeys(seen)) == [("n1", "n2"), ("n1", "n2", "n3"), ("n1", "n3")]
 
 
@@ -143,9 +142,9 @@ def test_the_version_changes_last():
     indexer, seen = filled(), []
 
     def write():
-        indexer.add(place("d", 7))
-        indexer.apply([updated(place("a", 8)), deleted(place("b", 9))])
-        indexer.delete(place("d", 10))
+        indexer.add(pod_at("d", 7))
+        indexer.apply([updated(pod_at("a", 8)), deleted(pod_at("b", 9))])
+        indexer.delete(pod_at("d", 10))
 
     before_each_step(write, lambda: seen.append((indexer.resource_version, *shown(indexer.list()))))
 
@@ -180,7 +179,7 @@ POD_NAMES = [f"web-{number}" for number in range(20)]
 
 @pytest.fixture
 def busy_threads():
-    """Threads take turns all the time."""
+    """Switch threads as often as possible."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -188,7 +187,7 @@ def busy_threads():
 
 
 def while_writing(write: Callable[[], None], read: Callable[[], str]) -> set[str]:
-    """Write, with readers at work from before the start until after the end; returns what they complained about."""
+    """Write while readers run from before the start until after the end; return the errors that they found."""
     complaints: set[str] = set()
     ready, finished = threading.Barrier(READERS + 1), threading.Event()
 
@@ -214,7 +213,7 @@ def while_writing(write: Callable[[], None], read: Callable[[], str]) -> set[str
 
 
 def places(version):
-    return [place(name, version) for name in POD_NAMES]
+    return [pod_at(name, version) for name in POD_NAMES]
 
 
 @pytest.mark.usefixtures("busy_threads")
@@ -227,10 +226,10 @@ def test_no_thread_sees_a_part_of_a_list():
             indexer.replace(places(version), str(version))
 
     def read():
-        for answer in (indexer.list(), indexer.by_index(NAMESPACE, "default")):
-            versions = {item.resource_version for item in answer}
-            if (len(answer), len(versions)) != (len(POD_NAMES), 1):
-                return f"{len(answer)} pods of {len(versions)} lists"
+        for result in (indexer.list(), indexer.by_index(NAMESPACE, "default")):
+            versions = {item.resource_version for item in result}
+            if (len(result), len(versions)) != (len(POD_NAMES), 1):
+                return f"{len(result)} pods of {len(versions)} lists"
         return ""
 
     assert while_writing(write, read) == set()
@@ -248,8 +247,8 @@ def test_no_thread_misses_an_object_that_always_exists():
             indexer.delete(pod("comes", version))
 
     def read():
-        for answer in (indexer.list(), indexer.by_index(NAMESPACE, "default"), indexer.by_indexes(namespace="default")):
-            if missing := set(POD_NAMES) - set(names(answer)):
+        for result in (indexer.list(), indexer.by_index(NAMESPACE, "default"), indexer.by_indexes(namespace="default")):
+            if missing := set(POD_NAMES) - set(names(result)):
                 return f"missing: {missing}"
         return "" if len(indexer.index_keys(NAMESPACE, "default")) >= len(POD_NAMES) else "missing a key"
 

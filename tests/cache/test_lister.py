@@ -81,7 +81,7 @@ def pods():
         ({"app": ["api"]}, "api-0"),
         (LabelSelector.everything(), "api-0 bare-0 web-0 web-0 web-1"),
         (LabelSelector.nothing(), ""),
-        ("app=nobody", ""),
+        ("app=unknown", ""),
     ],
 )
 def test_a_label_selector_selects_as_it_does_on_a_server(pods, selector, expected):
@@ -91,7 +91,7 @@ def test_a_label_selector_selects_as_it_does_on_a_server(pods, selector, expecte
 def test_a_selector_for_nothing_does_not_read_the_objects():
     class Untouchable(Indexer):
         def list(self):
-            raise AssertionError("somebody looked")
+            raise AssertionError("the objects were read")
 
     assert Lister(Untouchable(), PODS).list(LabelSelector.nothing()) == []
 

@@ -1,4 +1,4 @@
-"""Informers on the embedded server, over HTTP, when a server cannot stream its state."""
+"""Informers on the embedded server, over HTTP."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ async def test_all_informers_stop_with_the_factory(client: ScriptedClient, clock
 
 
 class FatalError(BaseException):
-    """What no function of a program is expected to raise."""
+    """An exception that is not an Exception."""
 
 
 def fail_fatally(item: ConfigMap) -> list[str]:

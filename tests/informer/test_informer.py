@@ -1,4 +1,4 @@
-"""The plain informer calls its one handler inline."""
+"""The plain informer calls its handler directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reflector does what its state decides, at the pace of its clock."""
+"""The requests of a reflector and their delays, with a virtual clock."""
 
 from __future__ import annotations
 
@@ -255,10 +255,10 @@ async def test_a_source_that_awaits_something_cancelled_is_retried() -> None:
     setting, cancelled = Setting(), asyncio.get_running_loop().create_future()
     cancelled.cancel()
     setting.source.will_list(resource_version="10")
-    answers = [cancelled, setting.source.list()]
+    responses = [cancelled, setting.source.list()]
 
     async def list_in_turn() -> Any:
-        return await answers.pop(0)
+        return await responses.pop(0)
 
     setting.listen_to(ListWatch(list=list_in_turn, watch=setting.source.watch), streaming=False)
     async with setting.running():
@@ -359,7 +359,7 @@ def bookmark(version: int) -> bytes:
 
 @asynccontextmanager
 async def reflecting(*watches: Any) -> AsyncIterator[tuple[Setting, ScriptedServer]]:
-    """A reflector on a client, whose server answers the list and then these watches."""
+    """A reflector with a client, whose server responds to the list and then to these watches."""
     setting = Setting()
     async with (
         ScriptedServer(NO_PODS, *watches) as server,

@@ -1,4 +1,4 @@
-"""One store, many handlers: what they see, and that none of them can harm the others."""
+"""One store, many handlers: what they receive, and that they are independent."""
 
 from __future__ import annotations
 

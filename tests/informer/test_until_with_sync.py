@@ -1,4 +1,4 @@
-"""Waiting for changes through an informer: what was there counts, and nothing that happens on the way ends it."""
+"""Waiting for changes with an informer: existing objects count, and failures do not end the wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting until a cache has seen a version."""
+"""Waiting until a store has reached a version."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def test_the_oldest_version_is_found_if_all_are_comparable(versions: list[str], 
 
 
 async def test_a_version_that_cannot_be_compared_fails_only_its_own_wait() -> None:
-    waits, present = VersionWaits(), [""]
-    foolish = asyncio.create_task(waits.wait("abc", lambda: present[0]))
-    wise = asyncio.create_task(waits.wait("9", lambda: present[0]))
+    waits, current = VersionWaits(), [""]
+    incomparable = asyncio.create_task(waits.wait("abc", lambda: current[0]))
+    comparable = asyncio.create_task(waits.wait("9", lambda: current[0]))
     await asyncio.sleep(0)
-    present[0] = "10"
+    current[0] = "10"
     waits.check()
     with pytest.raises(ResourceVersionError, match="abc"):
-        await foolish
-    await wise
+        await incomparable
+    await comparable
 
 
 async def test_version_zero_does_not_end_a_wait() -> None:
@@ -44,6 +44,6 @@ async def test_version_zero_does_not_end_a_wait() -> None:
     await asyncio.sleep(0)
     waits.check()
     assert not waiting.done()
-    waits.fail(ValueError("the end"))
-    with pytest.raises(ValueError, match="the end"):
+    waits.fail(ValueError("stopped"))
+    with pytest.raises(ValueError, match="stopped"):
         await waiting

@@ -288,8 +288,8 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
     ) -> HandlerRegistration[T]:
         """Call these functions, plain or async, for every object of the store, and then for every change.
 
-        `resync` repeats all objects as updates each so many seconds; None uses the informer's own period. With
-        `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
+        `resync` is the period in seconds in which all objects are repeated as updates; None uses the informer's period.
+        With `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
         """
         return HandlerRegistration._wrap(
             self._call(

@@ -1,7 +1,7 @@
 """Lists and watches a source, and writes every change to a store, until cancelled.
 
 `reflector_state.py` decides which request is next. A source detects a dead peer itself and raises; the reflector then
-resumes the watch. `client/rest/watch_stream.py` has the rules for the watches of a client.
+resumes the watch. `client/rest/streams.py` has the rules for the watches of a client.
 """
 
 from __future__ import annotations

@@ -354,7 +354,7 @@ class ReflectorMachine(Generic[T]):
     # --- ends and failures ---------------------------------------------------------------------------------------
 
     def end(self, *, elapsed: float, events: int) -> ReflectorState[T]:
-        """Handle the end of a stream without an error, after so many seconds and events; returns the new state."""
+        """Handle the end of a stream without an error; returns the new state."""
         is_short = elapsed < _SHORT and events == 0
         match self.state:
             case Watching() as state if is_short:

@@ -173,8 +173,8 @@ class SharedIndexInformer(Generic[T]):
     ) -> HandlerRegistration[T]:
         """Call these functions, plain or async, for every object of the store, and then for every change.
 
-        `resync` repeats all objects as updates each so many seconds; None uses the informer's own period. With
-        `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
+        `resync` is the period in seconds in which all objects are repeated as updates; None uses the informer's period.
+        With `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
         """
         listener = self._listener_type(
             HandlerFunctions.of(handler, on_add=on_add, on_update=on_update, on_delete=on_delete),
