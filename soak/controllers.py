@@ -1,4 +1,4 @@
-"""A controller of many objects whose reconciles fail now and then, under faults: in the end all is as it should be."""
+"""A controller of many objects with failing reconciles, under faults: all objects must converge."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from random import Random
 
 from listwatch.backoff import Backoff
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.controller.controller import Controller
-from listwatch.controller.manager import Manager
-from listwatch.controller.reports import Failure
-from listwatch.controller.watches import Watch
+from listwatch.controller import Controller, Failure, Manager, Watch
 from listwatch.errors import ListWatchError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
-from listwatch.workqueue.rate_limiters import ExponentialLimiter
+from listwatch.workqueue import ExponentialLimiter
 from soak.informers import Outcome
 from soak.leftovers import Leftovers
 from soak.weather import Weather
@@ -30,16 +27,16 @@ OBJECTS = 20_000
 FAILING = 0.05
 CONCURRENCY = 16
 PATIENCE = 600.0
-"""Seconds of good weather in which everything must have converged."""
+"""Seconds without faults in which all objects must converge."""
 BACKOFF = Backoff(initial=0.05, factor=2.0, cap=1.0, jitter=1.0)
 
 
-class Stumbled(Exception):  # noqa: N818  # what happened, not what is wrong
-    """A reconcile's own failure."""
+class InjectedError(Exception):
+    """A failure that a reconcile raises on purpose."""
 
 
 class ControllerRound:
-    """Objects that want something, a controller that gives it to them, and bad weather for a while."""
+    """Objects with a wanted value, a controller that sets it, and faults for a while."""
 
     def __init__(self, seed: int, *, seconds: float, objects: int = OBJECTS) -> None:
         self.seed = seed
@@ -79,7 +76,7 @@ class ControllerRound:
         async def reconcile(key: ObjectKey) -> None:
             self._running[key] += 1
             if self._running[key] > 1:
-                self._wrong.append(f"{key} was reconciled twice at once")
+                self._wrong.append(f"{key} was reconciled concurrently")
             try:
                 await self._give(client, key, informer.indexer.get(key))
             finally:
@@ -95,7 +92,7 @@ class ControllerRound:
 
     async def _give(self, client: ClientSet, key: ObjectKey, item: ConfigMap | None) -> None:
         if self._dice.random() < FAILING:
-            raise Stumbled
+            raise InjectedError
         if item is not None and item.data.get("has") != item.data["wants"]:
             changed = item.copy()
             changed.data["has"] = changed.data["wants"]
@@ -103,7 +100,7 @@ class ControllerRound:
             self._writes += 1
 
     def _expected(self, failure: Failure) -> None:
-        if not isinstance(failure.error, Stumbled | ListWatchError):
+        if not isinstance(failure.error, InjectedError | ListWatchError):
             self._wrong.append(f"{failure.description}: {failure.error!r}")
 
     async def _create(self, client: ClientSet) -> None:
@@ -126,10 +123,10 @@ class ControllerRound:
     async def _check(self, client: ClientSet, controller: Controller[ConfigMap]) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
-                while left := await self._unsatisfied(client):  # noqa: ASYNC110  # the server alone knows
+                while left := await self._unsatisfied(client):  # noqa: ASYNC110  # only the server has this state
                     await asyncio.sleep(0.5)
         except TimeoutError:
-            self._wrong.append(f"{left} objects do not have what they want after {PATIENCE:.0f} s: {controller!r}")
+            self._wrong.append(f"{left} objects do not have the wanted value after {PATIENCE:.0f} s: {controller!r}")
 
     async def _unsatisfied(self, client: ClientSet) -> int:
         listed = await client.core_v1.configmaps("default").list()

@@ -1,4 +1,4 @@
-"""Whatever a program's functions do, it is reported clearly, and all others go on."""
+"""Failures of user functions are reported, and do not affect other keys."""
 
 import asyncio
 import threading
@@ -29,7 +29,7 @@ class Leaving(BaseException):
     "error", [SystemExit(3), KeyboardInterrupt(), Leaving("now"), StopAsyncIteration(), GeneratorExit()]
 )
 @pytest.mark.parametrize("is_plain", [False, True])
-async def test_nothing_that_is_raised_ends_the_program(error: BaseException, is_plain: bool):
+async def test_no_exception_of_a_reconcile_ends_the_program(error: BaseException, is_plain: bool):
     async def reconcile(key: ObjectKey) -> None:
         if key.name == "bad":
             raise error
@@ -54,7 +54,7 @@ async def test_nothing_that_is_raised_ends_the_program(error: BaseException, is_
 
 
 @pytest.mark.parametrize("is_wrapped", [False, True])
-async def test_one_that_never_ends_is_cancelled_when_its_time_is_over(is_wrapped: bool):
+async def test_a_reconcile_that_never_ends_is_cancelled_at_its_timeout(is_wrapped: bool):
     clock = VirtualClock()
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -118,7 +118,7 @@ async def test_a_limiter_that_fails_loses_no_key_and_ends_no_worker():
         assert "the limiter failed for default/a" in str(failures.seen[0])
 
 
-async def test_a_thread_that_does_not_end_keeps_its_key_and_holds_up_no_other():
+async def test_a_thread_that_does_not_end_keeps_its_key_and_delays_no_other():
     release, calls = threading.Event(), []
 
     def reconcile(key: ObjectKey) -> None:
@@ -143,7 +143,7 @@ async def test_a_thread_that_does_not_end_keeps_its_key_and_holds_up_no_other():
             await turns_until(lambda: calls.count(key("bad")) == 2)
 
 
-async def test_one_that_holds_up_the_event_loop_is_named_while_it_does():
+async def test_a_reconcile_that_blocks_the_event_loop_is_reported_meanwhile():
     reported = threading.Event()
     failures: list[Any] = []
 
@@ -169,7 +169,7 @@ async def test_one_that_holds_up_the_event_loop_is_named_while_it_does():
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by nothing"), SystemExit(3), asyncio.CancelledError()])
-async def test_a_function_for_keys_that_fails_is_reported_and_others_go_on(error: BaseException):
+async def test_a_key_function_that_fails_is_reported_and_other_changes_are_reconciled(error: BaseException):
     def lead(item: ConfigMap) -> list[str]:
         if item.name == "bad":
             raise error
@@ -203,12 +203,12 @@ async def test_a_predicate_that_fails_lets_the_change_through():
 
 
 @pytest.mark.parametrize("given", [[["unhashable"]], [{"name": "a"}], 7, [None], ["a/b/c"], "", object()])
-def test_what_is_no_key_is_refused(given: object):
+def test_values_that_are_not_keys_are_refused(given: object):
     with pytest.raises(BadKeyError, match="key"):
         keys_from(given)
 
 
-async def test_an_unhashable_key_is_reported_and_others_go_on():
+async def test_an_unhashable_key_is_reported_and_other_changes_are_reconciled():
     async with world() as (_, client):
         calls, failures = Calls(), Failures()
         watch = Watch(ConfigMap, keys=lambda item: [["default", item.name]] if item.name == "bad" else item)
@@ -236,7 +236,7 @@ async def test_a_reconcile_that_cancels_itself_has_failed():
             await failures.wait(2)
 
 
-async def test_an_on_failure_that_fails_is_logged_with_what_it_was_told(caplog: pytest.LogCaptureFixture):
+async def test_an_on_failure_that_fails_is_logged_with_the_original_failure(caplog: pytest.LogCaptureFixture):
     def on_failure(failure: object) -> None:
         raise ZeroDivisionError("in on_failure")
 

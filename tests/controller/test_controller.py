@@ -1,4 +1,4 @@
-"""Which changes lead to which reconciles, and what becomes of each reconcile; on the embedded server."""
+"""Which changes are reconciled, and how each reconcile ends; on the embedded server."""
 
 import asyncio
 import math
@@ -31,10 +31,10 @@ async def passing(gate: asyncio.Event) -> None:
     await gate.wait()
 
 
-# --- triggers ---------------------------------------------------------------------------------------------------------
+# --- watches ----------------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_there_and_what_comes_is_reconciled():
+async def test_existing_and_changed_objects_are_reconciled():
     async with world() as (_, client):
         maps = client.core_v1.configmaps("default")
         await maps.create(config_map("old"))
@@ -51,7 +51,7 @@ async def test_what_is_there_and_what_comes_is_reconciled():
             assert controller.get(key("old")) is None
 
 
-async def test_a_change_of_what_is_owned_leads_to_its_owner():
+async def test_a_change_of_an_owned_object_reconciles_its_owner():
     async with world() as (_, client):
         owner = await client.apps_v1.deployments("default").create(deployment("web"))
         calls = Calls()
@@ -71,7 +71,7 @@ async def test_a_change_of_what_is_owned_leads_to_its_owner():
             assert set(calls.seen) == {key("web")}
 
 
-async def test_the_owner_may_live_in_no_namespace():
+async def test_the_owner_may_be_cluster_scoped():
     async with world() as (_, client):
         node = await client.core_v1.nodes().create(Node(metadata=ObjectMeta(name="n1")))
         calls = Calls()
@@ -83,7 +83,7 @@ async def test_the_owner_may_live_in_no_namespace():
             await calls.wait_for(ObjectKey("", "n1"), 2)
 
 
-async def test_what_changes_its_owner_leads_to_both():
+async def test_a_change_of_the_owner_reconciles_both_owners():
     async with world() as (_, client):
         deployments, pods = client.apps_v1.deployments("default"), client.core_v1.pods("default")
         first, second = [await deployments.create(deployment(name)) for name in ("first", "second")]
@@ -102,7 +102,7 @@ async def test_what_changes_its_owner_leads_to_both():
             await calls.wait_until(lambda: set(calls.seen) == {key("first"), key("second")})
 
 
-async def test_a_function_leads_from_other_objects_to_keys():
+async def test_a_key_function_maps_other_objects_to_keys():
     async with world() as (_, client):
         calls = Calls()
         to_users = Watch(ConfigMap, keys=lambda item: [f"default/{user}" for user in item.data.values()])
@@ -112,7 +112,7 @@ async def test_a_function_leads_from_other_objects_to_keys():
             await calls.wait_until(lambda: set(calls.seen) == {key("web"), key("api")})
 
 
-async def test_a_cache_is_found_by_what_was_said_and_by_nothing_else():
+async def test_a_cache_is_found_by_its_kind_or_its_watch():
     async with world() as (_, client):
         watch = Watch(
             ConfigMap, keys=lambda _: [], namespace="default", indexers={"size": lambda m: [str(len(m.data))]}
@@ -130,7 +130,7 @@ async def test_a_cache_is_found_by_what_was_said_and_by_nothing_else():
                 controller.get("default/a")
 
 
-async def test_a_cache_that_is_not_there_yet_says_so():
+async def test_reading_before_the_start_is_an_error_that_says_so():
     async with world() as (_, client):
         controller = Controller(Calls(), for_=ConfigMap, client=client)
         assert not controller.is_ready
@@ -141,7 +141,7 @@ async def test_a_cache_that_is_not_there_yet_says_so():
             await controller.wait_for_sync(0.01)
 
 
-async def test_dynamic_kinds_and_ready_informers_are_watched_alike():
+async def test_dynamic_kinds_and_existing_informers_can_be_watched():
     async with world() as (_, client), SharedInformerFactory(client) as factory:
         owner = await client.apps_v1.deployments("default").create(deployment("web"))
         calls = Calls()
@@ -157,7 +157,7 @@ async def test_dynamic_kinds_and_ready_informers_are_watched_alike():
         assert not informer.is_stopped
 
 
-async def test_only_changes_that_matter_lead_to_a_reconcile():
+async def test_changes_that_the_predicate_rejects_are_not_reconciled():
     async with world() as (_, client):
         deployments = client.apps_v1.deployments("default")
         await deployments.create(deployment("web"))
@@ -174,7 +174,7 @@ async def test_only_changes_that_matter_lead_to_a_reconcile():
             await calls.wait_for(key("web"), 3)
 
 
-async def test_a_program_puts_keys_in_from_any_thread():
+async def test_keys_can_be_enqueued_from_any_thread():
     async with world() as (_, client):
         calls = Calls()
         controller = Controller(calls, for_=ConfigMap, client=client)
@@ -187,7 +187,7 @@ async def test_a_program_puts_keys_in_from_any_thread():
             await calls.wait_for(key("an-object"))
 
 
-async def test_a_timer_leads_to_all_keys_again_and_again():
+async def test_a_timer_enqueues_its_keys_periodically():
     clock = VirtualClock()
     async with world() as (_, client):
         await client.core_v1.configmaps("default").create(config_map("a"))
@@ -201,10 +201,10 @@ async def test_a_timer_leads_to_all_keys_again_and_again():
     assert 120.0 <= clock.monotonic() < 130.0
 
 
-# --- what becomes of a reconcile --------------------------------------------------------------------------------------
+# --- results of a reconcile -------------------------------------------------------------------------------------------
 
 
-async def test_a_delay_that_is_returned_is_kept():
+async def test_a_key_is_requeued_after_the_returned_delay():
     clock = VirtualClock()
     times: list[float] = []
 
@@ -226,7 +226,7 @@ async def test_a_delay_that_is_returned_is_kept():
         assert controller.statistics().succeeded == 3
 
 
-async def test_what_fails_is_tried_again_and_reported_each_time():
+async def test_a_failed_reconcile_is_retried_and_reported_each_time():
     def fail(key: ObjectKey, count: int) -> None:
         if count < 4:
             raise OSError(f"no. {count}")
@@ -245,7 +245,7 @@ async def test_what_fails_is_tried_again_and_reported_each_time():
         assert now.last_failure == failures.seen[-1]
 
 
-async def test_a_permanent_error_is_reported_once_and_tried_again_when_something_changes():
+async def test_a_permanent_error_is_not_retried_until_the_object_changes():
     def fail(key: ObjectKey, count: int) -> None:
         raise PermanentError("the spec makes no sense")
 
@@ -263,18 +263,18 @@ async def test_a_permanent_error_is_reported_once_and_tried_again_when_something
         assert controller.statistics().gave_up == 2
 
 
-@pytest.mark.parametrize("answer", ["soon", True, float("nan"), {"requeue": 1}])
-async def test_an_answer_that_means_nothing_is_reported(answer: object):
+@pytest.mark.parametrize("result", ["soon", True, float("nan"), {"requeue": 1}])
+async def test_an_invalid_return_value_is_reported(result: object):
     async with world() as (_, client):
         failures = Failures()
-        controller = Controller(Calls(lambda *_: answer), for_=ConfigMap, client=client, on_failure=failures)
+        controller = Controller(Calls(lambda *_: result), for_=ConfigMap, client=client, on_failure=failures)
         async with controller:
             controller.enqueue("default/a")
             failure = await failures.wait()
         assert "expected None, or a number of seconds" in str(failure)
 
 
-async def test_a_key_is_never_reconciled_twice_at_once():
+async def test_a_key_is_never_reconciled_concurrently():
     async def slow() -> None:
         await asyncio.sleep(0)
 
@@ -288,7 +288,7 @@ async def test_a_key_is_never_reconciled_twice_at_once():
         assert calls.most_at_once == 1
 
 
-async def test_initial_objects_wait_behind_what_changes_now():
+async def test_initial_objects_have_a_lower_priority_than_changes():
     async with world() as (_, client):
         for number in range(30):
             await client.core_v1.configmaps("default").create(config_map(f"old-{number:02}"))
@@ -302,7 +302,7 @@ async def test_initial_objects_wait_behind_what_changes_now():
         assert key("urgent") in calls.seen[1:3]
 
 
-async def test_a_plain_function_runs_in_a_thread_and_may_wait():
+async def test_a_plain_function_runs_in_a_thread_and_may_block():
     import threading
 
     entered, leave = asyncio.Event(), threading.Event()
@@ -327,17 +327,17 @@ async def test_a_plain_function_runs_in_a_thread_and_may_wait():
         assert controller.statistics().succeeded == 1
 
 
-# --- beginning and end ------------------------------------------------------------------------------------------------
+# --- start and stop ---------------------------------------------------------------------------------------------------
 
 
-async def test_it_ends_with_an_error_when_its_caches_cannot_be_filled():
+async def test_a_controller_whose_caches_do_not_sync_fails():
     async with world() as (_, client):
         controller = Controller(Calls(), for_=("example.com/v1", "Nothing"), client=client, sync_timeout=0.05)
         with pytest.raises(SyncTimeoutError, match="Nothing"):
             await controller.run()
 
 
-async def test_what_is_under_way_ends_before_it_stops_and_nothing_else_begins():
+async def test_stop_waits_for_running_reconciles_and_starts_no_others():
     async with world() as (_, client):
         gate = asyncio.Event()
         calls = Calls(lambda *_: passing(gate))
@@ -355,7 +355,7 @@ async def test_what_is_under_way_ends_before_it_stops_and_nothing_else_begins():
         assert controller.statistics().succeeded == 1
 
 
-async def test_what_does_not_end_within_the_grace_time_is_cancelled_and_not_called_done():
+async def test_a_reconcile_that_exceeds_the_grace_period_is_cancelled_and_counted_as_interrupted():
     async with world() as (_, client):
         calls = Calls(lambda *_: asyncio.Event().wait())
         controller = Controller(calls, for_=ConfigMap, client=client, grace_period=0.01)
@@ -366,7 +366,7 @@ async def test_what_does_not_end_within_the_grace_time_is_cancelled_and_not_call
         assert (now.interrupted, now.succeeded, now.running) == (1, 0, 0)
 
 
-async def test_stop_ends_what_another_task_runs():
+async def test_stop_ends_a_run_of_another_task():
     async with world() as (_, client):
         calls = Calls()
         controller = Controller(calls, for_=ConfigMap, client=client)
@@ -379,7 +379,7 @@ async def test_stop_ends_what_another_task_runs():
             await controller.informer(ConfigMap).wait_until("9999")
 
 
-async def test_it_can_be_stopped_before_it_has_begun():
+async def test_a_controller_can_be_stopped_before_it_has_started():
     async with world() as (_, client):
         controller = Controller(Calls(), for_=ConfigMap, client=client)
         controller.start()
@@ -389,7 +389,7 @@ async def test_it_can_be_stopped_before_it_has_begun():
         assert "not working" in repr(unused)
 
 
-async def test_who_waits_for_one_that_cannot_begin_is_told():
+async def test_wait_for_sync_fails_if_the_controller_cannot_start():
     controller = Controller(Calls(), for_=ConfigMap)
     controller.start()
     with pytest.raises(InformerStoppedError, match="stopped before its watches opened"):
@@ -398,7 +398,7 @@ async def test_who_waits_for_one_that_cannot_begin_is_told():
         await controller.stop()
 
 
-async def test_the_shared_informer_goes_with_its_last_user():
+async def test_a_shared_informer_stops_with_its_last_user():
     async with world() as (_, client), SharedInformerFactory(client) as factory:
         first, second = Controller(Calls(), for_=ConfigMap), Controller(Calls(), for_=ConfigMap, name="second")
         async with first._opened(factory, ("",)):
@@ -410,7 +410,7 @@ async def test_the_shared_informer_goes_with_its_last_user():
         assert factory.statistics() == ()
 
 
-# --- bad input --------------------------------------------------------------------------------------------------------
+# --- invalid input ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -431,17 +431,17 @@ async def test_the_shared_informer_goes_with_its_last_user():
         ({"for_": Pod, "timeout": "3"}, "timeout='3': expected a positive number"),
     ],
 )
-def test_a_controller_that_cannot_work_is_refused(options: dict[str, Any], complaint: str):
+def test_invalid_options_of_a_controller_are_refused(options: dict[str, Any], complaint: str):
     with pytest.raises(UsageError, match=complaint):
         Controller(Calls(), **options)
 
 
-def test_what_cannot_be_called_cannot_reconcile():
+def test_a_reconciler_that_is_not_callable_is_refused():
     with pytest.raises(UsageError, match="cannot reconcile with 'reconcile'"):
         Controller("reconcile", for_=ConfigMap)
 
 
-def test_functions_for_keys_are_plain():
+def test_an_async_key_function_is_refused():
     async def keys(item: object) -> list[str]:
         return []
 
@@ -450,19 +450,19 @@ def test_functions_for_keys_are_plain():
 
 
 @pytest.mark.parametrize("interval", [0, -1.0, "60", math.nan, math.inf, None])
-def test_a_timer_without_an_interval_is_refused(interval: Any):
+def test_a_timer_with_an_invalid_interval_is_refused(interval: Any):
     with pytest.raises(UsageError, match="interval"):
         Every(interval)
 
 
 @pytest.mark.parametrize("after", ["3", math.nan, None])
-async def test_a_delay_that_is_none_is_refused_where_it_is_given(after: Any):
+async def test_an_invalid_delay_is_refused_by_enqueue(after: Any):
     controller = Controller(Calls(), for_=ConfigMap)
     with pytest.raises(UsageError, match="pass a finite number"):
         controller.enqueue("default/a", after=after)
 
 
-def test_a_watch_of_one_namespace_is_not_one_of_its_letters():
+def test_a_single_namespace_passed_as_namespaces_is_refused():
     with pytest.raises(UsageError, match="for one namespace, pass namespace='dev'"):
         Watch(Pod, namespaces="dev")
     with pytest.raises(UsageError, match="not both"):
@@ -480,7 +480,7 @@ def test_a_watch_of_one_namespace_is_not_one_of_its_letters():
         {"indexers": {"by node": lambda item: [item.spec.node_name]}},
     ],
 )
-async def test_what_a_ready_informer_holds_is_not_for_a_watch_to_say(option: dict[str, Any]):
+async def test_selection_options_for_an_existing_informer_are_refused(option: dict[str, Any]):
     async with world() as (_, client):
         informer = SharedInformerFactory(client).informer(Pod).informer
         assert str(Watch(informer, keys=lambda item: item.key, when=labels_changed)) == "pods"
@@ -488,7 +488,7 @@ async def test_what_a_ready_informer_holds_is_not_for_a_watch_to_say(option: dic
             Watch(informer, **option)
 
 
-async def test_without_a_client_there_is_nothing_to_watch():
+async def test_a_controller_without_a_client_cannot_watch_a_kind():
     with pytest.raises(UsageError, match="client="):
         await Controller(Calls(), for_=ConfigMap).run()
 
@@ -510,7 +510,7 @@ async def test_a_controller_runs_once_and_a_second_run_does_not_disturb_the_firs
 
 
 @pytest.mark.parametrize("has_begun", [True, False])
-async def test_what_was_stopped_cannot_be_entered_again(has_begun: bool):
+async def test_a_stopped_controller_or_manager_cannot_be_started_again(has_begun: bool):
     async with world() as (_, client):
         controller = Controller(Calls(), for_=ConfigMap, client=client)
         async with controller:

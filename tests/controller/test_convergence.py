@@ -1,4 +1,4 @@
-"""Many objects, reconciles that fail, and a server that refuses and cuts: in the end everything is as it should be."""
+"""Many objects, failing reconciles, and a server that rejects requests and cuts watches: all objects converge."""
 
 import asyncio
 from collections import Counter
@@ -24,7 +24,7 @@ OBJECTS = 120
 
 
 class Copying:
-    """Keeps a Secret for every ConfigMap, with its data; fails now and then, at any point."""
+    """Keeps a Secret with the data of every ConfigMap; fails at random."""
 
     def __init__(self, client: ClientSet, random: Random) -> None:
         self._client = client
@@ -44,7 +44,7 @@ class Copying:
     async def _copy(self, key: ObjectKey) -> None:
         wanted = self.controller.get(key)
         if wanted is None:
-            return  # its Secret goes with it
+            return  # its Secret is deleted with it
         self._stumble()
         present = self.controller.informer(Secret).indexer.get(key)
         secrets = self._client.core_v1.secrets(key.namespace)
@@ -54,7 +54,7 @@ class Copying:
             try:
                 await secrets.create(copy)
             except AlreadyExistsError as error:
-                raise OSError("that of the object's forerunner is still there") from error
+                raise OSError("the Secret of the deleted object still exists") from error
         elif {name: bytes(value).decode() for name, value in present.data.items()} != wanted.data:
             await secrets.patch(key.name, {"data": None, "stringData": wanted.data}, type="merge")
         self._stumble()
@@ -89,13 +89,13 @@ def troubled(server: APIServer) -> ClientConfig:
 
 
 def disturb(server: APIServer) -> None:
-    # Without a time to wait for, it is for the controller to try again.
+    # Without Retry-After, the client does not retry, and the controller has to.
     server.faults.add(Fault(Fail(TooManyRequestsError("slow down")), probability=0.05, user_agent="controller*"))
     server.faults.add(Fault(CutStream(after_events=40), verb="watch", times=10))
 
 
-async def test_all_converge_and_none_runs_twice_at_once():
-    asyncio.get_running_loop().set_debug(False)  # with it, three quarters of the time go into stack traces
+async def test_all_objects_converge_and_no_key_is_reconciled_concurrently():
+    asyncio.get_running_loop().set_debug(False)  # debug mode spends most of the time on stack traces
     random = Random(11)
     async with world(seed=7) as (server, client), ClientSet(troubled(server)) as troubled_client:
         for number in range(OBJECTS):

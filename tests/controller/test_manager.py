@@ -1,4 +1,4 @@
-"""Controllers run together: led by one replica, asked by probes, ended in order."""
+"""Managers: leader election, probes, and graceful shutdown."""
 
 import asyncio
 import signal
@@ -22,10 +22,10 @@ from listwatch.server import Delay, Fail, Fault
 async def ask(manager: Manager, path: str, method: str = "GET") -> tuple[int, str]:
     reader, writer = await asyncio.open_connection("127.0.0.1", manager.health_port)
     writer.write(f"{method} {path} HTTP/1.1\r\nHost: probe\r\n\r\n".encode())
-    answer = (await reader.read()).decode()
+    response = (await reader.read()).decode()
     writer.close()
     await writer.wait_closed()
-    head, _, body = answer.partition("\r\n\r\n")
+    head, _, body = response.partition("\r\n\r\n")
     return int(head.split(" ")[1]), body
 
 
@@ -65,7 +65,7 @@ async def test_controllers_share_their_informers():
         assert server.statistics().watches == 0
 
 
-async def test_one_namespace_is_all_a_manager_sees():
+async def test_a_manager_with_a_namespace_watches_only_that():
     async with world() as (_, client):
         await client.core_v1.namespaces().create({"metadata": {"name": "other"}})
         await client.core_v1.configmaps("other").create({"metadata": {"name": "x"}})
@@ -100,7 +100,7 @@ async def test_without_a_lease_namespace_the_lease_is_in_the_namespace_of_the_co
         assert [each.key for each in await client.coordination_v1.leases().list()] == [key("op", "kube-system")]
 
 
-async def test_what_lives_in_no_namespace_is_seen_from_any():
+async def test_cluster_scoped_objects_are_watched_by_a_manager_with_namespaces():
     async with world() as (_, client):
         await client.core_v1.nodes().create({"metadata": {"name": "n1"}})
         calls = Calls()
@@ -161,7 +161,7 @@ async def test_losing_leadership_ends_the_manager_with_an_error_and_its_workers(
         assert not manager.is_leading
 
 
-async def test_the_lease_is_released_after_what_is_under_way_has_ended():
+async def test_the_lease_is_released_after_running_reconciles_have_ended():
     async with world() as (_, client):
         gate, holders = asyncio.Event(), []
 
@@ -198,7 +198,7 @@ async def test_the_lease_is_released_however_long_that_takes(delay: float):
         assert await held_by(client) == ""
 
 
-async def test_what_needs_no_leader_and_ends_late_does_not_disturb_the_release():
+async def test_a_slow_controller_without_leadership_does_not_disturb_the_release():
     async with world() as (server, client):
         started, gate = asyncio.Event(), asyncio.Event()
 
@@ -222,7 +222,7 @@ async def test_what_needs_no_leader_and_ends_late_does_not_disturb_the_release()
         assert await held_by(client) == ""
 
 
-async def test_a_leader_whose_caches_are_not_filled_can_end():
+async def test_a_leader_whose_caches_have_not_synced_can_be_stopped():
     async with world() as (server, client):
         server.faults.add(Fault(Fail(ForbiddenError("no")), resource="configmaps"))
         manager = Manager(client, leader_elector=elector(client, "one"))
@@ -232,7 +232,7 @@ async def test_a_leader_whose_caches_are_not_filled_can_end():
         assert await held_by(client) == ""
 
 
-async def test_what_does_not_end_in_its_grace_time_is_cancelled():
+async def test_a_reconcile_that_exceeds_the_grace_period_of_the_manager_is_cancelled():
     async with world() as (_, client):
         calls = Calls(lambda *_: asyncio.Event().wait())
         manager = Manager(client, grace_period=0.01)
@@ -265,7 +265,7 @@ async def test_the_lease_is_left_to_expire_if_a_reconcile_runs_on_in_a_thread():
         await asyncio.to_thread(has_ended.wait)
 
 
-async def test_asked_twice_it_does_not_wait_for_the_grace_time():
+async def test_a_second_stop_request_ends_the_grace_period():
     async with world() as (_, client):
         calls = Calls(lambda *_: asyncio.Event().wait())
         manager = Manager(client, grace_period=10_000.0)
@@ -278,7 +278,7 @@ async def test_asked_twice_it_does_not_wait_for_the_grace_time():
         await running
 
 
-async def test_a_signal_stops_it():
+async def test_a_signal_stops_the_manager():
     async with world() as (_, client):
         calls = Calls()
         manager = Manager(client)
@@ -291,7 +291,7 @@ async def test_a_signal_stops_it():
         assert signal.getsignal(signal.SIGTERM) is before
 
 
-async def test_in_another_thread_there_are_no_signals_to_hear():
+async def test_signals_are_not_handled_outside_the_main_thread():
     async def enter() -> bool:
         with handling_stop_signals(lambda: None):
             return True
@@ -300,7 +300,7 @@ async def test_in_another_thread_there_are_no_signals_to_hear():
 
 
 @pytest.mark.parametrize("delay", range(0, 40, 3))
-async def test_it_can_be_cancelled_at_any_moment(delay: int):
+async def test_a_manager_can_be_cancelled_at_any_moment(delay: int):
     async with world() as (server, client):
         await client.core_v1.configmaps("default").create(config_map("a"))
         manager = Manager(client, leader_elector=elector(client, "one"), health_port=0)
@@ -314,7 +314,7 @@ async def test_it_can_be_cancelled_at_any_moment(delay: int):
         assert server.statistics().watches == 0
 
 
-async def test_one_that_cannot_go_on_ends_all():
+async def test_a_controller_that_fails_ends_the_manager():
     async with world() as (_, client):
         manager = Manager(client)
         manager.add(Controller(Calls(), for_=ConfigMap))
@@ -323,7 +323,7 @@ async def test_one_that_cannot_go_on_ends_all():
             await manager.run(handle_signals=False)
 
 
-async def test_a_reconcile_that_holds_up_the_event_loop_is_reported():
+async def test_a_reconcile_that_blocks_the_event_loop_is_reported():
     reported = threading.Event()
 
     async def waits_as_if_alone(_: ObjectKey) -> None:
@@ -340,7 +340,7 @@ async def test_a_reconcile_that_holds_up_the_event_loop_is_reported():
         assert controller.statistics().loop_stalls == 1
 
 
-async def test_probes_are_answered():
+async def test_probes_and_metrics_are_served():
     async with world() as (server, client):
         held = server.faults.add(Fault(Fail(ForbiddenError("no")), resource="configmaps"))
         calls = Calls()
@@ -370,7 +370,7 @@ async def test_probes_are_answered():
             assert (await ask(manager, "/healthz", "POST"))[0] == 405
 
 
-async def test_a_failing_check_fails_its_probe_and_an_open_connection_does_not_hold_up_the_end():
+async def test_a_failing_check_fails_its_probe_and_an_open_connection_does_not_delay_the_stop():
     async with world() as (_, client):
         manager = Manager(client, health_port=0)
         manager.add_health_check("database", lambda: 1 / 0)
@@ -407,7 +407,7 @@ async def test_a_port_that_is_taken_is_an_error():
             await Manager(client, health_port=port).run(handle_signals=False)
 
 
-async def test_a_manager_that_cannot_work_is_refused():
+async def test_invalid_options_of_a_manager_are_refused():
     async with world() as (_, client):
         with pytest.raises(UsageError, match="not both"):
             Manager(client, leader_election="a", leader_elector=elector(client, "x"))

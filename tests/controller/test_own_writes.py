@@ -1,4 +1,4 @@
-"""A reconcile sees in the caches what the one before it wrote, however late the watch is."""
+"""A reconcile reads the writes of the last one from the caches, however late the watch is."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ async def count_up(client: ClientSet, controller: Controller[ConfigMap], key: Ob
     return int(item.data["count"])
 
 
-async def test_the_next_reconcile_waits_for_what_was_written():
+async def test_the_next_reconcile_waits_for_the_writes_of_the_last_one():
     async with world() as (server, client):
         await client.core_v1.configmaps("default").create(config_map("a", count="0"))
         seen: list[int] = []
@@ -47,7 +47,7 @@ async def test_the_next_reconcile_waits_for_what_was_written():
         assert failures.seen == []
 
 
-async def test_who_waited_for_its_writes_when_all_was_to_end_does_not_begin_any_more():
+async def test_a_key_that_waits_for_its_writes_is_not_reconciled_after_the_stop():
     async with world() as (server, client):
         await client.core_v1.configmaps("default").create(config_map("a", count="0"))
         held = []
@@ -67,7 +67,7 @@ async def test_who_waited_for_its_writes_when_all_was_to_end_does_not_begin_any_
         assert (controller.statistics().queue.taken, controller.statistics().succeeded) == (2, 1)
 
 
-async def test_it_waits_for_writes_of_plain_functions_through_blocking_clients_too():
+async def test_writes_through_blocking_clients_are_waited_for():
     async with world() as (server, client):
         await client.core_v1.configmaps("default").create(config_map("a", count="0"))
         seen: list[str] = []
@@ -94,7 +94,7 @@ async def test_it_waits_for_writes_of_plain_functions_through_blocking_clients_t
         assert failures.seen == []
 
 
-async def test_what_was_deleted_is_gone_from_the_cache_in_the_next_reconcile():
+async def test_a_deleted_object_is_not_in_the_cache_of_the_next_reconcile():
     async with world() as (server, client):
         maps = client.core_v1.configmaps("default")
         await maps.create(config_map("m"))
@@ -120,7 +120,7 @@ async def test_what_was_deleted_is_gone_from_the_cache_in_the_next_reconcile():
         assert found == [True, False]
 
 
-async def test_writes_that_no_cache_is_to_have_hold_up_nothing():
+async def test_writes_that_are_not_watched_delay_nothing():
     async with world() as (_, client):
         runs: list[ObjectKey] = []
         ended = asyncio.Event()
@@ -144,7 +144,7 @@ async def test_writes_that_no_cache_is_to_have_hold_up_nothing():
         assert controller.statistics().stale == 0
 
 
-async def test_what_was_written_is_not_remembered_for_ever():
+async def test_cached_writes_are_pruned():
     async with world() as (_, client):
         maps = client.core_v1.configmaps("default")
 
@@ -160,7 +160,7 @@ async def test_what_was_written_is_not_remembered_for_ever():
 
 
 @pytest.mark.parametrize("resource", models.resources(), ids=lambda resource: str(resource.gvr))
-def test_the_path_of_a_request_says_what_is_written(resource: Resource):
+def test_the_path_of_a_request_names_the_written_object(resource: Resource):
     namespace = "default" if resource.namespaced else ""
     expected = (resource.group, resource.plural, namespace, "a")
     assert parse_path(resource.path(namespace, "a")) == expected
@@ -169,11 +169,11 @@ def test_the_path_of_a_request_says_what_is_written(resource: Resource):
 
 
 @pytest.mark.parametrize("path", ["", "/", "/api", "/apis", "/healthz", "/apis/apps", "/api/v1"])
-def test_other_paths_are_of_no_object(path: str):
+def test_other_paths_name_no_object(path: str):
     assert parse_path(path)[3] == ""
 
 
-async def test_a_cache_that_stays_behind_is_reported_and_does_not_hold_up_for_ever():
+async def test_a_stale_cache_is_reported_and_delays_a_reconcile_only_until_the_timeout():
     async with world() as (server, client):
         await client.core_v1.configmaps("default").create(config_map("a", count="0"))
         runs: list[ObjectKey] = []

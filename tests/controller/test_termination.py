@@ -1,4 +1,4 @@
-"""SIGTERM in the middle of work: a program ends in order, gives back its lease, and calls nothing done that is not."""
+"""SIGTERM during reconciles: the program shuts down, releases its lease, and reports only finished reconciles."""
 
 import asyncio
 import json
@@ -57,7 +57,7 @@ async def holder(client: ClientSet) -> str:
     return lease.spec.holder_identity or ""
 
 
-async def test_what_is_under_way_is_finished_and_the_rest_is_left(tmp_path: Path):
+async def test_sigterm_lets_running_reconciles_end_and_starts_no_others(tmp_path: Path):
     async with APIServer() as server, ClientSet(server.config) as client:
         maps = client.core_v1.configmaps("default")
         await maps.create(config_map("gate", open="no"))
@@ -77,7 +77,7 @@ async def test_what_is_under_way_is_finished_and_the_rest_is_left(tmp_path: Path
         assert await holder(client) == ""
 
 
-async def test_what_cannot_be_finished_in_time_is_not_called_done(tmp_path: Path):
+async def test_reconciles_that_exceed_the_grace_period_are_not_reported_as_done(tmp_path: Path):
     async with APIServer() as server, ClientSet(server.config) as client:
         maps = client.core_v1.configmaps("default")
         await maps.create(config_map("gate", open="no"))

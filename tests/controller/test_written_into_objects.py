@@ -1,4 +1,4 @@
-"""What controllers write into objects: owners, finalizers, conditions; and the predicates that read them."""
+"""Owner references, finalizers, conditions and predicates."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -62,7 +62,7 @@ def test_a_predicate_sees_its_own_change_and_no_other(asked: Predicate, change: 
     assert asked(old, None)
 
 
-def test_predicates_are_joined():
+def test_predicates_can_be_combined():
     yes, no = Predicate(lambda *_: True, name="yes"), Predicate(lambda *_: False, name="no")
     assert (yes | no)(None, None)
     assert not (yes & no)(None, None)
@@ -73,7 +73,7 @@ def test_predicates_are_joined():
         Predicate(5)
 
 
-def test_a_label_counts_before_and_after():
+def test_a_label_of_the_old_or_the_new_object_matches():
     labelled, plain = made(labels={"app": "web"}), made()
     assert has_label("app")(None, labelled)
     assert has_label("app", "web")(labelled, plain)
@@ -84,7 +84,7 @@ def test_a_label_counts_before_and_after():
 # --- owners -----------------------------------------------------------------------------------------------------------
 
 
-async def test_an_owned_object_is_taken_away_with_its_owner():
+async def test_an_owned_object_is_deleted_with_its_owner():
     async with world() as (_, client):
         deployments, pods = client.apps_v1.deployments("default"), client.core_v1.pods("default")
         owner = await deployments.create(deployment("web"))
@@ -112,7 +112,7 @@ def test_an_object_has_one_controller_and_any_number_of_owners():
     assert controller_of(pod("p")) is None
 
 
-def test_owners_have_a_uid_and_live_where_their_objects_do():
+def test_an_owner_needs_a_uid_and_the_same_namespace():
     with pytest.raises(UsageError, match="no uid"):
         set_controller(pod("p"), made())
     with pytest.raises(UsageError, match="must be in the same namespace"):
@@ -122,18 +122,18 @@ def test_owners_have_a_uid_and_live_where_their_objects_do():
 # --- finalizers -------------------------------------------------------------------------------------------------------
 
 
-async def test_the_finalizer_is_there_before_anything_is_done_and_goes_after_the_cleanup():
+async def test_the_finalizer_is_added_before_apply_and_removed_after_cleanup():
     async with world() as (_, client):
         maps = client.core_v1.configmaps("default")
-        told: list[str] = []
+        called: list[str] = []
 
         async def apply(item: ConfigMap) -> str:
-            told.append("apply")
+            called.append("apply")
             assert has_finalizer(await maps.get("a"), HOLD)
             return item.resource_version
 
         async def cleanup(item: ConfigMap) -> None:
-            told.append("cleanup")
+            called.append("cleanup")
             assert is_being_deleted(await maps.get("a"))
 
         item = await maps.create(config_map("a"))
@@ -144,7 +144,7 @@ async def test_the_finalizer_is_there_before_anything_is_done_and_goes_after_the
         assert (await maps.get("a")).resource_version == version
         item = await maps.delete("a")
         await finalize(maps, item, HOLD, apply=apply, cleanup=cleanup)
-        assert told == ["apply", "apply", "cleanup"]
+        assert called == ["apply", "apply", "cleanup"]
         with pytest.raises(NotFoundError):
             await maps.get("a")
 
@@ -163,20 +163,20 @@ async def test_a_cleanup_that_fails_keeps_the_object():
         await finalize(maps, item, HOLD, apply=fail, cleanup=lambda _: None)
 
 
-async def test_what_others_hold_is_left_to_them():
+async def test_an_object_with_other_finalizers_only_is_ignored():
     async with world() as (_, client):
         maps = client.core_v1.configmaps("default")
         await add_finalizer(maps, await maps.create(config_map("a")), "example.com/other")
         item = await maps.delete("a")
-        told: list[ConfigMap] = []
-        await finalize(maps, item, HOLD, apply=told.append, cleanup=told.append)
-        assert told == []
+        called: list[ConfigMap] = []
+        await finalize(maps, item, HOLD, apply=called.append, cleanup=called.append)
+        assert called == []
         with pytest.raises(UsageError, match="being deleted"):
             await add_finalizer(maps, item, HOLD)
         await remove_finalizer(maps, item, "example.com/other")
 
 
-async def test_a_finalizer_of_somebody_else_is_never_overwritten():
+async def test_concurrent_changes_of_finalizers_are_never_overwritten():
     async with world() as (_, client):
         maps: ResourceClient[ConfigMap] = client.core_v1.configmaps("default")
         item = await maps.create(config_map("a"))
@@ -190,7 +190,7 @@ async def test_a_finalizer_of_somebody_else_is_never_overwritten():
         assert (await maps.get("a")).metadata.finalizers == ["example.com/other"]
 
 
-async def test_a_finalizer_needs_a_domain_and_one_of_a_gone_object_is_no_matter():
+async def test_a_finalizer_needs_a_domain_and_its_removal_from_a_deleted_object_succeeds():
     async with world() as (_, client):
         maps = client.core_v1.configmaps("default")
         item = await maps.create(config_map("a"))
@@ -205,7 +205,7 @@ async def test_a_finalizer_needs_a_domain_and_one_of_a_gone_object_is_no_matter(
 # --- conditions -------------------------------------------------------------------------------------------------------
 
 
-def test_the_transition_time_moves_only_with_the_status():
+def test_the_transition_time_changes_only_with_the_status():
     clock, status = InstantClock(start=datetime(2026, 1, 1, tzinfo=UTC)), {}
     assert set_condition(status, "Ready", False, reason="Waiting", generation=1, clock=clock)
     conditions = status["conditions"]
@@ -311,6 +311,6 @@ def test_an_empty_list_whose_element_type_is_unknown_is_refused():
 
 
 @pytest.mark.parametrize("bad", [("", True, "r"), ("Ready", "Maybe", "r"), ("Ready", True, "")])
-def test_a_condition_without_its_parts_is_refused(bad: tuple[str, Any, str]):
+def test_an_incomplete_condition_is_refused(bad: tuple[str, Any, str]):
     with pytest.raises(UsageError, match="a condition needs"):
         set_condition([], bad[0], bad[1], reason=bad[2])

@@ -1,6 +1,6 @@
-"""A program for `test_termination`: does something in two steps to every ConfigMap, and says in the end what it did.
+"""A program for `test_termination`: changes every ConfigMap in two steps, and prints at the end which ones.
 
-Between the steps it waits until the ConfigMap `gate` says go.
+Between the steps it waits until the ConfigMap `gate` is open.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the tests of controllers share: a server, objects, and a reconcile function that remembers its calls."""
+"""Shared by the tests of controllers: a server, objects, and a reconcile function that records its calls."""
 
 import asyncio
 from collections import Counter
@@ -44,24 +44,24 @@ def deployment(name: str, replicas: int = 1) -> Deployment:
 
 
 async def turns_until(is_so: Callable[[], object]) -> None:
-    """Let all others have turns until it is so: for what nobody tells of."""
+    """Yield to other tasks until the condition holds, for conditions without an event."""
     while not is_so():  # noqa: ASYNC110  # there is no event to wait for
         await asyncio.sleep(0)
 
 
 class HastyClock(SystemClock):
-    """Time is what it is, but nobody sleeps long: retries come soon."""
+    """A system clock whose sleeps are short, so that retries happen soon."""
 
     async def sleep(self, delay: float) -> None:
         await super().sleep(min(delay, 0.01))
 
 
 class Calls:
-    """An async reconcile function: remembers its calls, waits for nobody, and knows if it ran twice at once."""
+    """An async reconcile function that records its calls and how many ran concurrently."""
 
-    def __init__(self, answer: Callable[[ObjectKey, int], Any] | None = None) -> None:
-        self._answer = answer
-        self._news = asyncio.Event()
+    def __init__(self, result: Callable[[ObjectKey, int], Any] | None = None) -> None:
+        self._result = result
+        self._changed = asyncio.Event()
         self.seen: list[ObjectKey] = []
         self.running: Counter[ObjectKey] = Counter()
         self.most_at_once = 0
@@ -70,10 +70,10 @@ class Calls:
         self.running[key] += 1
         self.most_at_once = max(self.most_at_once, self.running[key])
         self.seen.append(key)
-        self._news.set()
+        self._changed.set()
         try:
-            answer = None if self._answer is None else self._answer(key, self.seen.count(key))
-            return await answer if asyncio.iscoroutine(answer) else answer
+            result = None if self._result is None else self._result(key, self.seen.count(key))
+            return await result if asyncio.iscoroutine(result) else result
         finally:
             self.running[key] -= 1
 
@@ -82,23 +82,23 @@ class Calls:
 
     async def wait_until(self, is_so: Callable[[], bool]) -> None:
         while not is_so():
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
 
 
 class Failures:
-    """An `on_failure` that remembers."""
+    """An `on_failure` that records failures."""
 
     def __init__(self) -> None:
         self.seen: list[Failure] = []
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def __call__(self, failure: Failure) -> None:
         self.seen.append(failure)
-        self._news.set()
+        self._changed.set()
 
     async def wait(self, count: int = 1) -> Failure:
         while len(self.seen) < count:
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
         return self.seen[count - 1]

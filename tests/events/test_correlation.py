@@ -1,4 +1,4 @@
-"""What becomes of many similar occurrences."""
+"""Correlation of similar events."""
 
 import sys
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ numbers = count()
 
 
 def happened(message: str = "it broke", **other: Any) -> Occurrence:
-    told: dict[str, Any] = {"regarding": WEB, "type": "Warning", "reason": "Broken", "at": START, **other}
-    return Occurrence(name=f"web.{next(numbers):x}", message=message, **told)
+    fields: dict[str, Any] = {"regarding": WEB, "type": "Warning", "reason": "Broken", "at": START, **other}
+    return Occurrence(name=f"web.{next(numbers):x}", message=message, **fields)
 
 
-def told(correlator: Correlator, occurrences: list[Occurrence], *, now: float = 0.0) -> list[CountedEvent | None]:
+def correlated(correlator: Correlator, occurrences: list[Occurrence], *, now: float = 0.0) -> list[CountedEvent | None]:
     return [correlator.correlate(each, now=now) for each in occurrences]
 
 
@@ -42,7 +42,7 @@ def counts(found: list[CountedEvent | None]) -> Iterator[int | None]:
 
 def test_equal_events_are_one_event_with_a_count():
     later = START + timedelta(seconds=5)
-    first, *others = told(Correlator(), [happened(), happened(at=later), happened(at=later)])
+    first, *others = correlated(Correlator(), [happened(), happened(at=later), happened(at=later)])
     assert first is not None
     assert (first.count, first.is_repeated, first.message) == (1, False, "it broke")
     assert list(counts(others)) == [2, 3]
@@ -56,17 +56,17 @@ def test_equal_events_are_one_event_with_a_count():
     ids=lambda other: next(iter(other)),
 )
 def test_events_that_differ_are_counted_apart(other: dict[str, Any]):
-    found = told(Correlator(), [happened(), happened(**other), happened(), happened(**other)])
+    found = correlated(Correlator(), [happened(), happened(**other), happened(), happened(**other)])
     assert list(counts(found)) == [1, 1, 2, 2]
 
 
 def test_a_newer_version_of_the_object_makes_no_difference():
-    found = told(Correlator(), [happened(), happened(regarding=WEB._replace(resource_version="9"))])
+    found = correlated(Correlator(), [happened(), happened(regarding=WEB._replace(resource_version="9"))])
     assert list(counts(found)) == [1, 2]
 
 
-def test_the_tenth_message_about_the_same_thing_is_combined_with_those_after_it():
-    found = told(Correlator(), [happened(f"try {number}") for number in range(13)])
+def test_the_tenth_message_with_the_same_reason_is_combined_with_later_ones():
+    found = correlated(Correlator(), [happened(f"try {number}") for number in range(13)])
     events = [each for each in found if each]
     assert [each.count for each in events] == [1] * 9 + [1, 2, 3, 4]
     assert [each.message for each in events[:9]] == [f"try {number}" for number in range(9)]
@@ -74,10 +74,10 @@ def test_the_tenth_message_about_the_same_thing_is_combined_with_those_after_it(
     assert len({each.name for each in events[9:]}) == 1
 
 
-def test_what_was_similar_long_ago_is_not_combined_any_more():
+def test_similar_events_are_not_combined_after_ten_minutes():
     correlator = Correlator()
-    told(correlator, [happened(f"try {number}") for number in range(9)], now=0.0)
-    [found] = told(correlator, [happened("try 9")], now=600.1)
+    correlated(correlator, [happened(f"try {number}") for number in range(9)], now=0.0)
+    [found] = correlated(correlator, [happened("try 9")], now=600.1)
     assert found is not None
     assert found.message == "try 9"
 
@@ -85,41 +85,43 @@ def test_what_was_similar_long_ago_is_not_combined_any_more():
 def test_ten_minutes_are_counted_from_the_last_similar_event():
     correlator = Correlator()
     for number in range(12):
-        [found] = told(correlator, [happened(f"try {number}")], now=number * 599.0)
+        [found] = correlated(correlator, [happened(f"try {number}")], now=number * 599.0)
     assert found is not None
     assert found.message == f"{COMBINED}try 11"
 
 
 def test_twenty_five_events_about_an_object_pass_and_then_one_every_five_minutes():
     correlator = Correlator()
-    found = told(correlator, [happened() for _ in range(30)])
+    found = correlated(correlator, [happened() for _ in range(30)])
     assert [each is not None for each in found] == [True] * 25 + [False] * 5
-    [still_too_soon] = told(correlator, [happened()], now=299.0)
-    [late] = told(correlator, [happened()], now=300.0)
-    [again] = told(correlator, [happened()], now=301.0)
+    [still_too_soon] = correlated(correlator, [happened()], now=299.0)
+    [late] = correlated(correlator, [happened()], now=300.0)
+    [again] = correlated(correlator, [happened()], now=301.0)
     assert (still_too_soon, again) == (None, None)
     assert late is not None
     assert late.count == 32  # what was not let through was still counted
 
 
-def test_an_object_that_tells_too_much_does_not_silence_others():
+def test_too_many_events_about_an_object_do_not_affect_others():
     correlator = Correlator()
-    told(correlator, [happened() for _ in range(30)])
-    assert None not in told(correlator, [happened(regarding=API), happened(type="Normal")])
+    correlated(correlator, [happened() for _ in range(30)])
+    assert None not in correlated(correlator, [happened(regarding=API), happened(type="Normal")])
 
 
-def test_only_so_many_objects_are_remembered():
+def test_the_number_of_remembered_objects_is_bounded():
     correlator = Correlator()
     for number in range(4100):
-        told(correlator, [happened(regarding=WEB._replace(name=f"pod-{number}"))])
-    newest, oldest = told(correlator, [happened(regarding=WEB._replace(name=name)) for name in ("pod-4099", "pod-0")])
+        correlated(correlator, [happened(regarding=WEB._replace(name=f"pod-{number}"))])
+    newest, oldest = correlated(
+        correlator, [happened(regarding=WEB._replace(name=name)) for name in ("pod-4099", "pod-0")]
+    )
     assert newest is not None
     assert oldest is not None
     assert (newest.count, oldest.count) == (2, 1)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdefghijklmn"), st.floats(0, 700)), max_size=80))
-def test_names_and_counts_of_what_passes_fit_together(events: list[tuple[str, float]]):
+def test_names_and_counts_of_written_events_are_consistent(events: list[tuple[str, float]]):
     correlator, now, seen = Correlator(), 0.0, {}
     for message, gap in events:
         now += gap
@@ -158,7 +160,7 @@ def test_other_events_are_no_part_of_a_series(other: dict[str, Any]):
     assert not found.is_repeated
 
 
-def test_a_series_is_over_after_six_minutes_of_silence_and_its_count_is_written():
+def test_a_series_ends_after_six_minutes_without_an_event_and_its_count_is_written():
     correlator = SeriesCorrelator()
     for _ in range(5):
         correlator.observe(happened(), now=100.0)
@@ -171,7 +173,7 @@ def test_a_series_is_over_after_six_minutes_of_silence_and_its_count_is_written(
     assert new.count == 1
 
 
-def test_an_event_that_did_not_repeat_is_forgotten_in_silence():
+def test_an_event_that_did_not_repeat_is_dropped_without_a_write():
     correlator = SeriesCorrelator()
     correlator.observe(happened(), now=0.0)
     assert correlator.due(now=360.0) == []
@@ -207,7 +209,7 @@ def test_no_series_is_due_unless_it_is_next(steps: list[tuple[Reference, float, 
         assert correlator.next_due() == min((each.next_due() for each in known.values()), default=float("inf"))
 
 
-def test_not_every_series_is_looked_at_for_one_more_event():
+def test_one_more_event_does_not_visit_every_series():
     correlator = SeriesCorrelator()
     for number in range(1000):
         correlator.observe(happened(regarding=Reference("v1", "Pod", "default", f"web-{number}")), now=0.0)
@@ -222,7 +224,7 @@ def test_not_every_series_is_looked_at_for_one_more_event():
     assert len(calls) < 100
 
 
-def test_at_the_end_every_count_that_was_not_written_is_known():
+def test_the_unwritten_counts_are_available_at_the_end():
     correlator = SeriesCorrelator()
     for _ in range(4):
         correlator.observe(happened(), now=0.0)
@@ -234,8 +236,8 @@ def test_at_the_end_every_count_that_was_not_written_is_known():
 # --- As the API reads them --------------------------------------------------------------------------------------------
 
 
-def test_a_core_event_has_what_client_go_writes():
-    [counted] = told(Correlator(), [happened(annotations={"note": "x"}, related=API, action="Retry")])
+def test_a_core_event_has_the_fields_that_client_go_writes():
+    [counted] = correlated(Correlator(), [happened(annotations={"note": "x"}, related=API, action="Retry")])
     assert counted is not None
     body = core_body(counted, SOURCE)
     assert body == {
@@ -265,7 +267,7 @@ def test_a_core_event_has_what_client_go_writes():
     assert core_patch(counted) == {"count": 1, "lastTimestamp": "2020-01-01T00:00:00Z", "message": "it broke"}
 
 
-def test_a_series_says_how_often_and_when_last():
+def test_a_series_has_its_count_and_last_time():
     correlator = SeriesCorrelator()
     series = correlator.observe(happened("ö" * 1000), now=0.0)
     assert series is not None
@@ -295,6 +297,6 @@ def test_a_reference_is_made_of_objects_references_and_manifests():
 
 
 @pytest.mark.parametrize("nothing", [None, {}, "web", {"metadata": {"name": "web"}}, Pod()])
-def test_what_names_no_object_is_refused(nothing: Any):
+def test_a_value_that_is_no_reference_is_refused(nothing: Any):
     with pytest.raises(UsageError, match=r"cannot record an event about .* no kind or no name"):
         reference_to(nothing)

@@ -1,4 +1,4 @@
-"""Events on the embedded server, over HTTP, also when the server is away."""
+"""Events on the embedded server, over HTTP, also while it is unreachable."""
 
 import asyncio
 import logging
@@ -58,7 +58,7 @@ async def kept(client: lw.ClientSet) -> list[Any]:
 
 
 async def retried(clock: VirtualClock, *, times: int) -> None:
-    """Let somebody sleep and wake so many times."""
+    """Let a task sleep and wake this many times."""
     for _ in range(times):
         await clock.wait_asleep()
         clock.wake_next()
@@ -167,7 +167,7 @@ async def test_the_count_of_a_series_that_cannot_be_written_in_time_is_counted_a
 
 
 @pytest.mark.parametrize("api", APIS)
-async def test_half_a_character_is_replaced_and_later_events_are_written(
+async def test_a_lone_surrogate_is_replaced_and_later_events_are_written(
     client: lw.ClientSet, clock: VirtualClock, api: str
 ):
     async with recorder_for(client, clock, api=api) as recorder:
@@ -176,7 +176,7 @@ async def test_half_a_character_is_replaced_and_later_events_are_written(
     assert [event.message for event in await kept(client)] == ["the file ?", "the image is there"]
 
 
-async def test_a_count_of_an_event_that_the_server_forgot_makes_it_anew(client: lw.ClientSet, clock: VirtualClock):
+async def test_a_repeated_event_that_expired_on_the_server_is_created_again(client: lw.ClientSet, clock: VirtualClock):
     async with recorder_for(client, clock) as recorder:
         recorder.event(POD, "Normal", "Pulled", "the image is there")
         await recorder.flush()
@@ -223,7 +223,9 @@ async def test_any_thread_may_record(client: lw.ClientSet, clock: VirtualClock):
 # --- A server that is away --------------------------------------------------------------------------------------------
 
 
-async def test_an_event_waits_for_a_server_that_is_away(server: APIServer, client: lw.ClientSet, clock: VirtualClock):
+async def test_an_event_is_retried_while_the_server_is_unreachable(
+    server: APIServer, client: lw.ClientSet, clock: VirtualClock
+):
     server.faults.add(Fault(Refuse(), resource="events", times=3))
     async with recorder_for(client, clock) as recorder:
         recorder.event(POD, "Normal", "Pulled", "the image is there")
@@ -235,12 +237,12 @@ async def test_an_event_waits_for_a_server_that_is_away(server: APIServer, clien
     assert (now.created, now.retries, now.failed) == (1, 3, 0)
 
 
-async def test_an_event_is_given_up_after_twelve_tries_and_the_next_is_written(
+async def test_an_event_fails_after_twelve_attempts_and_the_next_is_written(
     server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ):
     server.faults.add(Fault(Refuse(), resource="events", times=12))
     async with recorder_for(client, clock) as recorder:
-        recorder.event(POD, "Normal", "Lost", "nobody will know")
+        recorder.event(POD, "Normal", "Lost", "never written")
         recorder.event(POD, "Normal", "Pulled", "the image is there")
         await retried(clock, times=11)
         await recorder.flush()
@@ -250,7 +252,7 @@ async def test_an_event_is_given_up_after_twelve_tries_and_the_next_is_written(
     assert "Cannot write the event" in caplog.text
 
 
-async def test_an_event_whose_answer_was_lost_is_not_taken_for_a_failure(
+async def test_an_event_whose_response_was_lost_is_counted_as_created(
     server: APIServer, client: lw.ClientSet, clock: VirtualClock
 ):
     server.faults.add(Fault(DropResponse(), resource="events", verb="create", times=1))
@@ -262,7 +264,7 @@ async def test_an_event_whose_answer_was_lost_is_not_taken_for_a_failure(
     assert (recorder.statistics().created, recorder.statistics().failed) == (1, 0)
 
 
-async def test_an_event_that_the_server_refuses_is_not_tried_again(
+async def test_an_event_that_the_server_rejects_is_not_retried(
     server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ):
     server.faults.add(Fault(Fail(ForbiddenError("no events for you")), resource="events", times=1))
@@ -274,7 +276,7 @@ async def test_an_event_that_the_server_refuses_is_not_tried_again(
     assert "no events for you" in caplog.text
 
 
-async def test_a_namespace_that_goes_away_is_no_news(
+async def test_a_terminating_namespace_is_logged_at_debug_level_only(
     server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ):
     details = StatusDetails(causes=(StatusCause(reason="NamespaceTerminating"),))
@@ -287,7 +289,7 @@ async def test_a_namespace_that_goes_away_is_no_news(
     ] == []
 
 
-async def test_who_records_never_waits_and_what_is_too_much_is_counted(
+async def test_recording_never_blocks_and_dropped_events_are_counted(
     server: APIServer, client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ):
     server.faults.add(Fault(Refuse(), resource="events"))
@@ -308,7 +310,7 @@ async def test_who_records_never_waits_and_what_is_too_much_is_counted(
 # --- From beginning to end --------------------------------------------------------------------------------------------
 
 
-async def test_after_the_end_nothing_is_recorded_and_that_is_counted(client: lw.ClientSet, clock: VirtualClock):
+async def test_events_after_closing_are_dropped_and_counted(client: lw.ClientSet, clock: VirtualClock):
     async with recorder_for(client, clock) as recorder:
         pass
     recorder.event(POD, "Normal", "Late", "too late")
@@ -319,9 +321,7 @@ async def test_after_the_end_nothing_is_recorded_and_that_is_counted(client: lw.
         await recorder.__aenter__()
 
 
-async def test_a_flush_ends_when_the_recorder_does_and_there_is_nothing_to_flush_afterwards(
-    server: APIServer, client: lw.ClientSet, clock: VirtualClock
-):
+async def test_a_flush_ends_when_the_recorder_is_closed(server: APIServer, client: lw.ClientSet, clock: VirtualClock):
     server.faults.add(Fault(Refuse(), resource="events"))
     async with recorder_for(client, clock) as recorder:
         recorder.event(POD, "Normal", "Started", "cannot be written")
@@ -355,7 +355,7 @@ async def test_a_recorder_that_was_never_opened_can_be_closed_and_not_flushed(
         ((POD, "Normal", 3, "x"), "reason=3 is not a str"),
     ],
 )
-async def test_what_cannot_be_an_event_is_refused_at_once(
+async def test_an_invalid_event_is_refused_at_once(
     client: lw.ClientSet, clock: VirtualClock, arguments: Any, complaint: str
 ):
     recorder = recorder_for(client, clock)
@@ -364,7 +364,7 @@ async def test_what_cannot_be_an_event_is_refused_at_once(
     assert recorder.statistics().recorded == 0
 
 
-async def test_what_cannot_take_events_is_refused(client: lw.ClientSet):
+async def test_an_invalid_sink_or_component_is_refused(client: lw.ClientSet):
     with pytest.raises(UsageError, match=r"expected client.core_v1.events\(\)"):
         EventRecorder(client.core_v1.pods(), component="tests")
     with pytest.raises(UsageError, match=r"expected client.core_v1.events\(\)"):

@@ -1,4 +1,4 @@
-"""A lock in memory: candidates share a shelf, and each has its own lock on it, which does what a test tells it."""
+"""A lock in memory: candidates share a shelf, and each has its own lock on it, with scripted failures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Shelf:
 
 
 class MemoryLock:
-    """Writes down what it is asked, and has the troubles that lie ahead: an error, or None for no answer at all."""
+    """Records its calls, and fails as scripted: with an error, or None for no response at all."""
 
     name = "memory/lock"
 

@@ -1,4 +1,4 @@
-"""Five candidates, a lock and a network made of chance: with the same seed, the same goes wrong at the same time."""
+"""Five candidates, a lock and a random network: the same seed gives the same failures at the same times."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SLOWEST, FASTEST = 0.92, 1.08
 """How fast clocks run. A leader has stopped by RENEW / SLOWEST + CLEAN_UP, which is before LEASE / FASTEST."""
 CLEAN_UP = 2.5
 LATENCY = 0.1
-LATE_ANSWER = 4.5
+LATE_RESPONSE = 4.5
 """Nearly what a candidate waits for."""
 
 
@@ -40,9 +40,9 @@ class Weather:
     slow: float = 0.0
     very_slow: float = 0.0
     lost: float = 0.0
-    answer_lost: float = 0.0
+    response_lost: float = 0.0
     silent: float = 0.0
-    """That what is lost is not even told of."""
+    """The probability that a lost request raises no error."""
 
     @classmethod
     def random(cls, dice: Random) -> Weather:
@@ -57,51 +57,51 @@ class LockServer:
         self.dice = dice
         self.weather = Weather()
         self.unreachable_for: set[str] = set()
-        self.late_answers_for: set[str] = set()
+        self.late_responses_for: set[str] = set()
         self.record: LeaderRecord | None = None
         self.version = 0
         self.history: list[str] = []
         self.on_the_way: set[asyncio.Task[None]] = set()
 
-    def tell(self, what: str) -> None:
+    def log(self, what: str) -> None:
         self.history.append(f"{self.clock.monotonic():8.2f}  {what}")
 
     def write(self, record: LeaderRecord) -> int:
-        self.tell(f"{record.holder or 'nobody'} is in the record")
+        self.log(f"{record.holder or 'no candidate'} is in the record")
         self.record = record
         self.version += 1
         return self.version
 
-    async def ask(self, who: str, request: Callable[[], R]) -> R:
-        """Send it; who gives up waiting does not call it back."""
-        answer: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        delivery = asyncio.create_task(self._deliver(who, request, answer))
+    async def ask(self, name: str, request: Callable[[], R]) -> R:
+        """Send a request; a sender that stops waiting does not cancel it."""
+        response: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        delivery = asyncio.create_task(self._deliver(name, request, response))
         self.on_the_way.add(delivery)
         delivery.add_done_callback(self.on_the_way.discard)
-        return await answer
+        return await response
 
-    async def _deliver(self, who: str, request: Callable[[], R], answer: asyncio.Future[R]) -> None:
+    async def _deliver(self, name: str, request: Callable[[], R], response: asyncio.Future[R]) -> None:
         chance = self.dice.random
         await self.clock.sleep(self._delay())
         outcome: R | ListWatchError
-        if who in self.unreachable_for or chance() < self.weather.lost:
+        if name in self.unreachable_for or chance() < self.weather.lost:
             outcome = ConnectionLostError("lost on the way there")
         else:
             try:
                 outcome = request()
             except ListWatchError as error:
                 outcome = error
-            await self.clock.sleep(LATE_ANSWER if who in self.late_answers_for else self._delay())
-            if who in self.unreachable_for or chance() < self.weather.answer_lost:
+            await self.clock.sleep(LATE_RESPONSE if name in self.late_responses_for else self._delay())
+            if name in self.unreachable_for or chance() < self.weather.response_lost:
                 outcome = ConnectionLostError("lost on the way back")
         if isinstance(outcome, ConnectionLostError) and chance() < self.weather.silent:
             return
-        if answer.done():
+        if response.done():
             return
         if isinstance(outcome, ListWatchError):
-            answer.set_exception(outcome)
+            response.set_exception(outcome)
         else:
-            answer.set_result(outcome)
+            response.set_result(outcome)
 
     def _delay(self) -> float:
         if self.dice.random() < self.weather.very_slow:
@@ -116,22 +116,22 @@ class SimulatedLock:
 
     name = "the lock"
 
-    def __init__(self, server: LockServer, who: str) -> None:
+    def __init__(self, server: LockServer, name: str) -> None:
         self._server = server
-        self._who = who
+        self._name = name
         self._version = 0
 
     async def get(self) -> LeaderRecord | None:
-        record, version = await self._server.ask(self._who, lambda: (self._server.record, self._server.version))
+        record, version = await self._server.ask(self._name, lambda: (self._server.record, self._server.version))
         self._version = version
         return record
 
     async def create(self, record: LeaderRecord) -> None:
-        self._version = await self._server.ask(self._who, lambda: self._created(record))
+        self._version = await self._server.ask(self._name, lambda: self._created(record))
 
     async def update(self, record: LeaderRecord) -> None:
         version = self._version
-        self._version = await self._server.ask(self._who, lambda: self._updated(record, version))
+        self._version = await self._server.ask(self._name, lambda: self._updated(record, version))
 
     def _created(self, record: LeaderRecord) -> int:
         if self._server.record is not None:
@@ -167,7 +167,7 @@ class Process:
 
     async def crash(self) -> None:
         """Be gone at once, without a word."""
-        self._place.server.tell(f"{self.name} crashes")
+        self._place.server.log(f"{self.name} crashes")
         self._has_crashed = True
         self._place.server.unreachable_for.add(self.name)
         await self.stop()
@@ -215,14 +215,14 @@ class Simulation:
     # --- what is watched ----------------------------------------------------------------------------------------------
 
     def entered(self, process: Process) -> None:
-        self.server.tell(f"{process.name} leads")
+        self.server.log(f"{process.name} leads")
         self.acting.append(process)
         self.terms += 1
         self.changed.set()
         self.check()
 
     def left(self, process: Process) -> None:
-        self.server.tell(f"{process.name} leads no longer")
+        self.server.log(f"{process.name} stops leading")
         self.acting.remove(process)
 
     def check(self) -> None:
@@ -242,7 +242,7 @@ class Simulation:
             await self._come_to_rest()
             await self._leadership_moves_on()
         finally:
-            self.server.tell("the end")
+            self.server.log("the end")
             await asyncio.gather(*(each.stop() for each in self.candidates))
         assert self.server.record is not None
         assert self.server.record.holder == "", "the lease was not released"
@@ -261,17 +261,17 @@ class Simulation:
         match self.dice.randrange(10):
             case 0:
                 self.server.weather = Weather.random(self.dice)
-                self.server.tell(f"{self.server.weather}")
+                self.server.log(f"{self.server.weather}")
             case 1:
                 self.server.weather = Weather()
             case 2:
                 await self._restart(someone)
             case 3 | 4:
-                self.server.tell(f"{someone.name} is cut off")
+                self.server.log(f"{someone.name} is cut off")
                 self.server.unreachable_for.add(someone.name)
             case 5 | 6:
                 self.server.unreachable_for.clear()
-                self.server.late_answers_for.clear()
+                self.server.late_responses_for.clear()
             case 7 | 8:
                 await self._worst_case(someone)
             case _:
@@ -280,9 +280,9 @@ class Simulation:
 
     async def _worst_case(self, process: Process) -> None:
         """It hears of its last renewal as late as can be, and of nothing afterwards, while all is well for others."""
-        self.server.tell(f"{process.name} is answered late, and then not at all")
+        self.server.log(f"{process.name} gets late responses, and then none")
         self.server.weather = Weather()
-        self.server.late_answers_for.add(process.name)
+        self.server.late_responses_for.add(process.name)
         await self.clock.sleep(10 + self.dice.random() * 10)
         self.server.unreachable_for.add(process.name)
 
@@ -295,10 +295,10 @@ class Simulation:
     async def _come_to_rest(self) -> None:
         self.server.weather = Weather()
         self.server.unreachable_for.clear()
-        self.server.late_answers_for.clear()
+        self.server.late_responses_for.clear()
         # What is still on its way may change the record for the last time.
         await self.clock.sleep(100)
-        assert len(self.acting) == 1, "nobody leads in good weather"
+        assert len(self.acting) == 1, "no candidate leads on a working network"
 
     async def _leadership_moves_on(self) -> None:
         crashed = self.acting[0]

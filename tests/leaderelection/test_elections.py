@@ -1,4 +1,4 @@
-"""Whatever happens on the network, no two candidates act as leader at once, and leadership moves on."""
+"""Under random network failures no two candidates lead at once, and leadership changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "200"))
 
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)
-def test_one_leads_at_a_time_and_leadership_moves_on(seed: int) -> None:
+def test_one_candidate_leads_at_a_time_and_leadership_changes(seed: int) -> None:
     simulation = Simulation(seed)
     try:
         simulation.run()

@@ -1,4 +1,4 @@
-"""How an elector leads, loses, renews and releases, on a lock in memory and a clock that the test moves."""
+"""Electors on a lock in memory and a virtual clock: leading, losing, renewing and releasing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_the_first_candidate_creates_the_record_and_leads():
         assert setting.shelf.record == LeaderRecord("me", 15, START, START, transitions=0)
 
 
-async def test_a_lease_that_is_renewed_no_more_is_taken_over_after_its_duration():
+async def test_an_expired_lease_is_taken_over_after_its_duration():
     setting = Setting(THEIRS)
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(14.9)
@@ -93,7 +93,7 @@ async def test_a_lease_that_is_renewed_no_more_is_taken_over_after_its_duration(
     await task
 
 
-async def test_a_released_lease_is_taken_at_the_next_try():
+async def test_a_released_lease_is_acquired_at_the_next_attempt():
     setting = Setting(THEIRS)
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(1.0)
@@ -104,7 +104,7 @@ async def test_a_released_lease_is_taken_at_the_next_try():
     await task
 
 
-async def test_candidates_try_again_after_one_to_two_point_two_retry_periods():
+async def test_candidates_retry_after_one_to_two_point_two_retry_periods():
     setting = Setting(replace(THEIRS, lease_duration=10_000))
     task = asyncio.create_task(setting.lead())
     waits = []
@@ -119,7 +119,7 @@ async def test_candidates_try_again_after_one_to_two_point_two_retry_periods():
     await asyncio.wait([task])
 
 
-async def test_whatever_goes_wrong_is_tried_again_and_told_of_once(caplog: pytest.LogCaptureFixture):
+async def test_failures_are_retried_and_logged_once(caplog: pytest.LogCaptureFixture):
     setting = Setting()
     setting.lock.troubles.extend([InternalServerError("oops"), ValueError("a mistake in a lock"), None])
     task = asyncio.create_task(setting.lead())
@@ -138,7 +138,7 @@ async def test_whatever_goes_wrong_is_tried_again_and_told_of_once(caplog: pytes
     await task
 
 
-async def test_to_be_second_is_no_failure(caplog: pytest.LogCaptureFixture):
+async def test_a_conflict_is_not_a_failure(caplog: pytest.LogCaptureFixture):
     setting = Setting(replace(THEIRS, holder=""))
     setting.lock.troubles.extend([False, ConflictError("the other was faster")])  # type: ignore[list-item]  # no trouble
     task = asyncio.create_task(setting.lead())
@@ -152,7 +152,7 @@ async def test_to_be_second_is_no_failure(caplog: pytest.LogCaptureFixture):
 # --- renewing ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_leader_renews_by_writing_alone_and_keeps_when_and_how_often():
+async def test_a_leader_renews_without_reading_and_keeps_acquire_time_and_transitions():
     setting = Setting(replace(THEIRS, holder=""))
     async with setting.leading():
         first = setting.shelf.record
@@ -163,18 +163,18 @@ async def test_a_leader_renews_by_writing_alone_and_keeps_when_and_how_often():
         assert setting.elector.statistics().slow_paths == 0
 
 
-async def test_a_renewal_in_conflict_looks_and_writes_again_at_once():
+async def test_a_renewal_with_a_conflict_reads_and_writes_again_at_once():
     setting = Setting()
     async with setting.leading():
         assert setting.shelf.record is not None
-        setting.shelf.put(replace(setting.shelf.record))  # somebody put a label on it
+        setting.shelf.put(replace(setting.shelf.record))  # a label was added by another client
         await setting.clock.advance(2.0)
         assert setting.lock.requests == ["update", "get", "update"]
         assert setting.elector.statistics().slow_paths == 1
         assert setting.elector.is_leader
 
 
-async def test_a_leader_creates_its_record_again_when_somebody_deleted_it():
+async def test_a_leader_creates_a_deleted_record_again():
     setting = Setting()
     async with setting.leading():
         setting.shelf.put(None)
@@ -237,7 +237,7 @@ async def test_the_renew_deadline_counts_from_when_the_last_renewal_was_sent():
         assert len(setting.story) == 2
 
 
-async def test_the_block_is_cancelled_as_soon_as_another_is_seen_in_the_record():
+async def test_the_block_is_cancelled_as_soon_as_another_holder_is_read():
     setting = Setting()
     async with setting.leading():
         setting.shelf.put(THEIRS)
@@ -252,7 +252,7 @@ async def test_the_block_is_cancelled_as_soon_as_another_is_seen_in_the_record()
         assert (statistics.terms, statistics.losses, statistics.leader) == (1, 1, "other")
 
 
-async def test_a_block_that_ends_late_neither_gets_leadership_back_nor_loses_the_lease_before():
+async def test_a_block_that_ends_late_neither_regains_leadership_nor_has_its_lease_released_before():
     setting = Setting()
     clean = asyncio.Event()
 
@@ -279,7 +279,7 @@ async def test_a_block_that_ends_late_neither_gets_leadership_back_nor_loses_the
     assert setting.holder == ""
 
 
-async def test_a_block_that_answers_cancellation_with_an_end_is_told_of_the_loss():
+async def test_a_block_that_swallows_the_cancellation_still_raises_the_loss():
     setting = Setting()
 
     async def stubborn() -> None:
@@ -295,7 +295,7 @@ async def test_a_block_that_answers_cancellation_with_an_end_is_told_of_the_loss
         await task
 
 
-async def test_what_the_block_raises_comes_out_and_the_lease_is_released():
+async def test_an_exception_of_the_block_is_raised_and_the_lease_is_released():
     setting = Setting()
     with pytest.raises(TimeoutError, match="of its own"):
         async with setting.elector.lead():
@@ -351,7 +351,7 @@ async def test_cancelled_from_outside_after_a_loss_it_stays_cancelled():
 # --- releasing --------------------------------------------------------------------------------------------------------
 
 
-async def test_the_lease_is_released_after_the_block_and_looked_at_before():
+async def test_the_lease_is_read_and_released_after_the_block():
     setting = Setting()
     async with setting.leading() as task:
         await setting.clock.advance(3.0)
@@ -364,7 +364,7 @@ async def test_the_lease_is_released_after_the_block_and_looked_at_before():
         assert setting.shelf.record == LeaderRecord("", 1, now, now, transitions=0)
 
 
-async def test_a_release_in_conflict_is_tried_again():
+async def test_a_release_with_a_conflict_is_retried():
     setting = Setting()
     async with setting.leading() as task:
         setting.lock.troubles.extend([False, ConflictError("a renewal came late")])  # type: ignore[list-item]  # no trouble
@@ -375,7 +375,7 @@ async def test_a_release_in_conflict_is_tried_again():
         assert setting.holder == ""
 
 
-async def test_a_lease_that_is_gone_or_another_s_is_not_released():
+async def test_a_deleted_lease_or_that_of_another_holder_is_not_released():
     for record in (None, THEIRS):
         setting = Setting()
         async with setting.leading() as task:
@@ -386,7 +386,7 @@ async def test_a_lease_that_is_gone_or_another_s_is_not_released():
             assert setting.shelf.record == record
 
 
-async def test_a_release_that_fails_is_given_up_and_the_block_s_end_stands(caplog: pytest.LogCaptureFixture):
+async def test_a_failed_release_is_logged_and_does_not_change_the_result_of_the_block(caplog: pytest.LogCaptureFixture):
     setting = Setting()
     async with setting.leading() as task:
         setting.lock.is_cut_off = True
@@ -397,7 +397,7 @@ async def test_a_release_that_fails_is_given_up_and_the_block_s_end_stands(caplo
         assert "Cannot release the lease memory/lock, which will expire: no response within 5 s" in caplog.text
 
 
-async def test_a_lease_is_left_to_expire_for_what_goes_on_and_the_next_term_begins_anew():
+async def test_a_skipped_release_leaves_the_lease_to_expire_and_affects_one_term_only():
     setting = Setting()
     async with setting.elector.lead():
         setting.elector.skip_release()
@@ -407,7 +407,7 @@ async def test_a_lease_is_left_to_expire_for_what_goes_on_and_the_next_term_begi
     assert setting.holder == ""
 
 
-async def test_a_candidate_that_never_wrote_asks_nothing_when_it_goes():
+async def test_a_candidate_that_never_wrote_sends_no_release():
     setting = Setting(THEIRS)
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(1.0)
@@ -416,9 +416,9 @@ async def test_a_candidate_that_never_wrote_asks_nothing_when_it_goes():
     assert setting.lock.requests == ["get"]
 
 
-async def test_a_candidate_that_goes_before_its_first_record_was_answered_takes_it_back():
+async def test_a_candidate_cancelled_during_its_first_write_releases_the_lease():
     setting = Setting()
-    setting.lock.troubles.extend([False, None])  # type: ignore[list-item]  # no trouble, then no answer
+    setting.lock.troubles.extend([False, None])  # type: ignore[list-item]  # success, then no response
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(0)
     setting.shelf.put(LeaderRecord("me", 15, START, START))  # it had arrived
@@ -459,7 +459,7 @@ async def test_run_leads_loses_and_is_elected_again():
     assert setting.holder == ""
 
 
-async def test_on_stopped_leading_is_not_called_for_who_never_led():
+async def test_on_stopped_leading_is_not_called_without_leadership():
     story: list[str] = []
     setting = Setting(THEIRS, on_stopped_leading=lambda: story.append("stopped"))
     task = asyncio.create_task(setting.elector.run())
@@ -469,13 +469,13 @@ async def test_on_stopped_leading_is_not_called_for_who_never_led():
     assert story == []
 
 
-@pytest.mark.parametrize("answer", [None, 5, "started"])
-async def test_leadership_is_kept_after_on_started_leading_has_returned_whatever_that_is(answer: object):
-    told: list[str] = []
+@pytest.mark.parametrize("result", [None, 5, "started"])
+async def test_leadership_is_kept_after_on_started_leading_has_returned(result: object):
+    called: list[str] = []
     setting = Setting(
-        on_started_leading=lambda: answer,
-        on_stopped_leading=lambda: told.append("stopped") or answer,
-        on_new_leader=lambda leader: told.append(leader) or answer,
+        on_started_leading=lambda: result,
+        on_stopped_leading=lambda: called.append("stopped") or result,
+        on_new_leader=lambda leader: called.append(leader) or result,
     )
     task = asyncio.create_task(setting.elector.run())
     await setting.clock.advance(60.0)
@@ -484,7 +484,7 @@ async def test_leadership_is_kept_after_on_started_leading_has_returned_whatever
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled()
-    assert told == ["me", "stopped"]
+    assert called == ["me", "stopped"]
 
 
 async def test_an_error_of_on_started_leading_ends_the_run_and_releases_the_lease():
@@ -497,7 +497,7 @@ async def test_an_error_of_on_started_leading_ends_the_run_and_releases_the_leas
     assert setting.holder == ""
 
 
-async def test_an_election_waits_for_nobody_who_is_told_of_it(caplog: pytest.LogCaptureFixture):
+async def test_the_election_does_not_wait_for_on_new_leader(caplog: pytest.LogCaptureFixture):
     async def for_ever(leader: str) -> None:
         await asyncio.get_running_loop().create_future()
 
@@ -515,16 +515,16 @@ async def test_an_election_waits_for_nobody_who_is_told_of_it(caplog: pytest.Log
     assert "ValueError: a later mistake" in caplog.text
 
 
-async def test_each_leader_is_told_of_once():
-    told: list[str] = []
-    setting = Setting(THEIRS, on_new_leader=told.append)
+async def test_on_new_leader_is_called_once_per_leader():
+    called: list[str] = []
+    setting = Setting(THEIRS, on_new_leader=called.append)
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(5.0)
     setting.shelf.put(replace(THEIRS, renewed=START.replace(year=2021)))
     await setting.clock.advance(5.0)
     setting.shelf.put(replace(THEIRS, holder="third"))
     await setting.clock.advance(30.0)
-    assert told == ["other", "third", "me"]
+    assert called == ["other", "third", "me"]
     setting.leave.set()
     await task
 
@@ -532,7 +532,7 @@ async def test_each_leader_is_told_of_once():
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-async def test_health_is_bad_only_while_a_leader_acts_long_after_its_lease_has_expired():
+async def test_health_fails_only_while_a_block_runs_long_after_the_lease_has_expired():
     setting = Setting()
     setting.elector.check_health(0.0)  # before any election
     stays = asyncio.Event()
@@ -559,7 +559,7 @@ async def test_health_is_bad_only_while_a_leader_acts_long_after_its_lease_has_e
     assert isinstance(task.exception(), LeadershipLostError)
 
 
-async def test_health_is_good_for_a_candidate_however_old_the_leader_s_record_is():
+async def test_health_of_a_candidate_does_not_depend_on_the_age_of_the_record():
     setting = Setting(replace(THEIRS, lease_duration=10_000))
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(100.0)
@@ -568,7 +568,7 @@ async def test_health_is_good_for_a_candidate_however_old_the_leader_s_record_is
     await asyncio.wait([task])
 
 
-async def test_wait_lost_returns_when_leadership_is_lost_or_given_up_and_after_its_timeout():
+async def test_wait_lost_returns_when_leadership_ends_and_after_its_timeout():
     setting = Setting()
     assert await setting.elector.wait_lost()
     async with setting.leading():
@@ -581,14 +581,14 @@ async def test_wait_lost_returns_when_leadership_is_lost_or_given_up_and_after_i
         assert await waiting is True
 
 
-async def test_a_blocked_event_loop_does_not_make_is_leader_lie():
+async def test_is_leader_is_false_after_the_deadline_even_if_the_event_loop_is_blocked():
     setting = Setting()
     async with setting.leading():
         setting.clock.jump(10.0)
         assert not setting.elector.is_leader
 
 
-async def test_an_elector_says_what_it_is_doing():
+async def test_the_repr_of_an_elector_shows_its_state():
     setting = Setting()
     assert repr(setting.elector) == "<LeaderElector me is not a candidate for memory/lock>"
     async with setting.leading():
@@ -598,7 +598,7 @@ async def test_an_elector_says_what_it_is_doing():
 # --- bad input --------------------------------------------------------------------------------------------------------
 
 
-async def test_an_elector_stands_once_at_a_time():
+async def test_an_elector_runs_once_at_a_time():
     setting = Setting()
     async with setting.leading():
         with pytest.raises(UsageError, match="only once at a time"):
@@ -614,35 +614,35 @@ async def test_callbacks_for_run_are_refused_by_lead():
             pass
 
 
-def test_a_lock_is_not_given_a_name():
+def test_a_name_for_a_lock_is_refused():
     with pytest.raises(UsageError, match="is a lock and has a name"):
         LeaderElector(MemoryLock(Shelf()), name="x")
 
 
 @pytest.mark.parametrize("given", [None, "default/x", object()])
-def test_what_is_neither_a_client_nor_a_lock_is_refused(given: Any):
+def test_a_value_that_is_neither_a_client_nor_a_lock_is_refused(given: Any):
     with pytest.raises(UsageError, match=r"LeaderElector\(.*\): expected a client, or a lock"):
         LeaderElector(given, name="x")
 
 
-def test_an_identity_is_text():
+def test_an_identity_that_is_not_a_str_is_refused():
     with pytest.raises(UsageError, match="identity=5: expected a str"):
         LeaderElector(MemoryLock(Shelf()), identity=5)  # type: ignore[arg-type]  # on purpose
 
 
 @pytest.mark.parametrize("name", ["on_started_leading", "on_stopped_leading", "on_new_leader"])
-def test_what_cannot_be_called_back_is_refused(name: str):
+def test_a_callback_that_is_not_callable_is_refused(name: str):
     callback: Any = {name: 5}
     with pytest.raises(UsageError, match=f"{name}=5 is not callable"):
         LeaderElector(MemoryLock(Shelf()), **callback)
 
 
-def test_durations_are_checked_when_an_elector_is_made():
+def test_durations_are_checked_when_an_elector_is_created():
     with pytest.raises(UsageError, match=r"lease_duration=5\.0 must be longer"):
         LeaderElector(MemoryLock(Shelf()), lease_duration=5.0)
 
 
-def test_an_identity_that_is_not_given_is_unlike_any_other():
+def test_default_identities_are_unique():
     one, other = LeaderElector(MemoryLock(Shelf())), LeaderElector(MemoryLock(Shelf()))
     assert one.identity != other.identity
 

@@ -1,4 +1,4 @@
-"""What a candidate may do about the record it saw."""
+"""The decisions of a candidate, given the record that it read."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ def test_a_missing_record_is_created():
     assert state.claim(NOON) == LeaderRecord("me", 15, NOON, NOON, transitions=0)
 
 
-def test_a_record_that_names_nobody_is_taken_at_once():
+def test_a_record_without_a_holder_is_acquired_at_once():
     state = candidate(FREE)
     assert state.may_claim(0.0)
     later = NOON + timedelta(seconds=1)
     assert state.claim(later) == LeaderRecord("me", 15, later, later, transitions=4)
 
 
-def test_a_record_that_was_seen_to_change_is_left_alone_for_its_whole_duration():
+def test_a_record_that_changed_is_not_claimed_for_its_whole_duration():
     state = candidate(THEIRS, seen=100.0)
     assert not state.may_claim(114.9)
     assert state.may_claim(115.0)
 
 
-def test_a_take_over_counts_as_a_transition_and_begins_a_new_term():
+def test_a_takeover_counts_as_a_transition_and_starts_a_new_term():
     state = candidate(THEIRS)
     later = NOON + timedelta(seconds=20)
     assert state.claim(later) == LeaderRecord("me", 15, later, later, transitions=4)
 
 
-def test_each_renewal_that_is_seen_begins_the_duration_anew():
+def test_each_observed_renewal_restarts_the_duration():
     state = candidate(THEIRS, seen=0.0)
     state.observe(replace(THEIRS, renewed=NOON + timedelta(seconds=2)), now=14.0)
     assert not state.may_claim(28.9)
     assert state.may_claim(29.0)
 
 
-def test_to_see_the_same_record_again_changes_nothing():
+def test_reading_the_same_record_again_changes_nothing():
     state = candidate(THEIRS, seen=0.0)
     state.observe(THEIRS, now=14.0)
     assert state.may_claim(15.0)
@@ -90,14 +90,14 @@ def test_the_times_in_a_record_are_never_compared_with_a_clock(acquired: datetim
     assert state.may_claim(65.0)
 
 
-def test_our_own_record_is_taken_up_again_without_a_transition():
+def test_an_own_record_is_claimed_again_without_a_transition():
     state = candidate(OURS)
     assert state.may_claim(0.0)
     later = NOON + timedelta(seconds=3)
     assert state.claim(later) == replace(OURS, renewed=later)
 
 
-def test_who_is_no_candidate_takes_nothing():
+def test_without_candidacy_nothing_is_claimed():
     state = ElectorState("me", TIMING)
     state.observe(FREE, now=0.0)
     assert not state.may_claim(0.0)
@@ -114,20 +114,20 @@ def test_a_leader_leads_for_the_renew_deadline_from_when_it_sent_its_record():
     assert not state.is_leader(110.0)
 
 
-def test_a_record_whose_answer_took_too_long_makes_no_leader():
+def test_a_record_whose_response_was_too_late_makes_no_leader():
     state = candidate()
     state.observe_write(state.claim(NOON), sent=100.0, now=111.0)
     assert not state.is_leader(111.0)
 
 
-def test_a_leader_renews_without_looking_as_long_as_it_leads():
+def test_a_leader_renews_without_reading_as_long_as_it_leads():
     state = leader(sent=0.0)
     assert state.may_renew_without_reading(9.9)
     assert not state.may_renew_without_reading(10.0)
     assert not candidate(OURS).may_renew_without_reading(0.0)
 
 
-def test_a_leader_that_sees_another_in_the_record_leads_no_longer():
+def test_a_leader_that_reads_another_holder_stops_leading():
     state = leader()
     state.observe(THEIRS, now=1.0)
     assert not state.is_leader(1.0)
@@ -136,7 +136,7 @@ def test_a_leader_that_sees_another_in_the_record_leads_no_longer():
 
 
 @pytest.mark.parametrize("record", [None, FREE])
-def test_a_leader_that_finds_nobody_in_the_record_writes_itself_into_it_again(record: LeaderRecord | None):
+def test_a_leader_that_reads_no_holder_claims_the_record_again(record: LeaderRecord | None):
     state = leader()
     state.observe(record, now=1.0)
     assert state.is_leader(1.0)
@@ -156,17 +156,17 @@ def test_a_renewal_that_arrives_after_resigning_does_not_make_a_leader():
 # --- giving it back ---------------------------------------------------------------------------------------------------
 
 
-def test_a_released_record_names_nobody_and_keeps_the_count():
+def test_a_released_record_has_no_holder_and_keeps_its_transitions():
     later = NOON + timedelta(seconds=9)
     assert candidate(OURS).release(later) == LeaderRecord("", 1, later, later, transitions=3)
 
 
 @pytest.mark.parametrize("record", [None, THEIRS, FREE])
-def test_what_is_not_ours_is_not_released(record: LeaderRecord | None):
+def test_a_record_of_another_holder_is_not_released(record: LeaderRecord | None):
     assert candidate(record).release(NOON) is None
 
 
-def test_a_record_that_was_sent_may_be_ours_until_the_lock_says_otherwise():
+def test_a_sent_record_may_be_held_until_another_holder_is_read():
     state = candidate(FREE)
     assert not state.may_hold
     state.claim(NOON)
@@ -194,7 +194,7 @@ def test_a_record_that_was_sent_may_be_ours_until_the_lock_says_otherwise():
         ((15, 2.4, 2), "renew_deadline=2.4 must be longer than 1.2 times retry_period=2"),
     ],
 )
-def test_durations_that_cannot_work_are_refused(durations: tuple[float, float, float], complaint: str):
+def test_inconsistent_durations_are_refused(durations: tuple[float, float, float], complaint: str):
     with pytest.raises(UsageError) as caught:
         Timing(*durations)
     assert complaint in str(caught.value)
@@ -202,7 +202,7 @@ def test_durations_that_cannot_work_are_refused(durations: tuple[float, float, f
 
 @given(st.floats(min_value=0.01, max_value=1e5))
 @settings(deadline=None)
-def test_what_is_written_is_never_shorter_than_the_lease_duration(duration: float):
+def test_the_written_duration_is_never_shorter_than_the_lease_duration(duration: float):
     timing = Timing(duration, duration * 0.9, duration * 0.1)
     assert timing.lease_duration <= timing.written_duration < timing.lease_duration + 1
 

@@ -1,4 +1,4 @@
-"""Five candidates for one lease of the embedded server, over HTTP, while requests fail, hang and lose their answers.
+"""Five candidates for one lease of the embedded server, over HTTP, while requests fail, hang and lose their responses.
 
 Time is virtual: it moves when every task waits and the sockets are silent.
 """
@@ -24,13 +24,13 @@ PATIENCE = 0.02
 
 
 class Candidates:
-    """Five electors on one server, with clocks that differ in time and speed; whoever leads writes it down."""
+    """Five electors on one server, with clocks that differ in time and speed; the leader is recorded."""
 
     def __init__(self, client: ClientSet, clock: VirtualClock, dice: Random) -> None:
         self.leases = client.coordination_v1.leases("default")
         self.acting: list[str] = []
         self.terms: list[str] = []
-        self.news = asyncio.Event()
+        self.changed = asyncio.Event()
         self.tasks = {
             name: asyncio.create_task(self._live(client, name, SkewedClock(clock, rate=rate, ahead=ahead), dice))
             for name, rate, ahead in zip("abcde", (0.95, 0.97, 1.0, 1.02, 1.05), (0, 9e4, -9e4, 1e3, -5), strict=True)
@@ -46,7 +46,7 @@ class Candidates:
     async def _act(self, name: str) -> None:
         self.acting.append(name)
         self.terms.append(name)
-        self.news.set()
+        self.changed.set()
         assert self.acting == [name], "two lead at once"
         try:
             await asyncio.get_running_loop().create_future()
@@ -55,8 +55,8 @@ class Candidates:
 
     async def wait_for_a_leader(self) -> str:
         while not self.acting:
-            self.news.clear()
-            await self.news.wait()
+            self.changed.clear()
+            await self.changed.wait()
         return self.acting[0]
 
     async def stop(self, name: str) -> None:

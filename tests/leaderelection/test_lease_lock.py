@@ -1,4 +1,4 @@
-"""The lease on an API server: what is written there, and what is left as it was."""
+"""The Lease on an API server: which fields are written, and which are kept."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def lock(leases: ResourceClient[Lease]) -> LeaseLock:
     return LeaseLock(leases, "the-lease", namespace="default")
 
 
-async def test_a_record_comes_back_as_it_was_written(lock: LeaseLock):
+async def test_a_record_is_read_as_it_was_written(lock: LeaseLock):
     assert await lock.get() is None
     await lock.create(RECORD)
     assert await lock.get() == RECORD
@@ -62,12 +62,12 @@ async def test_a_record_is_a_lease_spec_with_microseconds(lock: LeaseLock, lease
     }
 
 
-async def test_a_lease_that_says_nothing_is_nobody_s(lock: LeaseLock, leases: ResourceClient[Lease]):
+async def test_an_empty_lease_has_no_holder(lock: LeaseLock, leases: ResourceClient[Lease]):
     await leases.create({"metadata": {"name": "the-lease"}})
     assert await lock.get() == LeaderRecord()
 
 
-async def test_what_was_not_seen_is_not_written_over(leases: ResourceClient[Lease]):
+async def test_a_change_that_was_not_read_is_not_overwritten(leases: ResourceClient[Lease]):
     one = LeaseLock(leases, "the-lease", namespace="default")
     other = LeaseLock(leases, "the-lease", namespace="default")
     await one.create(RECORD)
@@ -79,12 +79,12 @@ async def test_what_was_not_seen_is_not_written_over(leases: ResourceClient[Leas
         await other.update(replace(RECORD, holder="other"))
 
 
-async def test_an_update_needs_to_have_seen_something(lock: LeaseLock):
+async def test_an_update_without_a_read_is_refused(lock: LeaseLock):
     with pytest.raises(UsageError, match="cannot update the lease default/the-lease: call get or create first"):
         await lock.update(RECORD)
 
 
-async def test_an_update_leaves_what_others_wrote(lock: LeaseLock, leases: ResourceClient[Lease]):
+async def test_an_update_keeps_other_fields(lock: LeaseLock, leases: ResourceClient[Lease]):
     await leases.create(
         {
             "metadata": {"name": "the-lease", "labels": {"theirs": "1"}, "annotations": {"a": "b"}},
@@ -110,7 +110,7 @@ async def test_labels_are_added_when_a_lease_is_created_and_when_it_is_updated(l
     assert (await leases.get("updated")).metadata.labels == {"theirs": "1", "ours": "1"}
 
 
-async def test_who_leads_and_who_stops_is_told_in_events(client: ClientSet, leases: ResourceClient[Lease]):
+async def test_changes_of_leadership_are_recorded_as_events(client: ClientSet, leases: ResourceClient[Lease]):
     async with EventRecorder(client.core_v1.events(), component="test") as recorder:
         lock = LeaseLock(leases, "the-lease", namespace="default", recorder=recorder)
         async with LeaderElector(lock, identity="me").lead():
@@ -129,11 +129,11 @@ async def test_other_errors_of_the_server_are_raised(lock: LeaseLock, server: AP
         await lock.get()
 
 
-async def test_an_elector_made_of_a_client_uses_its_namespace_unless_told(client: ClientSet):
+async def test_an_elector_uses_the_namespace_of_the_client_by_default(client: ClientSet):
     assert LeaderElector(client, name="x").name == "default/x"
     assert LeaderElector(client.rest, name="x", namespace="kube-system").name == "kube-system/x"
 
 
-async def test_an_elector_made_of_a_client_needs_a_name(client: ClientSet):
+async def test_an_elector_with_a_client_needs_a_name(client: ClientSet):
     with pytest.raises(UsageError, match="needs name=, the name of the Lease"):
         LeaderElector(client)

@@ -1,4 +1,4 @@
-"""What Prometheus reads of the parts of a program, on the embedded server."""
+"""Metrics of all components, as Prometheus reads them; on the embedded server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from listwatch.testing.api_server_thread import APIServerThread
 
 
 class Scraped:
-    """What a registry with one collector says, or a text: values by name and labels, and the type of each family."""
+    """The metrics of a registry with one collector, or of a text: values by name and labels, and types."""
 
     def __init__(self, collector: Collector, *, text: str = "") -> None:
         registry = CollectorRegistry()
@@ -66,7 +66,7 @@ def collector_of(*parts: Any) -> Collector:
     return collector
 
 
-async def test_a_work_queue_is_told_of_under_client_go_s_names():
+async def test_a_work_queue_has_the_metrics_of_client_go():
     queue: lw.WorkQueue[str] = lw.WorkQueue(name="pods")
     queue.add("a")
     queue.add("b")
@@ -86,16 +86,16 @@ async def test_a_work_queue_is_told_of_under_client_go_s_names():
     assert scraped.types["workqueue_work_duration_seconds"] == "histogram"
 
 
-async def test_a_queue_without_a_name_is_not_told_of():
+async def test_a_queue_without_a_name_has_no_metrics():
     queue: lw.WorkQueue[str] = lw.WorkQueue()
     assert Scraped(collector_of(queue)).names == set()
 
 
-async def test_a_client_is_told_of_by_method_code_and_host(client: lw.ClientSet, server: APIServer):
+async def test_a_client_has_metrics_by_method_code_and_host(client: lw.ClientSet, server: APIServer):
     pods = client.core_v1.pods("default")
     await pods.list()
     with pytest.raises(NotFoundError):
-        await pods.get("nobody")
+        await pods.get("missing")
     collector = collector_of(client)
     await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
     scraped = Scraped(collector)
@@ -111,7 +111,7 @@ async def test_a_client_is_told_of_by_method_code_and_host(client: lw.ClientSet,
     assert scraped.value("rest_client_rate_limiter_duration_seconds_count", host=host) == 0
 
 
-async def test_tries_without_an_answer_are_errors():
+async def test_requests_without_a_response_are_counted_as_errors():
     async with lw.RESTClient(lw.ClientConfig(host="http://127.0.0.1:9")) as rest:
         with pytest.raises(lw.errors.TransportError):
             await rest.get().resource("pods").max_retries(0).do()
@@ -119,7 +119,7 @@ async def test_tries_without_an_answer_are_errors():
         assert Scraped(collector_of(rest)).value("rest_client_requests_total", **labels) == 1
 
 
-async def test_informers_are_told_of_with_their_resource(client: lw.ClientSet):
+async def test_the_metrics_of_informers_name_their_resource(client: lw.ClientSet):
     await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
     async with lw.SharedInformerFactory(client) as factory:
         factory.core_v1.configmaps.informer.add_handler(on_add=lambda _: None)
@@ -138,14 +138,14 @@ async def test_informers_are_told_of_with_their_resource(client: lw.ClientSet):
         assert scraped.value("listwatch_informer_objects", **labels) == 0
 
 
-async def test_an_informer_that_has_read_nothing_has_no_version_yet(client: lw.ClientSet):
+async def test_an_informer_that_has_not_listed_has_no_version_metric(client: lw.ClientSet):
     informer = lw.SharedIndexInformer(client.core_v1.pods(), Pod)
     scraped = Scraped(collector_of(informer))
     assert "informer_queued_items" in scraped.names
     assert "informer_store_resource_version" not in scraped.names
 
 
-async def test_an_elector_tells_whether_it_leads():
+async def test_an_elector_has_a_metric_of_its_leadership():
     elector = lw.LeaderElector(MemoryLock(Shelf()), identity="me")
     collector = collector_of(elector)
     assert Scraped(collector).value("leader_election_master_status", name="memory/lock") == 0
@@ -154,7 +154,7 @@ async def test_an_elector_tells_whether_it_leads():
         assert Scraped(collector).value("leader_election_slowpath_total", name="memory/lock") == 0
 
 
-async def test_a_manager_is_told_of_with_all_that_it_runs(client: lw.ClientSet):
+async def test_a_manager_has_the_metrics_of_all_its_components(client: lw.ClientSet):
     reconciled = asyncio.Event()
     elector = lw.LeaderElector(client, name="one", namespace="default")
     manager = lw.Manager(client, leader_elector=elector)
@@ -182,7 +182,7 @@ async def test_a_manager_is_told_of_with_all_that_it_runs(client: lw.ClientSet):
     assert (results["requeue_after"], results["error"]) == (0, 0)
 
 
-async def test_the_text_of_a_manager_says_what_a_collector_does(client: lw.ClientSet):
+async def test_the_text_format_equals_what_prometheus_client_writes(client: lw.ClientSet):
     manager = lw.Manager(client, leader_election='a "quoted\\" name', namespace="default")
     manager.add(lw.Controller(lambda key: None, for_=ConfigMap, name="settings"))
     manager.add(lw.Controller(lambda key: None, for_=lw.Watch(ConfigMap, label_selector="a=b"), name="labelled"))
@@ -196,7 +196,7 @@ async def test_the_text_of_a_manager_says_what_a_collector_does(client: lw.Clien
     assert written.value("leader_election_master_status", name='default/a "quoted\\" name') == 0
 
 
-async def test_an_event_recorder_tells_what_became_of_events(client: lw.ClientSet):
+async def test_an_event_recorder_has_metrics_by_outcome(client: lw.ClientSet):
     recorder = lw.EventRecorder(client.core_v1.events(), component="test")
     item = await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
     async with recorder:
@@ -207,7 +207,7 @@ async def test_an_event_recorder_tells_what_became_of_events(client: lw.ClientSe
     assert scraped.value("listwatch_events_pending", component="test") == 0
 
 
-async def test_the_first_of_two_with_the_same_name_is_told_of():
+async def test_of_two_components_with_the_same_name_the_first_counts():
     first: lw.WorkQueue[str] = lw.WorkQueue(name="pods")
     second: lw.WorkQueue[str] = lw.WorkQueue(name="pods")
     third: lw.WorkQueue[str] = lw.WorkQueue(name="nodes")
@@ -229,7 +229,7 @@ async def test_nothing_is_kept_alive_by_its_metrics():
     assert repr(collector) == "<Collector of 0 components>"
 
 
-async def test_what_has_no_numbers_is_refused():
+async def test_a_component_without_statistics_is_refused():
     with pytest.raises(UsageError, match=r"cannot collect metrics from 'pods': it has no statistics\(\)"):
         Collector().add("pods")  # type: ignore[arg-type]  # on purpose
 
@@ -241,7 +241,7 @@ class Counted:
         return self
 
 
-async def test_foreign_statistics_are_refused():
+async def test_unknown_statistics_are_refused():
     with pytest.raises(UsageError, match="no metrics are known for Counted"):
         Collector().add(Counted())
 
@@ -257,14 +257,14 @@ class Changing(lw.WorkQueue[str]):
         return super().statistics()
 
 
-async def test_numbers_that_change_while_they_are_read_are_read_again():
+async def test_statistics_that_change_while_they_are_read_are_read_again():
     queue = Changing(name="pods")
     collector = collector_of(queue)
     queue.failures = [RuntimeError("dictionary changed size during iteration")] * 2
     assert Scraped(collector).value("workqueue_depth", name="pods") == 0
 
 
-async def test_a_part_that_cannot_tell_is_left_out_and_others_are_not(caplog: pytest.LogCaptureFixture):
+async def test_a_component_that_fails_is_omitted_and_others_are_not(caplog: pytest.LogCaptureFixture):
     broken, other = Changing(name="broken"), Changing(name="other")
     collector = collector_of(broken, other)
     broken.failures = [ValueError("a mistake")]
@@ -274,7 +274,7 @@ async def test_a_part_that_cannot_tell_is_left_out_and_others_are_not(caplog: py
     assert "ValueError: a mistake" in caplog.text
 
 
-def test_blocking_parts_are_told_of_as_others_are(api_server: APIServerThread):
+def test_blocking_components_have_metrics(api_server: APIServerThread):
     with blocking.ClientSet(api_server.config) as client:
         client.core_v1.pods("default").list()
         elector = blocking.LeaderElector(client, name="one", namespace="default")
@@ -287,7 +287,7 @@ def test_blocking_parts_are_told_of_as_others_are(api_server: APIServerThread):
 
 
 class CuriousClock(SystemClock):
-    """Finds out whether anybody could change a queue while that asks for the time."""
+    """Detects whether a queue could be changed while it reads the clock."""
 
     def __init__(self) -> None:
         self.found_open: list[bool] = []
@@ -308,7 +308,7 @@ class CuriousClock(SystemClock):
         self.found_open.append(is_open)
 
 
-def test_nobody_changes_a_blocking_queue_while_it_is_read():
+def test_a_blocking_queue_is_not_changed_while_it_is_read():
     clock = CuriousClock()
     queue: blocking.WorkQueue[str] = blocking.WorkQueue(name="keys", clock=clock)
     clock.look_at(queue)
@@ -319,7 +319,7 @@ def test_nobody_changes_a_blocking_queue_while_it_is_read():
     assert not any(clock.found_open)
 
 
-async def test_any_thread_may_ask(client: lw.ClientSet):
+async def test_metrics_can_be_collected_in_any_thread(client: lw.ClientSet):
     await client.core_v1.pods("default").list()
     collector, names = collector_of(client), []
     thread = threading.Thread(target=lambda: names.extend(Scraped(collector).names))

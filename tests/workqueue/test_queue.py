@@ -1,4 +1,4 @@
-"""The work queue as its users see it: what is given out, when, to whom, and how it ends."""
+"""The work queue: deduplication, waiting workers, delays, rate limits, priorities, shutdown, statistics."""
 
 import asyncio
 import gc
@@ -41,13 +41,13 @@ async def take_all(queue: WorkQueue[str]) -> list[str]:
 # --- One after another ------------------------------------------------------------------------------------------------
 
 
-async def test_items_are_given_out_in_the_order_in_which_they_came(queue: WorkQueue[str]):
+async def test_items_are_taken_in_the_order_in_which_they_were_added(queue: WorkQueue[str]):
     for item in ("one", "two", "three"):
         queue.add(item)
     assert await take_all(queue) == ["one", "two", "three"]
 
 
-async def test_an_item_that_waits_is_not_added_again(queue: WorkQueue[str]):
+async def test_a_waiting_item_is_not_added_twice(queue: WorkQueue[str]):
     for item in ("one", "two", "one", "one"):
         queue.add(item)
     assert len(queue) == 2
@@ -55,7 +55,7 @@ async def test_an_item_that_waits_is_not_added_again(queue: WorkQueue[str]):
     assert len(queue) == 0
 
 
-async def test_many_adds_while_an_item_is_in_work_make_one_more_turn(queue: WorkQueue[str]):
+async def test_many_adds_of_an_item_in_process_requeue_it_once(queue: WorkQueue[str]):
     queue.add("one")
     async with queue.take() as item:
         for _ in range(3):
@@ -66,7 +66,7 @@ async def test_many_adds_while_an_item_is_in_work_make_one_more_turn(queue: Work
     assert queue.statistics().adds == 2
 
 
-async def test_no_item_is_in_work_twice_at_once(queue: WorkQueue[str]):
+async def test_no_item_is_processed_concurrently(queue: WorkQueue[str]):
     queue.add("one")
     await queue.get()
     queue.add("one")
@@ -77,7 +77,7 @@ async def test_no_item_is_in_work_twice_at_once(queue: WorkQueue[str]):
     assert await second == "one"
 
 
-async def test_an_item_is_done_whatever_happens_in_its_work(queue: WorkQueue[str]):
+async def test_an_item_is_done_even_if_its_processing_fails(queue: WorkQueue[str]):
     async def fail() -> None:
         async with queue.take() as item:
             queue.add(item)
@@ -90,13 +90,13 @@ async def test_an_item_is_done_whatever_happens_in_its_work(queue: WorkQueue[str
     assert queue.statistics().processing == 0
 
 
-async def test_an_item_can_come_back_after_it_is_done(queue: WorkQueue[str]):
+async def test_an_item_can_be_added_again_after_it_is_done(queue: WorkQueue[str]):
     for _ in range(2):
         queue.add("one")
         assert await take_all(queue) == ["one"]
 
 
-async def test_done_for_an_item_that_is_not_in_work_changes_nothing(queue: WorkQueue[str]):
+async def test_done_for_an_item_that_is_not_in_process_changes_nothing(queue: WorkQueue[str]):
     queue.add("one")
     queue.done("one")
     queue.done("stranger")
@@ -148,10 +148,10 @@ async def test_the_queue_keeps_nothing_that_was_taken_and_done(clock: VirtualClo
         assert kept() is None
 
 
-# --- Those who wait ---------------------------------------------------------------------------------------------------
+# --- Waiting workers --------------------------------------------------------------------------------------------------
 
 
-async def test_who_waits_is_given_what_comes(queue: WorkQueue[str]):
+async def test_a_waiting_worker_gets_an_added_item(queue: WorkQueue[str]):
     takers = [asyncio.create_task(queue.get()) for _ in range(3)]
     await asyncio.sleep(0)
     for item in ("one", "two", "three"):
@@ -159,7 +159,7 @@ async def test_who_waits_is_given_what_comes(queue: WorkQueue[str]):
     assert await asyncio.gather(*takers) == ["one", "two", "three"]
 
 
-async def test_who_stops_waiting_takes_no_item_with_it(queue: WorkQueue[str]):
+async def test_a_cancelled_worker_loses_no_item(queue: WorkQueue[str]):
     gone, other = asyncio.create_task(queue.get()), asyncio.create_task(queue.get())
     await asyncio.sleep(0)
     queue.add("one")
@@ -168,7 +168,7 @@ async def test_who_stops_waiting_takes_no_item_with_it(queue: WorkQueue[str]):
     assert gone.cancelled()
 
 
-async def test_who_is_late_to_an_item_waits_for_the_next(queue: WorkQueue[str]):
+async def test_a_worker_that_finds_its_item_taken_waits_for_the_next(queue: WorkQueue[str]):
     waiting = asyncio.create_task(queue.get())
     await asyncio.sleep(0)
     queue.add("one")
@@ -186,7 +186,7 @@ async def test_a_queue_has_no_task_of_its_own(queue: WorkQueue[str], clock: Virt
     assert clock.sleeping == 0
 
 
-async def test_only_one_of_many_takers_watches_the_clock(queue: WorkQueue[str], clock: VirtualClock):
+async def test_only_one_waiting_worker_sets_a_timer(queue: WorkQueue[str], clock: VirtualClock):
     takers = [asyncio.create_task(queue.get()) for _ in range(5)]
     await asyncio.sleep(0)
     for number in range(5):
@@ -197,7 +197,7 @@ async def test_only_one_of_many_takers_watches_the_clock(queue: WorkQueue[str], 
     assert {taker.result() for taker in takers} == {"0", "1", "2", "3", "4"}
 
 
-async def test_when_the_one_who_watches_the_clock_leaves_another_does(queue: WorkQueue[str], clock: VirtualClock):
+async def test_another_worker_takes_over_the_timer_of_a_cancelled_one(queue: WorkQueue[str], clock: VirtualClock):
     queue.add_after("later", 5)
     first, second = asyncio.create_task(queue.get()), asyncio.create_task(queue.get())
     await clock.advance(1)
@@ -209,7 +209,7 @@ async def test_when_the_one_who_watches_the_clock_leaves_another_does(queue: Wor
 # --- Later ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_delayed_item_comes_when_its_time_has_come_and_not_before(queue: WorkQueue[str], clock: VirtualClock):
+async def test_a_delayed_item_is_added_after_its_delay_and_not_before(queue: WorkQueue[str], clock: VirtualClock):
     queue.add_after("one", 50)
     taker = asyncio.create_task(queue.get())
     await clock.advance(49.999)
@@ -220,7 +220,7 @@ async def test_a_delayed_item_comes_when_its_time_has_come_and_not_before(queue:
     assert queue.statistics().delayed == 0
 
 
-async def test_the_earlier_of_two_times_holds(queue: WorkQueue[str], clock: VirtualClock):
+async def test_the_earlier_of_two_delays_counts(queue: WorkQueue[str], clock: VirtualClock):
     for delay in (50, 30, 70):
         queue.add_after("one", delay)
     await clock.advance(30)
@@ -229,7 +229,7 @@ async def test_the_earlier_of_two_times_holds(queue: WorkQueue[str], clock: Virt
     assert len(queue) == 0
 
 
-async def test_an_earlier_time_wakes_who_waits_for_a_later_one(queue: WorkQueue[str], clock: VirtualClock):
+async def test_a_shorter_delay_wakes_a_worker_that_waits_for_a_longer_one(queue: WorkQueue[str], clock: VirtualClock):
     queue.add_after("slow", 50)
     taker = asyncio.create_task(queue.get())
     await clock.advance(1)
@@ -238,7 +238,7 @@ async def test_an_earlier_time_wakes_who_waits_for_a_later_one(queue: WorkQueue[
     assert taker.result() == "quick"
 
 
-async def test_items_that_are_ready_at_once_come_in_the_order_of_their_times(
+async def test_items_that_became_ready_are_added_in_the_order_of_their_times(
     queue: WorkQueue[str], clock: VirtualClock
 ):
     for item, delay in (("first", 1.0), ("second", 0.5), ("third", 0.25)):
@@ -256,9 +256,7 @@ async def test_an_item_may_wait_now_and_be_delayed_as_well(queue: WorkQueue[str]
     assert await take_all(queue) == ["one"]
 
 
-async def test_an_item_whose_time_comes_while_it_is_in_work_has_another_turn(
-    queue: WorkQueue[str], clock: VirtualClock
-):
+async def test_an_item_whose_delay_ends_while_it_is_in_process_is_requeued(queue: WorkQueue[str], clock: VirtualClock):
     queue.add("one")
     async with queue.take() as item:
         queue.add_after(item, 5)
@@ -267,9 +265,9 @@ async def test_an_item_whose_time_comes_while_it_is_in_work_has_another_turn(
     assert await take_all(queue) == ["one"]
 
 
-async def test_a_time_that_has_come_does_not_stand_for_a_later_one(queue: WorkQueue[str], clock: VirtualClock):
+async def test_a_delay_that_ended_does_not_replace_a_later_one(queue: WorkQueue[str], clock: VirtualClock):
     queue.add_after("one", 1)
-    clock.jump(2)  # nobody looked when the time came
+    clock.jump(2)  # no call happened when the delay ended
     queue.add_after("one", 5)
     assert await take_all(queue) == ["one"]
     await clock.advance(5)
@@ -277,12 +275,12 @@ async def test_a_time_that_has_come_does_not_stand_for_a_later_one(queue: WorkQu
 
 
 @pytest.mark.parametrize("delay", [0, 0.0, -3])
-async def test_no_delay_is_an_add(queue: WorkQueue[str], delay: float):
+async def test_a_delay_of_zero_adds_at_once(queue: WorkQueue[str], delay: float):
     queue.add_after("one", delay)
     assert await take_all(queue) == ["one"]
 
 
-async def test_a_delay_is_not_cut_short_by_a_clock_that_counts_in_steps(queue: WorkQueue[str], clock: VirtualClock):
+async def test_a_coarse_clock_does_not_shorten_a_delay(queue: WorkQueue[str], clock: VirtualClock):
     queue.add_after("one", 1 / 3)
     taker = asyncio.create_task(queue.get())
     await clock.advance(1)
@@ -290,14 +288,14 @@ async def test_a_delay_is_not_cut_short_by_a_clock_that_counts_in_steps(queue: W
     assert queue.statistics().queue_duration.longest <= 1e-5
 
 
-async def test_moving_a_time_forward_often_does_not_fill_the_memory(queue: WorkQueue[str]):
+async def test_shortening_a_delay_often_does_not_grow_the_heap(queue: WorkQueue[str]):
     for step in range(100_000, 0, -1):
         queue.add_after("one", float(step))
     assert len(queue._state._ready_times) < 200
     assert queue._state.next_ready() == 1.0
 
 
-async def test_who_waits_with_a_clock_that_never_sleeps_is_served_at_once():
+async def test_a_clock_that_never_sleeps_delivers_delayed_items_at_once():
     clock = InstantClock()
     queue: WorkQueue[str] = WorkQueue(clock=clock)
     queue.add_after("one", 60)
@@ -333,7 +331,7 @@ async def test_forgetting_an_item_leaves_it_in_the_queue(queue: WorkQueue[str], 
     assert await take_all(queue) == ["two", "one"]
 
 
-async def test_the_default_limiter_begins_at_five_milliseconds(clock: VirtualClock):
+async def test_the_default_limiter_starts_at_five_milliseconds(clock: VirtualClock):
     queue: WorkQueue[str] = WorkQueue(clock=clock)
     queue.add_rate_limited("one")
     assert queue._state.next_ready() == 0.005
@@ -342,14 +340,14 @@ async def test_the_default_limiter_begins_at_five_milliseconds(clock: VirtualClo
 # --- Priorities -------------------------------------------------------------------------------------------------------
 
 
-async def test_what_matters_more_goes_first(queue: WorkQueue[str]):
+async def test_items_of_higher_priority_come_first(queue: WorkQueue[str]):
     queue.add("listed", priority=LOW_PRIORITY)
     queue.add("changed")
     queue.add("urgent", priority=10)
     assert await take_all(queue) == ["urgent", "changed", "listed"]
 
 
-async def test_an_item_that_is_wanted_more_moves_forward_and_never_back(queue: WorkQueue[str]):
+async def test_the_priority_of_a_waiting_item_is_raised_and_never_lowered(queue: WorkQueue[str]):
     for item in ("one", "two", "three"):
         queue.add(item, priority=LOW_PRIORITY)
     queue.add("three")
@@ -357,7 +355,7 @@ async def test_an_item_that_is_wanted_more_moves_forward_and_never_back(queue: W
     assert await take_all(queue) == ["three", "one", "two"]
 
 
-async def test_an_item_that_moved_forward_is_given_out_once(queue: WorkQueue[str]):
+async def test_an_item_whose_priority_was_raised_is_taken_once(queue: WorkQueue[str]):
     for item in ("one", "two"):
         queue.add(item, priority=LOW_PRIORITY)
     queue.add("one")
@@ -365,7 +363,7 @@ async def test_an_item_that_moved_forward_is_given_out_once(queue: WorkQueue[str
     assert queue.statistics().taken == 2
 
 
-async def test_the_priority_of_an_item_in_work_counts_for_its_next_turn(queue: WorkQueue[str]):
+async def test_the_priority_of_an_item_added_while_in_process_counts_when_it_is_requeued(queue: WorkQueue[str]):
     queue.add("one")
     async with queue.take() as item:
         queue.add(item, priority=LOW_PRIORITY)
@@ -383,7 +381,7 @@ async def test_the_priority_of_a_delayed_item_is_the_highest_it_was_given(queue:
     assert await take_all(queue) == ["one", "two"]
 
 
-async def test_every_eighth_item_is_the_one_that_waited_longest(queue: WorkQueue[str]):
+async def test_every_eighth_item_is_the_oldest(queue: WorkQueue[str]):
     for item in ("old", "older"):
         queue.add(item, priority=LOW_PRIORITY)
     taken = []
@@ -394,7 +392,7 @@ async def test_every_eighth_item_is_the_one_that_waited_longest(queue: WorkQueue
     assert [taken.index(item) for item in ("old", "older")] == [7, 15]
 
 
-async def test_a_list_of_many_does_not_hold_up_what_changes_meanwhile(queue: WorkQueue[str]):
+async def test_a_long_initial_list_does_not_delay_changes(queue: WorkQueue[str]):
     for number in range(10_000):
         queue.add(f"listed {number}", priority=LOW_PRIORITY)
     for number in range(100):
@@ -405,7 +403,7 @@ async def test_a_list_of_many_does_not_hold_up_what_changes_meanwhile(queue: Wor
 # --- The end ----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_shut_down_queue_takes_nothing_and_gives_out_what_is_left(queue: WorkQueue[str], clock: VirtualClock):
+async def test_a_shut_down_queue_rejects_items_and_delivers_waiting_ones(queue: WorkQueue[str], clock: VirtualClock):
     queue.add("one")
     queue.add_after("never", 5)
     queue.add_after("ready", 1)
@@ -422,7 +420,7 @@ async def test_a_shut_down_queue_takes_nothing_and_gives_out_what_is_left(queue:
     assert (statistics.rejected, statistics.retries, statistics.delayed) == (2, 2, 0)
 
 
-async def test_those_who_wait_are_told_of_the_end(queue: WorkQueue[str]):
+async def test_waiting_workers_are_woken_by_the_shutdown(queue: WorkQueue[str]):
     queue.add_after("never", 5)
     takers = [asyncio.create_task(queue.get()) for _ in range(3)]
     await asyncio.sleep(0)
@@ -433,7 +431,7 @@ async def test_those_who_wait_are_told_of_the_end(queue: WorkQueue[str]):
     assert queue.is_shut_down
 
 
-async def test_a_drain_waits_for_what_is_in_work(queue: WorkQueue[str]):
+async def test_a_drain_waits_for_items_in_process(queue: WorkQueue[str]):
     queue.add("one")
     queue.add("two")
     held = [await queue.get(), await queue.get()]
@@ -445,7 +443,7 @@ async def test_a_drain_waits_for_what_is_in_work(queue: WorkQueue[str]):
     await draining
 
 
-async def test_a_drain_waits_for_what_nobody_has_taken_yet(queue: WorkQueue[str]):
+async def test_a_drain_waits_for_items_that_were_not_taken_yet(queue: WorkQueue[str]):
     queue.add("one")
     draining = asyncio.create_task(queue.drain())
     await asyncio.sleep(0)
@@ -454,7 +452,7 @@ async def test_a_drain_waits_for_what_nobody_has_taken_yet(queue: WorkQueue[str]
     await draining
 
 
-async def test_a_drain_waits_for_another_turn_of_what_is_in_work(queue: WorkQueue[str]):
+async def test_a_drain_waits_for_items_that_were_added_again_while_in_process(queue: WorkQueue[str]):
     queue.add("one")
     item = await queue.get()
     queue.add(item)
@@ -488,7 +486,7 @@ async def test_a_drain_after_a_shut_down_still_waits(queue: WorkQueue[str]):
     await draining
 
 
-async def test_a_drain_that_takes_too_long_says_what_is_left(queue: WorkQueue[str], clock: VirtualClock):
+async def test_a_drain_that_times_out_names_the_remaining_items(queue: WorkQueue[str], clock: VirtualClock):
     queue.add("one")
     draining = asyncio.create_task(queue.drain(timeout=30))
     await clock.advance(30)
@@ -505,7 +503,7 @@ async def test_an_empty_queue_is_drained_at_once(queue: WorkQueue[str]):
 # --- Numbers ----------------------------------------------------------------------------------------------------------
 
 
-async def test_the_statistics_tell_what_client_go_measures(queue: WorkQueue[str], clock: VirtualClock):
+async def test_the_statistics_contain_what_client_go_measures(queue: WorkQueue[str], clock: VirtualClock):
     queue.add("one")
     await clock.advance(0.05)
     await queue.get()
@@ -526,7 +524,7 @@ async def test_the_statistics_tell_what_client_go_measures(queue: WorkQueue[str]
     assert (now.longest_running, now.unfinished) == (0.0, 0.0)
 
 
-async def test_several_at_work_are_unfinished_together(queue: WorkQueue[str], clock: VirtualClock):
+async def test_unfinished_work_is_the_sum_over_items_in_process(queue: WorkQueue[str], clock: VirtualClock):
     for item in ("one", "two"):
         queue.add(item)
         await queue.get()
@@ -549,9 +547,7 @@ STEPS = st.tuples(st.sampled_from(["add", "add_after", "take", "done"]), st.samp
 
 
 @given(st.lists(STEPS, max_size=20), st.sampled_from([2.0, 2.5, 9.0]))
-def test_who_reads_the_numbers_changes_nothing_and_counts_what_is_ready_by_now(
-    steps: list[tuple[str, str, float]], now: float
-):
+def test_statistics_change_nothing_and_include_items_that_became_ready(steps: list[tuple[str, str, float]], now: float):
     state: QueueState[str] = QueueState()
     for step, item, moment in sorted(steps, key=lambda each: each[2]):
         match step:
@@ -575,7 +571,7 @@ def test_who_reads_the_numbers_changes_nothing_and_counts_what_is_ready_by_now(
 
 
 @pytest.mark.parametrize("way", ["add", "add_after", "add_rate_limited", "forget", "requeues"])
-async def test_an_item_that_cannot_be_hashed_is_refused_with_the_way_out(clock: VirtualClock, way: str):
+async def test_an_unhashable_item_is_refused_with_advice(clock: VirtualClock, way: str):
     queue: WorkQueue[list[str]] = WorkQueue(clock=clock)
     arguments = {"add_after": (["web"], 5)}.get(way, (["web"],))
     with pytest.raises(UsageError, match=r"cannot add \['web'\] to a work queue: a list is not hashable; add a key"):
@@ -583,7 +579,7 @@ async def test_an_item_that_cannot_be_hashed_is_refused_with_the_way_out(clock: 
     assert queue.statistics().adds == queue.statistics().delayed == 0
 
 
-async def test_an_error_in_the_equality_of_items_is_not_taken_for_another(clock: VirtualClock):
+async def test_a_type_error_in_the_equality_of_items_is_raised_as_it_is(clock: VirtualClock):
     class Odd:
         def __hash__(self) -> int:
             return 1
@@ -598,12 +594,12 @@ async def test_an_error_in_the_equality_of_items_is_not_taken_for_another(clock:
 
 
 @pytest.mark.parametrize("delay", [math.nan, math.inf, -math.inf, "5", None])
-async def test_a_delay_that_never_ends_is_refused(queue: WorkQueue[str], delay: float):
+async def test_a_delay_that_is_not_finite_is_refused(queue: WorkQueue[str], delay: float):
     with pytest.raises(UsageError, match="cannot add 'one' to a work queue after"):
         queue.add_after("one", delay)
 
 
-async def test_a_priority_that_cannot_be_compared_is_refused_before_it_stands_among_others(queue: WorkQueue[str]):
+async def test_an_invalid_priority_is_refused_and_leaves_the_queue_usable(queue: WorkQueue[str]):
     queue.add("one")
     with pytest.raises(UsageError, match="cannot add 'two' to a work queue with priority='high'"):
         queue.add("two", priority="high")  # type: ignore[arg-type]  # on purpose
@@ -613,5 +609,5 @@ async def test_a_priority_that_cannot_be_compared_is_refused_before_it_stands_am
         assert item == "one"
 
 
-def test_it_is_a_public_name():
+def test_the_work_queue_is_a_public_name():
     assert lw.WorkQueue is WorkQueue

@@ -1,4 +1,4 @@
-"""Any interleaving of what can be done with a work queue, over virtual time, held against a plain model of it."""
+"""Any sequence of operations on a work queue, over virtual time, compared with a simple model."""
 
 import asyncio
 import math
@@ -17,7 +17,7 @@ from listwatch.workqueue.rate_limiters import ExponentialLimiter
 ITEMS = st.sampled_from("abcd")
 PRIORITIES = st.sampled_from([LOW_PRIORITY, 0, 0, 7])
 DELAYS = st.sampled_from([0.0, 0.1, 0.25, 1.0, 1 / 3, 5.0])
-SLACK = 1e-5  # a clock that counts in nanoseconds wakes a little early, and who it wakes waits a microsecond more
+SLACK = 1e-5  # a clock with a resolution of nanoseconds wakes slightly early, and the sleeper waits a microsecond more
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Model:
         del self.waiting[item]
         self.processing.add(item)
         self.waiting = {other: turns - 1 for other, turns in self.waiting.items()}
-        assert all(turns > 0 for turns in self.waiting.values()), f"somebody starves: {self.waiting}"
+        assert all(turns > 0 for turns in self.waiting.values()), f"an item starves: {self.waiting}"
 
     def done(self, item: str) -> None:
         if item in self.processing:
@@ -209,7 +209,7 @@ class AnyInterleaving(RuleBasedStateMachine):
                 assert self.model.is_shut_down
             else:
                 self.model.taken(taker.result())
-        # Nobody waits for an item while an item waits for somebody: no wake-up was lost.
+        # No worker waits while an item waits: no wake-up was lost.
         assert not (self.takers and self.model.waiting), f"{self.takers} sleep beside {self.model.waiting}"
         assert not (self.takers and self.model.is_shut_down)
 

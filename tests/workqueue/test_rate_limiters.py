@@ -1,4 +1,4 @@
-"""How long an item waits before it is tried again."""
+"""The delays of rate limiters."""
 
 import math
 
@@ -22,7 +22,7 @@ def delays(limiter: ItemLimiter[str], count: int, *, item: str = "one", now: flo
     return [limiter.next_delay(item, now=now) for _ in range(count)]
 
 
-def test_the_delay_of_an_item_doubles_up_to_the_cap_and_begins_anew_when_forgotten():
+def test_the_delay_of_an_item_doubles_up_to_the_cap_and_restarts_when_forgotten():
     limiter = ExponentialLimiter[str](initial=0.001, cap=1.0)
     assert delays(limiter, 12) == [0.001 * 2**n for n in range(10)] + [1.0, 1.0]
     assert limiter.requeues("one") == 12
@@ -46,13 +46,13 @@ def test_any_number_of_failures_can_be_counted():
     assert limiter.requeues("one") == 3000
 
 
-def test_who_is_forgotten_without_ever_failing_stays_unknown():
+def test_forgetting_an_item_without_failures_has_no_effect():
     limiter = ExponentialLimiter[str]()
-    limiter.forget("nobody")
-    assert limiter.requeues("nobody") == 0
+    limiter.forget("unknown")
+    assert limiter.requeues("unknown") == 0
 
 
-def test_items_that_nobody_forgets_are_not_remembered_for_ever():
+def test_items_that_are_never_forgotten_expire():
     limiter = ExponentialLimiter[int](initial=0.005, cap=10.0)
     for number in range(100_000):
         limiter.next_delay(number, now=float(number))
@@ -61,7 +61,7 @@ def test_items_that_nobody_forgets_are_not_remembered_for_ever():
     assert limiter.requeues(99_999) == 1
 
 
-def test_an_item_that_keeps_failing_is_remembered_whatever_fails_beside_it():
+def test_an_item_that_keeps_failing_does_not_expire():
     limiter = ExponentialLimiter[int](initial=0.005, cap=10.0)
     for number in range(1, 5001):
         limiter.next_delay(0, now=float(number))
@@ -69,7 +69,7 @@ def test_an_item_that_keeps_failing_is_remembered_whatever_fails_beside_it():
     assert limiter.requeues(0) == 5000
 
 
-def test_some_fast_tries_come_before_the_slow_ones():
+def test_fast_retries_come_before_slow_ones():
     limiter = FastSlowLimiter[str](fast=0.005, slow=10.0, fast_tries=3)
     assert delays(limiter, 5) == [0.005, 0.005, 0.005, 10.0, 10.0]
     assert limiter.requeues("one") == 5
@@ -79,7 +79,7 @@ def test_some_fast_tries_come_before_the_slow_ones():
     assert limiter.requeues("one") == 1
 
 
-def test_a_bucket_lets_a_burst_pass_and_then_so_many_a_second():
+def test_a_bucket_allows_a_burst_and_then_its_rate():
     limiter = BucketLimiter(qps=10.0, burst=3)
     assert [limiter.next_delay(item, now=0.0) for item in "abcde"] == [0.0, 0.0, 0.0, 0.1, 0.2]
     assert limiter.next_delay("f", now=0.5) == 0.0  # 5 more came, 3 of which were left
@@ -94,7 +94,7 @@ def test_a_bucket_never_holds_more_than_its_burst():
 
 
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=60))
-def test_no_second_sees_more_than_a_bucket_allows(gaps: list[float]):
+def test_a_bucket_never_exceeds_its_rate_and_burst(gaps: list[float]):
     limiter, now, ready = BucketLimiter(qps=10.0, burst=5), 0.0, []
     for gap in gaps:
         now += gap
@@ -112,7 +112,7 @@ def test_the_longest_of_several_delays_is_taken_and_all_of_them_count():
     assert (limiter.requeues("one"), fast_slow.requeues("one"), exponential.requeues("one")) == (0, 0, 0)
 
 
-def test_no_delay_is_longer_than_the_longest_wait():
+def test_no_delay_is_longer_than_the_maximum():
     inner = ExponentialLimiter[str](initial=1.0, cap=1000.0)
     limiter = MaxWaitLimiter(inner, max_delay=5.0)
     assert delays(limiter, 5) == [1.0, 2.0, 4.0, 5.0, 5.0]
@@ -121,7 +121,7 @@ def test_no_delay_is_longer_than_the_longest_wait():
     assert delays(limiter, 1) == [1.0]
 
 
-def test_the_default_slows_down_when_very_many_fail_at_once():
+def test_the_default_limits_the_total_rate_of_retries():
     limiter = default_limiter()
     found = [limiter.next_delay(number, now=0.0) for number in range(102)]
     assert found[:100] == [0.005] * 100
@@ -140,6 +140,6 @@ def test_the_default_slows_down_when_very_many_fail_at_once():
         (lambda: MaxOfLimiter(), "at least one limiter"),
     ],
 )
-def test_numbers_that_cannot_be_are_refused(make, complaint):
+def test_invalid_numbers_are_refused(make, complaint):
     with pytest.raises(UsageError, match=complaint):
         make()

@@ -1,4 +1,4 @@
-"""Controllers do on any server what they do on the embedded one."""
+"""Controllers on the embedded server, and on a real one."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ def a_deployment(name: str, replicas: int) -> Deployment:
     return Deployment(metadata=ObjectMeta(name=name), spec=spec)
 
 
-async def test_what_is_owned_is_made_again_when_somebody_takes_it_away(client: ClientSet, namespace: str):
+async def test_a_deleted_owned_object_is_created_again(client: ClientSet, namespace: str):
     deployments, maps = client.apps_v1.deployments(namespace), client.core_v1.configmaps(namespace)
 
     async def reconcile(key: ObjectKey) -> None:
@@ -64,7 +64,7 @@ async def test_what_is_owned_is_made_again_when_somebody_takes_it_away(client: C
     assert controller.statistics().failed == 0
 
 
-async def test_each_reconcile_sees_what_the_one_before_it_wrote(client: ClientSet, namespace: str):
+async def test_each_reconcile_reads_the_writes_of_the_one_before(client: ClientSet, namespace: str):
     maps = client.core_v1.configmaps(namespace)
     done = asyncio.Event()
 
@@ -86,14 +86,14 @@ async def test_each_reconcile_sees_what_the_one_before_it_wrote(client: ClientSe
     assert (now.failed, now.stale) == (0, 0)
 
 
-async def test_a_finalizer_holds_an_object_until_it_is_cleaned_up(client: ClientSet, namespace: str):
+async def test_a_finalizer_keeps_an_object_until_its_cleanup(client: ClientSet, namespace: str):
     maps = client.core_v1.configmaps(namespace)
-    told: list[str] = []
+    called: list[str] = []
 
     async def reconcile(key: ObjectKey) -> None:
         item = controller.get(key)
         if item is not None:
-            apply, cleanup = lambda _: told.append("apply"), lambda _: told.append("cleanup")
+            apply, cleanup = lambda _: called.append("apply"), lambda _: called.append("cleanup")
             await finalize(maps, item, HOLD, apply=apply, cleanup=cleanup)
 
     watch = Watch(ConfigMap, label_selector="held=yes")
@@ -107,11 +107,11 @@ async def test_a_finalizer_holds_an_object_until_it_is_cleaned_up(client: Client
         assert held.metadata.deletion_timestamp is None
         await maps.delete("a")
         await wait_for(maps, "a", "deleted", timeout=30)
-    assert told[0] == "apply"
-    assert told[-1] == "cleanup"
+    assert called[0] == "apply"
+    assert called[-1] == "cleanup"
 
 
-async def test_a_status_is_reported_and_is_no_reason_to_look_again(client: ClientSet, namespace: str):
+async def test_a_status_update_is_not_reconciled_again(client: ClientSet, namespace: str):
     deployments = client.apps_v1.deployments(namespace)
     seen: list[int] = []
     twice = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Several candidates for one lease: whatever the server, one leads, others follow, and the lease tells the story."""
+"""Leader election on the embedded server, and on a real one: one candidate leads at a time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_five_candidates_lead_one_after_another(client: ClientSet, namespa
     assert (await leases.get("one")).spec.lease_transitions == 4
 
 
-async def test_the_lease_of_who_vanished_is_taken_over(
+async def test_the_lease_of_a_vanished_leader_is_taken_over(
     client: ClientSet, namespace: str, leases: ResourceClient[Lease]
 ):
     await leases.create(
@@ -111,7 +111,7 @@ async def test_the_lease_of_who_vanished_is_taken_over(
         assert (lease.spec.holder_identity, lease.spec.lease_transitions) == ("me", 7)
 
 
-async def test_who_sees_another_in_the_lease_is_stopped(
+async def test_a_leader_that_reads_another_holder_is_stopped(
     client: ClientSet, namespace: str, leases: ResourceClient[Lease]
 ):
     me = elector(client, namespace, "me")
@@ -127,9 +127,7 @@ async def test_who_sees_another_in_the_lease_is_stopped(
     assert me.statistics().losses == 1
 
 
-async def test_a_lease_that_others_wrote_on_keeps_what_they_wrote(
-    client: ClientSet, namespace: str, leases: ResourceClient[Lease]
-):
+async def test_other_fields_of_a_lease_are_kept(client: ClientSet, namespace: str, leases: ResourceClient[Lease]):
     async with elector(client, namespace, "me").lead():
         await leases.patch("one", {"metadata": {"annotations": {"note": "seen"}}}, type="merge")
         lease = await renewed(leases)
@@ -138,7 +136,7 @@ async def test_a_lease_that_others_wrote_on_keeps_what_they_wrote(
     assert (await leases.get("one")).metadata.annotations["note"] == "seen"
 
 
-async def test_a_candidate_that_is_stopped_leaves_the_lease_alone(
+async def test_a_stopped_candidate_does_not_write_the_lease(
     client: ClientSet, namespace: str, leases: ResourceClient[Lease]
 ):
     async with elector(client, namespace, "leader").lead():
