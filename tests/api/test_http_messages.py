@@ -1,4 +1,4 @@
-"""What an answer means; `test_rest_client.py` gets them from a server."""
+"""Errors of responses; `test_rest_client.py` gets responses from a server."""
 
 import msgspec
 import pytest
@@ -76,7 +76,7 @@ def test_all_others_say_no(status: int):
     ("body", "content_type"),
     [(b"", None), (b"aaaaa", JSON), (b"aaaaa", "text/any"), (b"\xff\x00", "application/protobuf"), (b"x", "a/,b")],
 )
-def test_without_a_status_the_code_tells(
+def test_without_a_status_the_code_decides(
     status: int, method: str, error: type[APIError], body: bytes, content_type: str | None
 ):
     found = error_of(status, body, content_type, method=method)
@@ -104,7 +104,7 @@ def test_without_a_status_the_code_tells(
         (b'"Status"', JSON, 400),
     ],
 )
-def test_a_status_in_the_body_has_the_last_word(body: bytes, content_type: str | None, status_code: int):
+def test_a_status_in_the_body_takes_precedence(body: bytes, content_type: str | None, status_code: int):
     error = error_of(400, body, content_type)
     assert error is not None
     assert error.status_code == status_code
@@ -133,7 +133,7 @@ def test_a_failure_may_come_with_a_good_code():
     assert error_of(200, b'{"kind":"Pod","metadata":{"name":"Status"},"status":"Failure"}', JSON) is None
 
 
-def test_what_a_server_says_in_other_words_is_kept_as_far_as_it_can_be_read():
+def test_the_text_of_a_response_without_a_status_is_kept():
     error = error_of(502, b"<html>" + b"x" * 10_000, "text/html")
     assert error is not None
     assert error.body == ("<html>" + "x" * 10_000)[:2048]
@@ -143,14 +143,14 @@ def test_what_a_server_says_in_other_words_is_kept_as_far_as_it_can_be_read():
     assert binary.body == ""
 
 
-def test_a_server_that_points_to_what_is_no_url_is_not_quoted():
+def test_an_invalid_redirect_target_is_not_quoted():
     error = error_of(302, Location="http://joe:secret@[bad")
     assert error is not None
     assert "the server redirects to an invalid URL, which is not followed" in str(error)
     assert "secret" not in str(error)
 
 
-def test_where_a_server_points_to_is_said_without_secrets():
+def test_the_target_of_a_redirect_is_shown_without_secrets():
     error = error_of(302, Location="https://user:word@sso.example.com/login?state=s3cret#x")
     assert type(error) is APIError
     assert "redirects to https://sso.example.com/login, which is not followed" in str(error)
@@ -171,7 +171,7 @@ def test_where_a_server_points_to_is_said_without_secrets():
         ("Fri, 31 Dec", None),
     ],
 )
-def test_only_whole_seconds_are_a_time_to_wait(text: str, seconds: int | None):
+def test_retry_after_must_be_whole_seconds(text: str, seconds: int | None):
     assert retry_after({"Retry-After": text}) == seconds
 
 

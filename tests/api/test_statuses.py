@@ -77,7 +77,7 @@ STATUS = {
 # --- A Status ---------------------------------------------------------------------------------------------------------
 
 
-def test_everything_a_status_says_is_kept():
+def test_all_fields_of_a_status_are_kept():
     error = error_from_status(STATUS, doing="create deployments default/web", request_id="b3")
     cause = StatusCause("FieldValueInvalid", "Invalid value: -1", "spec.replicas")
     assert type(error) is InvalidError
@@ -88,7 +88,7 @@ def test_everything_a_status_says_is_kept():
 
 
 @pytest.mark.parametrize("cls", EVERY_API_CLASS)
-def test_the_reason_decides_whatever_the_code_says(cls):
+def test_the_reason_takes_precedence_over_the_code(cls):
     error = error_from_status({"reason": cls.default_reason, "code": 418})
     assert type(error) is cls
     assert error.status_code == 418
@@ -111,7 +111,7 @@ def test_a_known_reason_without_a_class_is_not_taken_for_an_internal_error():
     assert type(error_from_status({"reason": "StoreReadError", "code": 500})) is APIError
 
 
-def test_a_status_without_a_code_takes_that_of_the_answer_and_else_that_of_its_reason():
+def test_a_status_without_a_code_takes_that_of_the_response_or_of_its_reason():
     assert type(error_from_status({}, status_code=404)) is NotFoundError
     assert error_from_status({"reason": "NotFound"}).status_code == 404
     assert error_from_status({"reason": "NotFound", "code": 404}, status_code=200).status_code == 404
@@ -176,7 +176,7 @@ def test_any_garbage_is_an_api_error_that_prints_and_goes_back_on_the_wire(statu
 
 
 @pytest.mark.parametrize("code", sorted(BY_CODE.keys() - {410, 413}))
-def test_an_answer_without_a_status_is_told_by_its_code(code):
+def test_the_error_of_a_response_without_a_status_depends_on_its_code(code):
     error = error_from_code(code, "nginx says no", verb="GET")
     assert type(error) is BY_CODE[code]
     assert (error.status_code, error.reason) == (code, BY_CODE[code].default_reason)
@@ -185,7 +185,7 @@ def test_an_answer_without_a_status_is_told_by_its_code(code):
 @pytest.mark.parametrize(
     ("verb", "cls"), [("POST", AlreadyExistsError), ("post", AlreadyExistsError), ("PUT", ConflictError)]
 )
-def test_a_conflict_is_about_existence_only_when_something_was_created(verb, cls):
+def test_a_409_means_already_exists_only_for_a_create(verb, cls):
     assert type(error_from_code(409, verb=verb)) is cls
 
 
@@ -205,7 +205,7 @@ def test_a_code_that_gives_no_reason_is_still_recognised(code, cls):
     assert (error.status_code, error.reason) == (code, "")
 
 
-def test_what_a_proxy_said_is_kept_as_the_cause_and_cut():
+def test_the_body_of_a_proxy_is_kept_as_the_cause_and_truncated():
     error = error_from_code(502, "  bad gateway " + "x" * 5000, doing="list pods", retry_after=4, request_id="b3")
     assert len(error.body) == 2048
     assert error.causes == (StatusCause("UnexpectedServerResponse", error.body),)
@@ -215,7 +215,7 @@ def test_what_a_proxy_said_is_kept_as_the_cause_and_cut():
 
 
 @given(st.integers(), st.text(), st.text(), st.none() | st.floats())
-def test_any_answer_without_a_status_is_an_api_error(code, body, verb, retry_after):
+def test_any_response_without_a_status_is_an_api_error(code, body, verb, retry_after):
     error = error_from_code(code, body, verb=verb, retry_after=retry_after)
     assert isinstance(error, APIError)
     assert error.status_code == code
@@ -253,7 +253,7 @@ def test_a_servers_error_becomes_the_status_that_kubernetes_sends():
     }
 
 
-def test_details_are_sent_if_they_are_there_though_they_say_nothing():
+def test_empty_details_are_sent():
     assert status_from_error(NotFoundError("gone", details=StatusDetails()))["details"] == {}
     assert "details" not in status_from_error(NotFoundError("gone"))
 

@@ -1,4 +1,4 @@
-"""Watch events: wherever a stream is cut, the same events come of it, and what is broken is said."""
+"""Decoding watch events from a stream that is cut anywhere."""
 
 from itertools import pairwise
 
@@ -39,7 +39,7 @@ def by_lines(stream: bytes) -> list:
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=12))
-def test_the_same_events_come_of_a_stream_wherever_it_is_cut(cuts: list[int]):
+def test_events_are_decoded_wherever_the_stream_is_cut(cuts: list[int]):
     reader = EventReader(Widget)
     edges = [0, *sorted(cuts), len(STREAM)]
     events = [event for start, end in pairwise(edges) for event in reader.feed(STREAM[start:end])]
@@ -47,7 +47,7 @@ def test_the_same_events_come_of_a_stream_wherever_it_is_cut(cuts: list[int]):
     assert reader.finish() == b""
 
 
-def test_the_events_before_a_broken_one_are_given_first():
+def test_events_before_an_invalid_one_are_returned_first():
     reader = EventReader(Widget)
     events = reader.feed(LINES[0] + b"\n" + b'{"type":"ADDED","object":{"metadata":}}' + b"\n")
     assert next(events).object.name == "ADDED"
@@ -55,14 +55,14 @@ def test_the_events_before_a_broken_one_are_given_first():
         next(events)
 
 
-def test_what_follows_the_last_line_feed_is_left_to_the_end():
+def test_data_after_the_last_line_feed_is_returned_by_finish():
     reader = EventReader(Widget)
     assert list(reader.feed(LINES[0])) == []
     assert list(reader.feed(b"\n" + LINES[1][:20])) != []
     assert reader.finish() == LINES[1][:20]
 
 
-def test_what_follows_a_big_object_in_its_frame_is_told_when_it_is_touched():
+def test_data_after_a_large_object_in_its_frame_is_an_error_on_access():
     [event] = EventReader(Widget).feed(compact({"type": "ADDED", "object": BIG, "also": {}}) + b"\n")
     assert (event.object.name, event.object.labels) == ("big", {"a": "b"})
     with pytest.raises(DecodeError, match="Widget n/big"):

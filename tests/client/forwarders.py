@@ -1,4 +1,4 @@
-"""Proxies for tests, which pass bytes on in both directions once they have been asked to in their language."""
+"""HTTP and SOCKS5 proxies for tests. After the handshake they forward bytes in both directions."""
 
 import asyncio
 import socket
@@ -6,12 +6,12 @@ from typing import Self
 
 
 class Forwarder:
-    """Listens on 127.0.0.1; `asked` lists the hosts and ports that it was asked to connect to."""
+    """Listens on 127.0.0.1. `asked` lists the hosts and ports of all connection requests."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, int]] = []
         self.port = 0
-        self.is_frozen = False  # passes nothing on and closes nothing, as a network that is gone
+        self.is_frozen = False  # forwards nothing and closes nothing, like a lost network
         self._talks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
@@ -67,7 +67,7 @@ class Forwarder:
 
 
 class TunnelProxy(Forwarder):
-    """Understands CONNECT; answers with `refusal` if it has one."""
+    """An HTTP proxy with CONNECT. It responds with `refusal` if that is set."""
 
     def __init__(self, *, refusal: bytes = b"") -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class TunnelProxy(Forwarder):
 
 
 class SocksProxyServer(Forwarder):
-    """Understands SOCKS5; refuses with `code` if it is not 0, and wants a password if it has one."""
+    """A SOCKS5 proxy. It replies with `code`, and requires a password if that is set."""
 
     def __init__(self, *, code: int = 0, password: str = "") -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class SocksProxyServer(Forwarder):
         if self.password and not await self._checks(reader, writer):
             return None
         target = await self._target(reader)
-        # Its own address, once as a name and once as a number: nobody should care.
+        # The address of its own socket, once as a name and once as a number. Clients ignore it.
         own = b"\x03\x04here\x00\x00" if target[0].startswith("name") else b"\x01\x7f\x00\x00\x01\x00\x00"
         writer.write(bytes([5, self.code, 0]) + own)
         return None if self.code else target

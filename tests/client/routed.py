@@ -1,4 +1,4 @@
-"""A server made of documents by path, at the seam where a RESTClient takes its transport; they may change meanwhile."""
+"""A Transport that returns documents by path. The documents may be changed during a test."""
 
 import asyncio
 import json
@@ -17,15 +17,15 @@ NOT_FOUND = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason"
 
 
 class Documents:
-    """Answers each path with its document: an error is raised, a number is a status code, nothing is 404."""
+    """Responds to each path with its document. Errors are raised, a number is a status code, a missing path is 404."""
 
     def __init__(self, routes: Mapping[str, Any]) -> None:
         self.routes = dict(routes)
         self.then: dict[str, Any] = {}
-        """What a path is answered with from its second request on."""
+        """Documents from the second request of a path on."""
         self.requests: list[HTTPRequest] = []
         self.gates: dict[str, asyncio.Event] = {}
-        """What the answer of a path waits for, once it is made."""
+        """Events that the responses of a path wait for."""
 
     @property
     def paths(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""A client of a server that says exactly the bytes it is told to."""
+"""A client of a server that sends scripted bytes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

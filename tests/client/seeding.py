@@ -1,4 +1,4 @@
-"""Many objects at once, put into the embedded server without asking it."""
+"""Writes many objects directly into the storage of the embedded server."""
 
 import json
 

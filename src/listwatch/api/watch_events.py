@@ -92,29 +92,29 @@ class ErrorEvent(msgspec.Struct, frozen=True, gc=False):
 WatchEvent = AddedEvent[T] | ModifiedEvent[T] | DeletedEvent[T] | BookmarkEvent[T]
 """An event of a watch. `type` tells which one, `object` is the API object."""
 
-_WITH_OBJECT: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
+_BY_TYPE: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
 
-# How a frame of each type begins, how much of that is not the object's, and what it becomes. Cutting by these saves a
-# pass over each object and a copy of it.
+# The first bytes of a frame of each type, the offset of the object in it, and the class of the event. Splitting frames
+# by these prefixes saves a pass over each object and a copy of it.
 _FRAMES: list[tuple[bytes, int, Any]] = [
     (start := b'{"type":"%s","object":{' % each.type.encode(), len(start) - 1, each)
     for each in (ModifiedEvent, AddedEvent, DeletedEvent, BookmarkEvent)
 ]
-_NO_FRAME = (b"\n", 0, None)  # no line begins so but an empty one, in which there is no event
+_NO_FRAME = (b"\n", 0, None)  # matches only an empty line, which holds no event
 
 
 class EventReader(Generic[T]):
-    """Takes pieces of a stream that may be cut anywhere, gives the events that are complete."""
+    """Decodes the events of a stream that arrives in pieces of any size."""
 
     __slots__ = ("_kind", "_pending")
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
-        # Pieces of the unfinished line, joined once: a line may be many megabytes in small pieces.
+        # Pieces of the incomplete line. They are joined once, because a line may have many megabytes in small pieces.
         self._pending: list[bytes] = []
 
     def feed(self, piece: bytes) -> Iterator[WatchEvent[T] | ErrorEvent]:
-        """The events that end in this piece; DecodeError for one that cannot be read, after those before it."""
+        """Yield the events that this piece completes. Raises DecodeError at one that cannot be decoded."""
         stop = piece.rfind(b"\n") + 1
         if not stop:
             self._pending.append(piece)
@@ -128,59 +128,58 @@ class EventReader(Generic[T]):
                 yield read_event(line, self._kind)
         if stop < len(piece):
             self._pending.append(piece[stop:])
-        yield from self._complete(piece, start, stop)
+        yield from self._events_in(piece, start, stop)
 
     def finish(self) -> bytes:
-        """What came after the last line feed: a stream may end without one, or in the middle of an event."""
+        """Return the data after the last line feed: an event without a line feed, or an incomplete one."""
         line = b"".join(self._pending)
         self._pending.clear()
         return line.strip()
 
-    def _complete(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[T] | ErrorEvent]:
+    def _events_in(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[T] | ErrorEvent]:
         kind, find, starts = self._kind, piece.find, piece.startswith
-        read, (beginning, skipped, event) = kind.from_wire, _FRAMES[0]
+        decode, (prefix, offset, event_class) = kind.from_wire, _FRAMES[0]
         while start < stop:
             end = find(b"\n", start)
-            if not starts(beginning, start):
-                # Events of a type mostly come in a row, so that each is tried first as what the last one was.
-                beginning, skipped, event = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
-            if event and piece[end - 2 : end] == b"}}":
+            if not starts(prefix, start):
+                # Most events have the type of the event before them, so that type is tried first.
+                prefix, offset, event_class = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
+            if event_class and piece[end - 2 : end] == b"}}":
                 try:
-                    found: WatchEvent[T] | ErrorEvent = event(read(piece[start + skipped : end - 1]))
+                    event: WatchEvent[T] | ErrorEvent = event_class(decode(piece[start + offset : end - 1]))
                 except DecodeError:
-                    # Something follows the object in its frame, or it is broken: reading the whole line tells. Behind
-                    # the head of a big object nobody looks: what is wrong there is told when it is touched.
-                    found = read_event(piece[start:end], kind)
-                yield found
+                    # The frame has more fields after the object, or is invalid. Only the head of a large object is
+                    # checked here; errors in the rest are raised when that is accessed.
+                    event = read_event(piece[start:end], kind)
+                yield event
             elif line := piece[start:end].strip():
                 yield read_event(line, kind)
             start = end + 1
 
 
 def read_event(line: bytes, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
-    """The event in one line of a stream; DecodeError if it is none, which says nothing of the next line."""
+    """Decode the event in one line of a stream. Raises DecodeError if the line is not an event."""
     cut = cut_event(line)
     if cut is not None:
         try:
             return _event(cut, kind)
         except DecodeError:
-            # Something follows the object in its frame, or it is broken: reading the whole line tells.
-            pass
+            pass  # the frame has more fields after the object, or is invalid
     return _event(parse_event(line), kind)
 
 
 def _event(wire: WireEvent, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
-    if event := _WITH_OBJECT.get(wire.type):
-        read: WatchEvent[T] = event(kind.from_wire(wire.object))
-        return read
+    if event_class := _BY_TYPE.get(wire.type):
+        event: WatchEvent[T] = event_class(kind.from_wire(wire.object))
+        return event
     if wire.type == "ERROR":
         return ErrorEvent(_status(wire.object))
-    raise DecodeError(f"{wire.type!r} is no event type", object_name="a watch event")
+    raise DecodeError(f"{wire.type!r} is not an event type", object_name="a watch event")
 
 
 def _status(raw: bytes) -> Unstructured:
     try:
         msgspec.json.decode(raw)
     except DECODE_FAILURES:
-        raise DecodeError("the reason of an ERROR event cannot be read", object_name="a watch event") from None
+        raise DecodeError("the Status of an ERROR event is not JSON", object_name="a watch event") from None
     return Unstructured.from_wire(raw)

@@ -57,7 +57,7 @@ def credentials(clock: VirtualClock | None = None, **fields: Any) -> Credentials
         ({"token": "t", "auth_provider": PROVIDER}, "Bearer t"),
     ],
 )
-async def test_what_a_config_says_is_sent_and_a_refusal_is_final(fields: dict[str, Any], authorization: str):
+async def test_fixed_credentials_are_sent_and_never_renewed(fields: dict[str, Any], authorization: str):
     found = credentials(**fields)
     credential = await found.current()
     assert credential == Credential(authorization)
@@ -217,7 +217,7 @@ async def test_a_rejection_without_a_new_credential_is_logged(caplog: pytest.Log
     assert await found.current() is first
 
 
-async def test_all_who_wait_get_one_answer():
+async def test_concurrent_requests_share_one_renewal():
     issuer = ScriptedIssuer(issued("a"))
     issuer.may_answer.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())
@@ -228,7 +228,7 @@ async def test_all_who_wait_get_one_answer():
     assert len(issuer.asked) == 1
 
 
-async def test_all_who_wait_get_one_failure_and_the_next_tries_again():
+async def test_concurrent_requests_share_one_failure_and_the_next_request_retries():
     issuer = ScriptedIssuer(CredentialError("no"), issued("a"))
     found = IssuedCredentials(issuer, clock=VirtualClock())
     answers = await asyncio.gather(*(found.current() for _ in range(3)), return_exceptions=True)
@@ -237,7 +237,7 @@ async def test_all_who_wait_get_one_failure_and_the_next_tries_again():
     assert len(issuer.asked) == 2
 
 
-async def test_one_who_gives_up_does_not_take_it_from_the_others():
+async def test_cancelling_one_request_does_not_cancel_the_renewal():
     issuer = ScriptedIssuer(issued("a"))
     issuer.may_answer.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())
@@ -250,7 +250,7 @@ async def test_one_who_gives_up_does_not_take_it_from_the_others():
     assert await second == Credential("Bearer a")
 
 
-async def test_a_failure_that_nobody_waited_for_disturbs_nobody():
+async def test_a_failed_renewal_without_waiting_requests_is_not_reported():
     issuer = ScriptedIssuer(CredentialError("no"), issued("a"))
     issuer.may_answer.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())

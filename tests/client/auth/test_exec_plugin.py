@@ -97,7 +97,7 @@ async def test_a_plugin_may_say_when_its_credentials_expire(script: Script, text
     assert issued.expires == datetime.fromisoformat("2020-01-01T01:00:00+00:00")
 
 
-async def test_a_plugin_may_print_yaml_and_what_nobody_knows(script: Script):
+async def test_a_plugin_may_print_yaml_and_unknown_fields(script: Script):
     command = script(
         f'print("kind: ExecCredential\\napiVersion: {V1}\\nspec: {{}}\\nstatus: {{token: t, colour: blue}}")'
     )
@@ -117,12 +117,12 @@ async def test_a_config_with_a_plugin_runs_it(script: Script):
 # What a plugin gets
 
 
-async def test_a_plugin_is_told_the_version_and_nothing_of_the_cluster(script: Script):
+async def test_a_plugin_gets_the_api_version_and_no_cluster_by_default(script: Script):
     found = await seen(script, api_version=V1BETA1, config={"ca_data": AUTHORITY.cert_pem.bytes()})
     assert found["info"] == {"kind": "ExecCredential", "apiVersion": V1BETA1, "spec": {"interactive": False}}
 
 
-async def test_a_plugin_that_wants_it_is_told_of_the_cluster(script: Script, tmp_path: Path):
+async def test_a_plugin_gets_the_cluster_with_provide_cluster_info(script: Script, tmp_path: Path):
     (tmp_path / "ca.crt").write_bytes(AUTHORITY.cert_pem.bytes())
     config = {"tls_server_name": "inside", "proxy_url": "http://proxy:3128", "disable_compression": True}
     options: dict[str, Any] = {"provide_cluster_info": True, "cluster_config": {"audience": "a", "deep": [{"b": None}]}}
@@ -142,7 +142,7 @@ async def test_a_plugin_that_wants_it_is_told_of_the_cluster(script: Script, tmp
     }
 
 
-async def test_a_cluster_says_no_more_than_there_is_to_say(script: Script):
+async def test_empty_fields_of_the_cluster_are_left_out(script: Script):
     found = await seen(script, provide_cluster_info=True, config={"insecure_skip_tls_verify": True})
     assert found["info"]["spec"]["cluster"] == {"server": HOST, "insecure-skip-tls-verify": True, "config": None}
 
@@ -201,7 +201,7 @@ async def test_a_plugin_may_talk_to_a_user_at_a_terminal(script: Script, termina
 
 
 @pytest.mark.parametrize("mode", ["Never", "IfAvailable"])
-async def test_without_a_terminal_a_plugin_is_told_so_and_reads_nothing(script: Script, no_terminal: None, mode: str):
+async def test_without_a_terminal_a_plugin_is_not_interactive(script: Script, no_terminal: None, mode: str):
     command = script('answer(token=str(info["spec"]["interactive"]) + repr(sys.stdin.read()))')
     assert (await plugin(command, interactive_mode=mode).issue(renew=False)).credential == Credential("Bearer False''")
 
@@ -248,7 +248,7 @@ PRINTED = f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": %s}}'
         ("answer(token='t', expirationTimestamp='2020-01-01T01:00:00')", "at `$.status.expirationTimestamp`"),
     ],
 )
-async def test_what_a_plugin_does_wrong_is_said_without_its_words(
+async def test_errors_about_a_plugin_do_not_quote_its_output(
     script: Script, code: str, complaint: str, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.DEBUG)
@@ -268,7 +268,7 @@ async def test_what_a_plugin_does_wrong_is_said_without_its_words(
     )
 
 
-async def test_what_a_plugin_says_on_standard_error_is_for_the_user(script: Script, capfd: pytest.CaptureFixture[str]):
+async def test_a_plugin_inherits_standard_error(script: Script, capfd: pytest.CaptureFixture[str]):
     await plugin(script('print("please log in", file=sys.stderr)\nanswer(token="t")')).issue(renew=False)
     assert "please log in" in capfd.readouterr().err
 

@@ -236,7 +236,7 @@ SECRETIVE: dict[str, Any] = {"client_secret": CANARY, "refresh_token": CANARY, "
         (ScriptedProvider(CANARY.encode()), "its response is not valid for OpenID Connect"),
     ],
 )
-async def test_what_a_provider_does_wrong_is_said_without_its_words(
+async def test_errors_about_a_provider_do_not_quote_its_response(
     provider: ScriptedProvider, complaint: str, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.DEBUG)

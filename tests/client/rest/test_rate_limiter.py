@@ -34,7 +34,7 @@ async def test_tokens_come_back_and_never_exceed_the_burst():
     assert waiting.result() == 1
 
 
-async def test_waiting_tells_how_long_it_took():
+async def test_wait_returns_the_seconds_that_it_waited():
     clock = VirtualClock()
     bucket = TokenBucket(qps=4, burst=1, clock=clock)
     assert await bucket.wait() == 0
@@ -43,7 +43,7 @@ async def test_waiting_tells_how_long_it_took():
     assert waiting.result() == 0.25
 
 
-async def test_who_is_cancelled_gives_its_token_back():
+async def test_a_cancelled_wait_returns_its_token():
     clock = VirtualClock()
     bucket = TokenBucket(qps=1, burst=1, clock=clock)
     assert await bucket.wait() == 0
@@ -56,7 +56,7 @@ async def test_who_is_cancelled_gives_its_token_back():
     assert await bucket.wait() == 0
 
 
-async def test_who_comes_while_others_wait_does_not_get_ahead_of_them():
+async def test_later_calls_do_not_overtake_waiting_ones():
     clock, passed = VirtualClock(), []
     bucket = TokenBucket(qps=1, burst=1, clock=clock)
     async with asyncio.TaskGroup() as tasks:

@@ -79,13 +79,13 @@ def test_a_part_cannot_be_empty(part: str):
 
 @pytest.mark.parametrize("part", ["namespace", "resource", "name", "subresource"])
 @pytest.mark.parametrize("wrong", [None, 1, b"a"])
-def test_a_part_must_be_text(part: str, wrong: Any):
+def test_a_path_segment_must_be_a_string(part: str, wrong: Any):
     with pytest.raises(RequestError, match=f"the {part} must be a string"):
         getattr(rest().get(), part)(wrong).build()
 
 
 @pytest.mark.parametrize("part", ["namespace", "resource", "name", "subresource"])
-def test_a_part_is_given_once(part: str):
+def test_a_path_segment_can_be_set_once(part: str):
     request = getattr(getattr(rest().get(), part)("one"), part)("two")
     with pytest.raises(RequestError, match=f"the {part} is already 'one' and cannot be set to 'two'"):
         request.build()
@@ -120,7 +120,7 @@ def test_the_first_mistake_is_the_one_that_is_reported():
         request.build()
 
 
-async def test_a_mistake_is_reported_when_the_request_is_sent_and_nothing_is_sent():
+async def test_an_invalid_argument_is_raised_on_send_and_nothing_is_sent():
     async with rest() as client:
         wrong = client.get().resource("pods").name("..")
         with pytest.raises(RequestError):
@@ -144,7 +144,7 @@ async def test_a_mistake_is_reported_when_the_request_is_sent_and_nothing_is_sen
     ],
     ids=["post", "get", "put", "delete"],
 )
-async def test_what_is_in_one_namespace_is_not_asked_of_all(request_: Request):
+async def test_a_request_for_one_object_needs_a_namespace(request_: Request):
     with pytest.raises(RequestError, match="the namespace is empty"):
         await request_.do()
 
@@ -190,12 +190,12 @@ def test_parameters_are_encoded():
 
 
 @pytest.mark.parametrize("wrong", [1.5, object(), {"a": 1}, b"x", [None, {}]])
-def test_what_cannot_be_a_parameter_is_a_mistake(wrong: Any):
+def test_an_invalid_parameter_is_an_error(wrong: Any):
     with pytest.raises(RequestError, match=r"limit: a query parameter cannot be a"):
         rest().get().param("limit", wrong).build()
 
 
-def test_json_is_asked_for_and_a_header_replaces_its_namesake():
+def test_json_is_accepted_and_a_header_replaces_one_of_the_same_name():
     request = rest().get()
     assert request.build().headers == {"Accept": "application/json, */*"}
     request.header("accept", "text/plain").header("x-a", "1").header("X-A", "2")
@@ -205,7 +205,7 @@ def test_json_is_asked_for_and_a_header_replaces_its_namesake():
 @pytest.mark.parametrize(
     ("name", "value"), [("a b", "c"), ("", "c"), ("a", "b\r\nc"), ("a:", "b"), ("a", None), ("a", "\ud800")]
 )
-def test_what_cannot_be_a_header_is_a_mistake(name: str, value: Any):
+def test_an_invalid_header_is_an_error(name: str, value: Any):
     with pytest.raises(RequestError, match="is invalid: its name must be a token"):
         rest().get().header(name, value).build()
 
@@ -236,7 +236,7 @@ def test_no_body_is_no_body():
 
 
 @pytest.mark.parametrize("wrong", ["path/to/a/file", 1, object(), {1, 2}])
-def test_what_cannot_be_sent_is_a_mistake(wrong: Any):
+def test_an_invalid_body_is_an_error(wrong: Any):
     with pytest.raises(RequestError, match="cannot be sent; pass bytes"):
         rest().post().body(wrong).build()
 
@@ -257,12 +257,12 @@ def test_an_object_that_cannot_be_written_is_reported_when_it_is_sent():
         ("application/apply-patch+cbor", "application/apply-patch+cbor"),
     ],
 )
-def test_a_patch_says_what_kind_it_is(patch_type: str, content_type: str):
+def test_a_patch_has_the_content_type_of_its_kind(patch_type: str, content_type: str):
     assert rest().patch(patch_type).body({}).build().headers["Content-Type"] == content_type
 
 
 @pytest.mark.parametrize("wrong", ["", "GET /", "GET\r\n", "é"])
-def test_what_cannot_be_a_verb_is_a_mistake(wrong: str):
+def test_an_invalid_method_is_an_error(wrong: str):
     with pytest.raises(RequestError, match="is not a valid HTTP method"):
         rest().verb(wrong).build()
 
@@ -307,7 +307,7 @@ def test_a_written_duration_can_be_read_back(microseconds: int):
     assert sum(Decimal(number) * UNITS[unit] for number, unit in parts) == microseconds * 1000
 
 
-def test_the_server_is_told_of_a_timeout():
+def test_the_timeout_is_sent_to_the_server():
     assert rest().get().resource("pods").timeout(330).build().target == "/api/v1/pods?timeout=5m30s"
 
 

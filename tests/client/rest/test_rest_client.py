@@ -1,4 +1,4 @@
-"""Requests over real connections to a server that plays a script. Waiting takes no time; it is on record."""
+"""Requests over real connections to a scripted server. Waits take no time; the clock records them."""
 
 import asyncio
 import logging
@@ -76,7 +76,7 @@ async def test_a_pod_is_read_as_a_pod():
     assert server.requests[0].headers["accept"] == "application/json, */*"
 
 
-async def test_an_answer_can_be_read_in_many_ways():
+async def test_a_response_can_be_decoded_as_several_types():
     items = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[%s]}' % POD
     resources = b'{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","verbs":["get"]}]}'
     async with (
@@ -111,14 +111,14 @@ async def test_an_answer_can_be_read_in_many_ways():
         (respond(200, POD[:-3]), Pod, "truncated"),
     ],
 )
-async def test_an_answer_of_another_kind_is_refused(reply: Reply, kind: type[Any], message: str):
+async def test_a_response_of_another_kind_is_an_error(reply: Reply, kind: type[Any], message: str):
     async with ScriptedServer(reply) as server, client(server) as rest:
         result = await rest.get().do()
     with pytest.raises(DecodeError, match=message):
         result.into(kind)
 
 
-async def test_an_answer_is_read_only_as_something_known():
+async def test_a_response_cannot_be_decoded_as_an_unknown_type():
     async with ScriptedServer(respond(200, POD)) as server, client(server) as rest:
         result = await rest.get().do()
     with pytest.raises(UsageError, match="cannot be decoded as <class 'int'>"):
@@ -254,7 +254,7 @@ async def test_a_storm_of_refusals_is_given_up_after_so_many_tries(retries: int 
 
 
 @pytest.mark.parametrize("mode", ["do", "do_raw", "stream", "watch"])
-async def test_the_answer_after_a_storm_is_as_good_as_any(mode: str):
+async def test_a_request_succeeds_after_several_retries(mode: str):
     clock = InstantClock()
     event = b'{"type":"ADDED","object":%s}\n' % POD
     replies = [again(429, 3), again(503, 1), again(500, 0), respond(200, event)]
@@ -267,7 +267,7 @@ async def test_the_answer_after_a_storm_is_as_good_as_any(mode: str):
     assert statistics.responses == {429: 1, 503: 1, 500: 1, 200: 1}
 
 
-async def test_lost_connections_are_made_up_for_when_something_is_read():
+async def test_reads_are_retried_after_a_lost_connection():
     clock = InstantClock()
     replies = [RESET, CLOSE, [respond(200, POD)[:-5], CLOSE], respond(200, POD)]
     async with ScriptedServer(*replies) as server, client(server, clock) as rest:
@@ -277,7 +277,7 @@ async def test_lost_connections_are_made_up_for_when_something_is_read():
     assert clock.slept == [1.0, 1.0, 1.0]
 
 
-async def test_the_last_error_tells_of_the_one_before():
+async def test_the_last_error_has_a_note_about_an_earlier_one():
     async with ScriptedServer(CLOSE, [b"nonsense\r\n\r\n", CLOSE]) as server, client(server) as rest:
         with pytest.raises(TransportError) as caught:
             await rest.get().do()
@@ -286,7 +286,7 @@ async def test_the_last_error_tells_of_the_one_before():
     assert "closed the connection without a response" in note
 
 
-async def test_the_same_error_again_is_told_once():
+async def test_a_repeated_error_has_no_note():
     async with ScriptedServer(otherwise=CLOSE) as server, client(server) as rest:
         with pytest.raises(ConnectionLostError) as caught:
             await rest.get().max_retries(1).do()
@@ -412,7 +412,7 @@ async def test_the_config_limits_the_pace_of_all_group_versions_together():
     assert statistics == apps.statistics()
 
 
-async def test_there_is_no_limit_unless_it_is_asked_for():
+async def test_there_is_no_rate_limit_by_default():
     clock = InstantClock()
     async with ScriptedServer(otherwise=respond(200, POD)) as server, client(server, clock) as rest:
         for _ in range(30):
@@ -420,7 +420,7 @@ async def test_there_is_no_limit_unless_it_is_asked_for():
     assert clock.slept == []
 
 
-async def test_long_waits_for_the_limit_are_logged_now_and_then(caplog: pytest.LogCaptureFixture):
+async def test_long_throttling_is_logged_at_intervals(caplog: pytest.LogCaptureFixture):
     clock, limiter = InstantClock(), CountingLimiter(waited=1.5)
     async with ScriptedServer(otherwise=respond(200, POD)) as server:
         config = ClientConfig(host=server.url)
@@ -508,7 +508,7 @@ async def test_a_stream_that_is_closed_while_it_opens_never_opens():
         await server.wait_all_closed()
 
 
-async def test_a_stream_that_is_cancelled_while_it_opens_is_asked_for_again_when_it_is_read():
+async def test_a_stream_that_was_cancelled_while_opening_is_requested_again_on_read():
     async with ScriptedServer(HANG, respond(200, b"abc")) as server, client(server) as rest:
         stream = rest.get().stream()
         opening = asyncio.create_task(stream.open())
@@ -521,7 +521,7 @@ async def test_a_stream_that_is_cancelled_while_it_opens_is_asked_for_again_when
 
 
 @pytest.mark.parametrize("reply", [HANG, [stream_head(), HANG]], ids=["opening", "reading"])
-async def test_who_reads_a_stream_that_another_task_reads_does_not_take_it_away(reply: Reply):
+async def test_a_second_reader_of_a_stream_fails_and_the_first_continues(reply: Reply):
     async with ScriptedServer(reply) as server, client(server) as rest, asyncio.TaskGroup() as tasks:
         stream = rest.get().stream()
         reading = tasks.create_task(stream.read())
@@ -534,7 +534,7 @@ async def test_who_reads_a_stream_that_another_task_reads_does_not_take_it_away(
         stream.close()
 
 
-async def test_silence_on_a_stream_is_an_error_only_if_that_is_asked_for():
+async def test_an_idle_stream_fails_only_with_an_idle_timeout():
     clock = VirtualClock()
     async with (
         ScriptedServer(otherwise=[stream_head(), HANG]) as server,
@@ -614,7 +614,7 @@ async def test_closing_a_client_ends_a_watch_that_is_being_opened(reply: Reply):
         await server.wait_all_closed()
 
 
-async def test_closing_a_client_ends_who_waits_for_the_servers_handshake():
+async def test_closing_a_client_ends_a_pending_tls_handshake():
     async with ScriptedServer(greeting=HANG) as server:
         rest = RESTClient(ClientConfig(host=server.url.replace("http:", "https:"), insecure_skip_tls_verify=True))
         asking = asyncio.create_task(rest.get().do())
@@ -625,7 +625,7 @@ async def test_closing_a_client_ends_who_waits_for_the_servers_handshake():
         await server.wait_all_closed()
 
 
-async def test_closing_a_client_ends_who_waits_for_its_own_limit():
+async def test_closing_a_client_ends_requests_that_are_throttled():
     clock = VirtualClock()
     bucket = TokenBucket(qps=1, burst=1, clock=clock)
     await bucket.wait()
@@ -637,7 +637,7 @@ async def test_closing_a_client_ends_who_waits_for_its_own_limit():
         await asking
 
 
-async def test_a_forbidden_answer_is_not_a_broken_client():
+async def test_a_client_works_after_a_forbidden_response():
     async with ScriptedServer(respond(403), respond(200, POD)) as server, client(server) as rest:
         with pytest.raises(ForbiddenError):
             await rest.get().do()

@@ -1,4 +1,4 @@
-"""The decision alone; `test_rest_client.py` sees it carried out over real connections."""
+"""When requests are sent again; `test_rest_client.py` checks it over real connections."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def answered(status: int, retry_after: str | None = None) -> HTTPResponse:
 @pytest.mark.parametrize("mode", RequestKind)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 599])
-def test_a_server_that_names_a_time_is_asked_again_whatever_was_asked(mode: RequestKind, verb: str, status: int):
+def test_every_request_is_retried_after_retry_after(mode: RequestKind, verb: str, status: int):
     decision = next_retry(answered(status, "7"), kind=mode, method=verb)
     assert decision == Retry(7.0, f"the server responded with status {status}")
 
@@ -50,11 +50,11 @@ def test_a_server_that_names_a_time_is_asked_again_whatever_was_asked(mode: Requ
     ],
     ids=lambda answer: f"{answer.status} {answer.headers.get('Retry-After', 'without')[:8]}",
 )
-def test_no_other_answer_is_asked_for_again(mode: RequestKind, verb: str, answer: HTTPResponse):
+def test_no_other_response_is_retried(mode: RequestKind, verb: str, answer: HTTPResponse):
     assert next_retry(answer, kind=mode, method=verb) is None
 
 
-def test_a_server_may_want_to_be_asked_again_at_once():
+def test_retry_after_zero_is_retried_at_once():
     assert next_retry(answered(429, "0"), kind=RequestKind.DO, method="POST") == Retry(
         0.0, "the server responded with status 429"
     )

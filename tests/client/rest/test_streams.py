@@ -1,4 +1,4 @@
-"""Watches over real connections to a server that plays a script."""
+"""Watches over real connections to a scripted server."""
 
 import asyncio
 import gc
@@ -116,7 +116,7 @@ async def test_events_are_the_same_however_they_are_sent(reply: Reply):
 
 
 class Pieces:
-    """A stream that is given piece by piece, without a connection, and can do no more than a stream must."""
+    """A ResponseStream of given pieces, without a connection and without optional methods."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         self.status, self.headers, self.warnings = 200, {}, ()
@@ -146,7 +146,7 @@ class CoalescingPieces(Pieces):
 
 
 class QueuedPieces(Pieces):
-    """One that has to be waited for."""
+    """A stream that waits for its pieces."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -195,7 +195,7 @@ async def test_a_stream_that_cannot_coalesce_reads_gives_initial_events_too():
 
 
 class Given:
-    """A transport that has this one stream."""
+    """A Transport with a single stream."""
 
     def __init__(self, stream: Pieces) -> None:
         self._stream = stream
@@ -208,7 +208,7 @@ class Given:
 
 
 @pytest.mark.parametrize(("asked", "in_bulk"), [({}, False), ({"sendInitialEvents": True}, True)])
-async def test_a_watch_is_in_bulk_if_initial_events_are_asked_for(asked: dict[str, Any], in_bulk: bool):
+async def test_reads_are_coalesced_if_initial_events_are_requested(asked: dict[str, Any], in_bulk: bool):
     stream = CoalescingPieces([])
     stream.headers = {"Content-Type": "application/json"}
     async with RESTClient(ClientConfig(host="http://unused"), transport=Given(stream)) as rest:
@@ -217,7 +217,7 @@ async def test_a_watch_is_in_bulk_if_initial_events_are_asked_for(asked: dict[st
     assert stream.coalesced == [in_bulk]
 
 
-async def test_much_that_comes_at_first_and_what_comes_after_it_is_read_whole():
+async def test_many_initial_events_and_those_after_them_are_read_completely():
     much = [chunk(event("ADDED", str(number)) * 100) for number in range(60)]
     script = [stream_head(), *much, chunk(BOOKMARK), chunk(event("MODIFIED", "last")), LAST_CHUNK]
     async with ScriptedServer(script) as server, client(server) as rest, asyncio.timeout(10):
@@ -287,7 +287,7 @@ async def test_an_error_of_the_server_is_an_event_in_a_batch():
         line("ERROR", GONE)[:-10] + b"\n",
     ],
 )
-async def test_a_line_that_cannot_be_read_ends_the_watch_with_an_error(wrong: bytes):
+async def test_a_line_that_cannot_be_decoded_ends_the_watch_with_an_error(wrong: bytes):
     script = [stream_head(), chunk(event("ADDED", "x") + wrong + event("ADDED", "never")), HANG]
     async with ScriptedServer(script, script) as server, client(server) as rest:
         [[first, failed]] = [batch async for batch in watch(rest).batches()]
@@ -361,7 +361,7 @@ async def test_a_watch_that_is_cut_within_a_gzip_member_is_lost(ending: list[Any
     ],
     ids=["mid event", "after an event", "no word", "reset", "ended mid event"],
 )
-async def test_a_watch_that_is_cut_says_so_and_what_was_being_done(ending: list[Any], message: str):
+async def test_a_watch_that_is_cut_raises_an_error_that_names_the_request(ending: list[Any], message: str):
     gate = asyncio.Event()
     async with (
         ScriptedServer([stream_head(), chunk(event("ADDED", "x")), gate, *ending]) as server,
@@ -432,7 +432,7 @@ async def test_closing_a_watch_that_has_half_an_event_ends_the_loop_of_another_t
         await server.wait_all_closed()
 
 
-async def test_what_came_as_a_watch_was_closed_is_not_read():
+async def test_data_that_arrived_before_close_is_not_read():
     pieces = QueuedPieces()
     stream = watching_stream(pieces)
     pieces.queue.put_nowait(event("ADDED", "x") + event("ADDED", "y")[:50])
@@ -452,7 +452,7 @@ async def test_after_an_error_comes_the_end_even_if_half_an_event_came_with_it(w
     assert await anext(stream, None) is None
 
 
-async def test_nothing_comes_after_what_cannot_be_read():
+async def test_no_event_follows_one_that_cannot_be_decoded():
     batches = watching([b"nonsense\n" + event("ADDED", "x")[:50]]).batches()
     assert [[type(each) for each in batch] async for batch in batches] == [[ErrorEvent]]
 
@@ -483,7 +483,7 @@ async def test_a_time_limit_on_the_next_event_leaves_the_watch_as_it_is():
     assert len(server.requests) == 1
 
 
-async def test_who_reads_a_watch_that_another_task_reads_does_not_take_it_away():
+async def test_a_second_reader_of_a_watch_fails_and_the_first_continues():
     go_on = asyncio.Event()
     script = [stream_head(), go_on, chunk(event("ADDED", "x")), LAST_CHUNK]
     async with ScriptedServer(script) as server, client(server) as rest, watch(rest) as stream:
@@ -520,7 +520,7 @@ async def test_a_watch_that_is_refused_raises_when_it_is_entered(reply: Reply, e
 
 
 @pytest.mark.parametrize("reply", [RESET, CLOSE], ids=["reset", "closed"])
-async def test_a_server_that_keeps_being_lost_makes_an_empty_watch(reply: Reply, caplog: pytest.LogCaptureFixture):
+async def test_a_watch_whose_connections_are_always_lost_is_empty(reply: Reply, caplog: pytest.LogCaptureFixture):
     clock = InstantClock()
     async with ScriptedServer(otherwise=reply) as server, client(server, clock) as rest:
         async with watch(rest) as stream:
@@ -532,7 +532,7 @@ async def test_a_server_that_keeps_being_lost_makes_an_empty_watch(reply: Reply,
     assert "Watch request failed" in caplog.text
 
 
-async def test_a_server_that_is_slow_to_begin_is_asked_again():
+async def test_a_watch_that_is_slow_to_begin_is_retried():
     clock = VirtualClock()
     event_ = event("ADDED", "x")
     async with (
@@ -618,7 +618,7 @@ async def test_a_short_watch_is_not_given_more_time_because_of_bookmarks():
             await waiting
 
 
-async def test_how_long_silence_is_borne_can_be_said():
+async def test_the_idle_timeout_can_be_set():
     clock = VirtualClock()
     async with (
         ScriptedServer([stream_head(), HANG]) as server,

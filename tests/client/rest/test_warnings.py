@@ -59,7 +59,7 @@ def test_a_handler_hears_of_every_warning_of_code_299():
     assert heard == [expected, expected]
 
 
-def test_the_log_hears_of_each_warning_once(caplog: pytest.LogCaptureFixture):
+def test_each_warning_is_logged_once(caplog: pytest.LogCaptureFixture):
     reporter = WarningReporter()
     for _ in range(3):
         reporter.report(['299 - "old"', '299 - "older"'])
@@ -70,14 +70,14 @@ def test_the_log_hears_of_each_warning_once(caplog: pytest.LogCaptureFixture):
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
 
 
-def test_a_server_that_never_repeats_itself_does_not_fill_the_memory(caplog: pytest.LogCaptureFixture):
+def test_the_number_of_remembered_warnings_is_bounded(caplog: pytest.LogCaptureFixture):
     reporter = WarningReporter()
     reporter.report([f'299 - "{number}"' for number in range(1001)])
     reporter.report(['299 - "1000"', '299 - "0"'])
     assert [record.getMessage() for record in caplog.records][1001:] == ["The API server warns: 0"]
 
 
-def test_a_handler_that_fails_is_reported_and_harms_nobody(caplog: pytest.LogCaptureFixture):
+def test_a_handler_that_fails_is_logged_and_the_request_succeeds(caplog: pytest.LogCaptureFixture):
     def fail(warning: ServerWarning) -> None:
         raise RuntimeError("no")
 

@@ -1,4 +1,4 @@
-"""What networks, servers and proxies do to requests, byte by byte."""
+"""The transport against scripted servers, failing networks and proxies."""
 
 import asyncio
 import gzip
@@ -93,7 +93,7 @@ async def other_turns() -> None:
 # --- What is sent ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_request_says_who_asks_for_what(connect: Connect):
+async def test_a_request_carries_credentials_and_user_agent(connect: Connect):
     async with ScriptedServer(respond(200, b"{}")) as server:
         transport = connect(server.url + "/prefix/", token=CANARY)
         request = HTTPRequest("POST", "/api/v1/pods?dryRun=All", {"Content-Type": "application/json"}, b'{"a":1}')
@@ -115,7 +115,7 @@ async def test_a_request_without_a_body_has_no_content_type(connect: Connect):
     assert not server.requests[0].headers.keys() & {"content-type", "content-length", "transfer-encoding"}
 
 
-async def test_streams_are_not_compressed_unless_that_is_asked_for(connect: Connect):
+async def test_streams_are_not_compressed_unless_requested(connect: Connect):
     async with ScriptedServer(respond(), respond()) as server:
         transport = connect(server.url)
         await read_all(await transport.open_stream(get(), timeout=60))
@@ -148,7 +148,7 @@ async def test_impersonation_names_every_group_and_extra_value(connect: Connect)
     }
 
 
-async def test_what_a_request_says_of_itself_comes_before_what_the_config_says(connect: Connect):
+async def test_headers_of_a_request_take_precedence_over_the_config(connect: Connect):
     async with ScriptedServer(respond()) as server:
         transport = connect(server.url, token="t", impersonate=Impersonation(user="jane", groups=("a",)))
         own = get(Authorization="Bearer mine", Impersonate_User="joe", User_Agent="me")
@@ -161,7 +161,7 @@ async def test_what_a_request_says_of_itself_comes_before_what_the_config_says(c
 
 
 @pytest.mark.parametrize("status", [200, 401])
-async def test_no_plugin_is_run_for_who_brings_credentials(connect: Connect, status: int):
+async def test_no_plugin_is_run_for_a_request_with_its_own_credentials(connect: Connect, status: int):
     async with ScriptedServer(respond(status)) as server:
         transport = connect(server.url, exec=ExecConfig(command="/there/is/no/such/plugin"))
         assert (await transport.send(get(Authorization="Bearer mine"), timeout=60)).status == status
@@ -240,7 +240,7 @@ async def test_warnings_are_handed_on_each_by_itself(connect: Connect):
         await read_all(stream)
 
 
-async def test_an_answer_that_says_no_is_read_whole_even_where_a_stream_was_asked_for(connect: Connect):
+async def test_an_unsuccessful_response_is_read_whole_even_for_a_stream(connect: Connect):
     async with ScriptedServer([stream_head(404), chunk(b'{"kind":'), chunk(b'"Status"}'), LAST_CHUNK]) as server:
         response = await connect(server.url).open_stream(get(), timeout=60)
     assert isinstance(response, HTTPResponse)
@@ -282,7 +282,7 @@ async def test_headers_of_tens_of_kilobytes_are_read(connect: Connect):
     ],
 )
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
-async def test_what_goes_wrong_is_told_apart_and_says_what_was_being_done(
+async def test_each_failure_has_its_own_error_that_names_the_request(
     connect: Connect, reply: Reply, error: type[TransportError], message: str, is_stream: bool
 ):
     async with ScriptedServer(reply) as server:
@@ -311,7 +311,7 @@ async def ask(transport: AiohttpTransport, *, is_stream: bool) -> None:
         await transport.send(get(), timeout=60)
 
 
-async def test_nothing_is_sent_twice_behind_our_back(connect: Connect):
+async def test_no_request_is_repeated_by_the_http_library(connect: Connect):
     async with ScriptedServer(respond(200, b"{}"), CLOSE, otherwise=respond(200, b"{}")) as server:
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
@@ -328,12 +328,12 @@ def closed_port() -> int:
         return port
 
 
-async def test_a_refused_connection_says_what_to_look_at(connect: Connect):
+async def test_a_refused_connection_says_what_to_check(connect: Connect):
     with pytest.raises(ConnectRefusedError, match=r"connection refused; check that the server is running"):
         await connect(f"http://127.0.0.1:{closed_port()}").send(get(), timeout=60)
 
 
-async def test_a_name_that_nobody_knows_is_a_connect_error(connect: Connect):
+async def test_an_unknown_host_name_is_a_connect_error(connect: Connect):
     with pytest.raises(ConnectError, match="the host name cannot be resolved") as caught:
         await connect("http://no-such-host.invalid").send(get(), timeout=60)
     assert caught.value.host == "no-such-host.invalid"
@@ -347,7 +347,7 @@ async def test_a_name_that_nobody_knows_is_a_connect_error(connect: Connect):
     [HANG, [b"HTTP/1.1 200 OK\r\n", HANG], [respond(200, BODY)[:-1], HANG], [stream_head(), chunk(BODY), HANG]],
     ids=["no word", "half a head", "half a body", "no last chunk"],
 )
-async def test_a_peer_that_never_answers_again_is_given_up(connect: Connect, reply: Reply):
+async def test_a_peer_that_stops_responding_causes_a_timeout(connect: Connect, reply: Reply):
     clock = VirtualClock()
     async with ScriptedServer(reply) as server:
         sending = asyncio.create_task(connect(server.url, clock=clock).send(get(), timeout=60))
@@ -394,7 +394,7 @@ async def test_a_connection_has_limited_time_to_be_made(connect: Connect):
             await sending
 
 
-async def test_a_silent_stream_is_taken_for_dead(connect: Connect):
+async def test_a_silent_stream_times_out(connect: Connect):
     clock, go_on = VirtualClock(), asyncio.Event()
     async with ScriptedServer([stream_head(), chunk(b"a"), go_on, chunk(b"b"), HANG]) as server:
         stream = await connect(server.url, clock=clock).open_stream(get(), timeout=60)
@@ -424,7 +424,7 @@ def test_the_system_too_looks_for_dead_peers():
         assert not opened.getblocking()
 
 
-async def test_patience_can_shrink_while_somebody_waits(connect: Connect):
+async def test_the_idle_timeout_can_shrink_during_a_read(connect: Connect):
     clock = VirtualClock()
     async with ScriptedServer([stream_head(), HANG]) as server:
         stream = await connect(server.url, clock=clock).open_stream(get(), timeout=60)
@@ -440,7 +440,7 @@ async def test_patience_can_shrink_while_somebody_waits(connect: Connect):
             await reading
 
 
-async def test_silence_goes_on_for_those_who_give_up_and_ask_again(connect: Connect):
+async def test_cancelled_reads_do_not_extend_the_idle_timeout(connect: Connect):
     clock = VirtualClock()
     async with ScriptedServer([stream_head(), HANG]) as server:
         stream = await connect(server.url, clock=clock).open_stream(get(), timeout=60)
@@ -481,7 +481,7 @@ async def test_one_connection_serves_many_requests(connect: Connect):
     assert server.connections == 1
 
 
-async def test_a_connection_that_was_closed_while_nobody_used_it_is_not_used_again(connect: Connect):
+async def test_a_connection_that_was_closed_while_idle_is_not_reused(connect: Connect):
     async with ScriptedServer([respond(200, b"{}"), CLOSE], otherwise=respond(200, b"{}")) as server:
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
@@ -557,7 +557,7 @@ async def test_a_cancelled_request_leaves_no_connection(connect: Connect, reply:
         await server.wait_all_closed()
 
 
-async def test_a_cancelled_reading_loses_nothing(connect: Connect):
+async def test_a_cancelled_read_loses_no_data(connect: Connect):
     go_on = asyncio.Event()
     async with ScriptedServer([stream_head(), go_on, chunk(b"a"), LAST_CHUNK]) as server:
         stream = await connect(server.url).open_stream(get(), timeout=60)
@@ -596,7 +596,7 @@ async def test_closing_the_transport_ends_everything(connect: Connect):
     ],
     ids=["half a body", "no last chunk", "a stream that is refused"],
 )
-async def test_closing_the_transport_ends_who_reads_a_body(connect: Connect, reply: Reply, is_stream: bool):
+async def test_closing_the_transport_ends_pending_reads_of_a_body(connect: Connect, reply: Reply, is_stream: bool):
     async with ScriptedServer(reply) as server:
         transport = connect(server.url)
         asking = asyncio.create_task(ask(transport, is_stream=is_stream))
@@ -658,7 +658,7 @@ async def test_a_circle_of_redirects_ends(connect: Connect):
 
 @pytest.mark.parametrize("place", ["http://[bad", "//[/", "/a b", "/\udcff", "http://127.0.0.1:x/"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_a_redirect_to_what_is_no_url_is_an_answer(connect: Connect, method: str, place: str):
+async def test_a_redirect_to_an_invalid_url_is_returned_as_the_response(connect: Connect, method: str, place: str):
     said = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % place.encode(errors="surrogateescape")
     async with ScriptedServer(said, respond(200, b"{}")) as server:
         transport = connect(server.url)
@@ -667,7 +667,7 @@ async def test_a_redirect_to_what_is_no_url_is_an_answer(connect: Connect, metho
     assert server.connections == 1, "the answer was read to its end"
 
 
-async def test_a_redirect_to_itself_or_to_nowhere_is_an_answer(connect: Connect):
+async def test_a_redirect_to_itself_or_without_a_location_is_returned_as_the_response(connect: Connect):
     async with ScriptedServer(respond(302, headers={"Location": "/here"}), respond(302)) as server:
         transport = connect(server.url)
         assert (await transport.send(get("/here"), timeout=60)).status == 302
@@ -690,7 +690,7 @@ async def test_new_credentials_are_tried_once_after_a_refusal(connect: Connect, 
     assert used == ["Bearer old", "Bearer old", "Bearer new"]
 
 
-async def test_a_second_refusal_is_the_answer_even_if_there_are_newer_credentials(connect: Connect, tmp_path: Path):
+async def test_a_second_401_is_final_even_with_newer_credentials(connect: Connect, tmp_path: Path):
     token, gate = tmp_path / "token", asyncio.Event()
     token.write_text("old")
     async with ScriptedServer(
@@ -707,13 +707,13 @@ async def test_a_second_refusal_is_the_answer_even_if_there_are_newer_credential
     assert len(server.requests) == 3
 
 
-async def test_a_refusal_of_fixed_credentials_is_the_answer(connect: Connect):
+async def test_a_401_for_fixed_credentials_is_final(connect: Connect):
     async with ScriptedServer(respond(401), otherwise=respond(200)) as server:
         assert (await connect(server.url, token="t").send(get(), timeout=60)).status == 401
     assert len(server.requests) == 1
 
 
-async def test_a_stream_too_is_asked_for_again_with_new_credentials(connect: Connect, tmp_path: Path):
+async def test_a_stream_request_is_repeated_with_new_credentials_too(connect: Connect, tmp_path: Path):
     token = tmp_path / "token"
     token.write_text("old")
     async with ScriptedServer(respond(200), respond(401), respond(200, b"{}")) as server:
@@ -766,7 +766,7 @@ async def test_an_identity_provider_that_cannot_be_reached_is_named_without_its_
     assert not [each for each in behind if type(each).__module__.startswith("aiohttp")]
 
 
-async def test_who_waits_for_credentials_in_vain_learns_from_whom_and_closing_ends_that(connect: Connect):
+async def test_a_timeout_while_waiting_for_credentials_names_their_issuer(connect: Connect):
     async with ScriptedServer(HANG) as provider, ScriptedServer() as server:
         transport = connect(server.url, auth_provider=oidc(provider))
         with pytest.raises(TransportTimeoutError, match="no credentials from the identity provider http"):
@@ -804,7 +804,7 @@ async def test_a_server_may_be_known_under_another_name(connect: Connect):
         (server_tls("other.example"), {"ca_data": ca_data()}, "for another name: .*set tls_server_name"),
     ],
 )
-async def test_a_server_without_trust_is_not_told_anything(
+async def test_nothing_is_sent_to_an_untrusted_server(
     connect: Connect, context: ssl.SSLContext, options: dict[str, Any], message: str
 ):
     async with ScriptedServer(tls=context) as server:
@@ -813,7 +813,7 @@ async def test_a_server_without_trust_is_not_told_anything(
         assert server.requests == []
 
 
-async def test_a_server_without_tls_is_told_apart(connect: Connect):
+async def test_a_server_without_tls_has_its_own_message(connect: Connect):
     async with ScriptedServer(
         [b"HTTP/1.1 400 Bad Request\r\n\r\n", CLOSE], greeting=b"HTTP/1.1 400 No\r\n\r\n"
     ) as server:
@@ -822,7 +822,7 @@ async def test_a_server_without_tls_is_told_apart(connect: Connect):
             await connect(url, ca_data=ca_data()).send(get(), timeout=60)
 
 
-async def test_a_server_that_wants_a_certificate_is_told_apart(connect: Connect):
+async def test_a_server_that_requires_a_client_certificate_has_its_own_message(connect: Connect):
     context = server_tls()
     AUTHORITY.configure_trust(context)
     context.verify_mode = ssl.CERT_REQUIRED
@@ -879,7 +879,7 @@ async def test_a_dead_peer_is_not_waited_for_to_say_good_bye(connect: Connect, i
 # --- Proxies ---------------------------------------------------------------------------------------------------------
 
 
-async def test_an_http_proxy_is_asked_for_the_whole_url(connect: Connect):
+async def test_an_http_proxy_gets_the_whole_url(connect: Connect):
     async with ScriptedServer(respond(200, b"{}")) as proxy:
         transport = connect("http://api.example.com/x", proxy_url=f"http://jane:{CANARY}@127.0.0.1:{proxy.port}")
         assert (await transport.send(get(), timeout=60)).body == b"{}"
@@ -951,7 +951,9 @@ async def test_tls_goes_through_a_socks_proxy_with_a_password(connect: Connect):
         (SocksProxyServer(password="p"), f"jane:{CANARY}@", "rejected the user and password"),
     ],
 )
-async def test_what_a_socks_proxy_refuses_is_said(connect: Connect, proxy: SocksProxyServer, user: str, message: str):
+async def test_the_reply_code_of_a_socks_proxy_is_reported(
+    connect: Connect, proxy: SocksProxyServer, user: str, message: str
+):
     async with proxy:
         transport = connect("http://api.example.com", proxy_url=f"socks5://{user}127.0.0.1:{proxy.port}")
         with pytest.raises(ConnectError, match=message) as caught:
@@ -963,7 +965,7 @@ async def test_what_a_socks_proxy_refuses_is_said(connect: Connect, proxy: Socks
 @pytest.mark.parametrize(
     ("greeting", "message"), [(CLOSE, "closed the connection"), (b"HTTP/1.1 ", "does not support SOCKS5")]
 )
-async def test_something_else_than_a_socks_proxy_is_noticed(connect: Connect, greeting: Reply, message: str):
+async def test_a_proxy_that_does_not_support_socks_is_an_error(connect: Connect, greeting: Reply, message: str):
     async with ScriptedServer(greeting=greeting) as other:
         transport = connect("http://api.example.com", proxy_url=f"socks5://127.0.0.1:{other.port}")
         with pytest.raises(ConnectError, match=message):

@@ -1,4 +1,4 @@
-"""Chunks: wherever they are cut, the same body comes of them."""
+"""Decoding chunked bodies that are cut anywhere."""
 
 import asyncio
 from itertools import pairwise
@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from listwatch.client.transport.connection import ChunkedDecoder, StreamConnection
 from listwatch.errors import ProtocolError
 
-# Chunks that look like the beginning of others, and one with an extension.
+# Contents that look like the beginning of chunks, and a chunk with an extension.
 PARTS = [b"one\n", b"\r\n", b"0\r\n\r\n", b"5\r\nhello\r\n", b"x" * 300]
 STREAM = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in PARTS) + b"3;name=value\r\nend\r\n0\r\n\r\n"
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
-def test_the_same_body_comes_of_a_stream_wherever_it_is_cut(cuts: list[int]) -> None:
+def test_a_body_is_decoded_wherever_it_is_cut(cuts: list[int]) -> None:
     body = ChunkedDecoder()
     found = [body.feed(STREAM[start:end]) for start, end in pairwise([0, *sorted(cuts), len(STREAM)])]
     assert b"".join(found) == b"".join(PARTS) + b"end"
@@ -25,7 +25,7 @@ def test_the_same_body_comes_of_a_stream_wherever_it_is_cut(cuts: list[int]) -> 
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
-def test_what_came_stays_when_the_room_it_was_read_into_is_used_again(cuts: list[int]) -> None:
+def test_decoded_data_does_not_depend_on_the_read_buffer(cuts: list[int]) -> None:
     body, room = ChunkedDecoder(), bytearray(len(STREAM))
     found = []
     for start, end in pairwise([0, *sorted(cuts), len(STREAM)]):
@@ -35,7 +35,7 @@ def test_what_came_stays_when_the_room_it_was_read_into_is_used_again(cuts: list
     assert b"".join(found) == b"".join(PARTS) + b"end"
 
 
-def test_byte_by_byte_is_a_way_to_send_it_too() -> None:
+def test_a_body_is_decoded_byte_by_byte() -> None:
     body = ChunkedDecoder()
     assert b"".join(body.feed(STREAM[place : place + 1]) for place in range(len(STREAM))) == b"".join(PARTS) + b"end"
 
@@ -46,14 +46,14 @@ def test_it_is_not_complete_before_the_empty_chunk() -> None:
     assert not body.is_complete
 
 
-def test_what_follows_the_empty_chunk_is_not_of_the_body() -> None:
+def test_data_after_the_last_chunk_is_ignored() -> None:
     body = ChunkedDecoder()
     assert body.feed(b"3\r\nend\r\n0\r\n\r\n3\r\nmore") == b"end"
     assert body.feed(b"and more") == b""
 
 
 @pytest.mark.parametrize("stream", [b"3\r\nlonger\r\n", b"\r\n", b"-1\r\n", b"three\r\n", b"0x3\r\nend", b"9" * 5000])
-def test_what_is_no_chunk_is_refused(stream: bytes) -> None:
+def test_an_invalid_chunk_is_an_error(stream: bytes) -> None:
     with pytest.raises(ProtocolError):
         ChunkedDecoder().feed(stream)
 
@@ -61,12 +61,12 @@ def test_what_is_no_chunk_is_refused(stream: bytes) -> None:
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-async def received(pieces: list[bytes], *, into_room: bool) -> bytes:
-    """The body that a connection makes of these pieces, read in one of the two ways of event loops."""
+async def received(pieces: list[bytes], *, into_buffer: bool) -> bytes:
+    """Return the body that a connection decodes, with one of the two read methods of event loops."""
     connection = stream_connection()
     connection.set_response_params(read_bufsize=2**16)
     for piece in filter(None, pieces):
-        if into_room:
+        if into_buffer:
             connection.get_buffer(-1)[: len(piece)] = piece
             connection.buffer_updated(len(piece))
         else:
@@ -80,12 +80,12 @@ def stream_connection() -> Any:
 
 
 @settings(deadline=None)
-@given(cuts=st.lists(st.integers(0, len(HEAD + STREAM)), max_size=20), into_room=st.booleans())
-async def test_a_connection_makes_the_same_of_it_however_an_event_loop_reads(cuts: list[int], into_room: bool):
+@given(cuts=st.lists(st.integers(0, len(HEAD + STREAM)), max_size=20), into_buffer=st.booleans())
+async def test_a_connection_decodes_the_body_with_both_read_methods(cuts: list[int], into_buffer: bool):
     whole = HEAD + STREAM
     pieces = [whole[start:end] for start, end in pairwise([0, *sorted(cuts), len(whole)])]
-    assert await received(pieces, into_room=into_room) == b"".join(PARTS) + b"end"
+    assert await received(pieces, into_buffer=into_buffer) == b"".join(PARTS) + b"end"
 
 
-async def test_a_server_that_hangs_up_before_it_was_asked_is_no_error():
+async def test_a_server_that_closes_an_unused_connection_is_no_error():
     stream_connection().eof_received()

@@ -29,20 +29,20 @@ def test_a_stream_of_members_is_read_wherever_it_is_cut(case: tuple[bytes, list[
     decoder.finish()
 
 
-def test_what_a_flush_ended_can_be_read_before_the_rest_comes():
+def test_a_flushed_member_is_decoded_before_the_rest_arrives():
     decoder = GzipDecoder()
     assert decoder.feed(gzip.compress(b"first\n", mtime=0)) == b"first\n"
     assert decoder.feed(gzip.compress(b"second\n", mtime=0)) == b"second\n"
 
 
-def test_a_member_that_was_flushed_and_goes_on_is_read_up_to_the_flush():
+def test_a_partly_flushed_member_is_decoded_up_to_the_flush():
     writer = zlib.compressobj(wbits=31)
     flushed = writer.compress(b"now") + writer.flush(zlib.Z_SYNC_FLUSH)
     assert GzipDecoder().feed(flushed) == b"now"
 
 
 @given(st.binary(min_size=1, max_size=100), st.data())
-def test_an_end_in_the_middle_of_a_member_is_noticed(content: bytes, data: st.DataObject):
+def test_a_truncated_member_is_an_error(content: bytes, data: st.DataObject):
     stream = gzip.compress(b"whole", mtime=0) + gzip.compress(content)
     start = len(gzip.compress(b"whole", mtime=0))
     decoder = GzipDecoder()
@@ -51,7 +51,7 @@ def test_an_end_in_the_middle_of_a_member_is_noticed(content: bytes, data: st.Da
         decoder.finish()
 
 
-def test_nothing_at_all_is_a_proper_stream():
+def test_an_empty_body_is_valid():
     decoder = GzipDecoder()
     assert decoder.feed(b"") == b""
     decoder.finish()
@@ -60,12 +60,12 @@ def test_nothing_at_all_is_a_proper_stream():
 @pytest.mark.parametrize(
     "stream", [b"plain text", gzip.compress(b"good", mtime=0) + b"and then not", b"\x1f\x8b\x08" + b"\xff" * 40]
 )
-def test_what_is_not_gzip_is_refused(stream: bytes):
+def test_data_that_is_not_gzip_is_an_error(stream: bytes):
     with pytest.raises(zlib.error):
         GzipDecoder().feed(stream)
 
 
-def test_a_damaged_member_is_refused():
+def test_a_corrupt_member_is_an_error():
     stream = bytearray(gzip.compress(b"a content that is long enough to be damaged", mtime=0))
     stream[-8] ^= 0xFF  # in its checksum
     with pytest.raises(zlib.error):

@@ -39,7 +39,7 @@ def test_the_environment_names_a_proxy_for_each_scheme(url: str, environment: di
     ],
 )
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy"])
-def test_a_proxy_in_the_environment_that_is_none_is_told_of_without_its_password(proxy: str, variable: str):
+def test_an_invalid_proxy_in_the_environment_is_reported_without_its_password(proxy: str, variable: str):
     with pytest.raises(ConfigError, match=f"the environment: {variable}: must be a URL") as caught:
         proxy_for("https://10.0.0.1", configured="", environment={variable: proxy})
     chain = [caught.value, caught.value.__cause__, caught.value.__context__]

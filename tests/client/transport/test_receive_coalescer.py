@@ -1,4 +1,4 @@
-"""What is much may gather before it is read; nothing waits for long."""
+"""Coalescing reads of large amounts of data, without a long delay."""
 
 import asyncio
 import os
@@ -17,12 +17,12 @@ from listwatch.client.transport.connection import ReceiveCoalescer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing.scripted_server import HANG, ScriptedServer, chunk, stream_head
 
-MUCH = 2**18 + 1
+LARGE = 2**18 + 1
 SOON = 5.0
-"""Seconds, and many more than it takes: what waits for more than will come is to fail, and not to hang."""
+"""Seconds after which a test fails instead of hanging. Much longer than needed."""
 
 MANY = 300
-"""Such events are much."""
+"""Enough events for reads to be coalesced."""
 METADATA = {"name": "x", "namespace": "a", "resourceVersion": "1", "annotations": {"note": "y" * 900}}
 ADDED = {"type": "ADDED", "object": {"kind": "ConfigMap", "apiVersion": "v1", "metadata": METADATA}}
 BOOKMARK = {
@@ -40,12 +40,12 @@ class Peers:
         self.coalescer = ReceiveCoalescer(self._writer.transport)
 
     @property
-    def woken_for(self) -> int:
+    def low_water_mark(self) -> int:
         return self._writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT)
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[Peers]:
+async def connect() -> AsyncIterator[Peers]:
     accepted: asyncio.Future[asyncio.StreamWriter] = asyncio.get_running_loop().create_future()
     server = await asyncio.start_server(lambda _, writer: accepted.set_result(writer), "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -60,47 +60,47 @@ async def connected() -> AsyncIterator[Peers]:
         await server.wait_closed()
 
 
-async def test_little_is_read_at_once():
-    async with connected() as peers:
+async def test_a_small_amount_of_data_is_read_at_once():
+    async with connect() as peers:
         for _ in range(4):
             peers.coalescer.received(2**16)
-        assert peers.woken_for == 1
+        assert peers.low_water_mark == 1
 
 
-async def test_once_much_has_come_more_may_gather():
-    async with connected() as peers:
-        peers.coalescer.received(MUCH)
-        assert peers.woken_for > 2**16
+async def test_after_a_large_amount_of_data_reads_are_coalesced():
+    async with connect() as peers:
+        peers.coalescer.received(LARGE)
+        assert peers.low_water_mark > 2**16
         peers.coalescer.stop()
 
 
-async def test_a_few_bytes_do_not_wait_for_more():
-    async with connected() as peers:
+async def test_a_few_bytes_are_read_after_a_short_delay():
+    async with connect() as peers:
         for word in (b"one", b"two"):
-            peers.coalescer.received(MUCH)
+            peers.coalescer.received(LARGE)
             peers.there.write(word)
             async with asyncio.timeout(SOON):
                 assert await peers.reader.readexactly(3) == word
         peers.coalescer.stop()
 
 
-async def test_after_it_was_stopped_everything_is_read_at_once():
-    async with connected() as peers:
-        peers.coalescer.received(MUCH)
+async def test_after_stop_reads_are_not_coalesced():
+    async with connect() as peers:
+        peers.coalescer.received(LARGE)
         peers.coalescer.stop()
-        assert peers.woken_for == 1
+        assert peers.low_water_mark == 1
 
 
-async def test_a_connection_that_is_gone_is_no_error():
-    async with connected() as peers:
-        peers.coalescer.received(MUCH)
-    peers.coalescer.received(MUCH)
+async def test_a_closed_connection_is_no_error():
+    async with connect() as peers:
+        peers.coalescer.received(LARGE)
+    peers.coalescer.received(LARGE)
     peers.coalescer.stop()
 
 
-async def test_where_there_is_no_socket_nothing_is_done():
+async def test_a_transport_without_a_socket_is_ignored():
     coalescer = ReceiveCoalescer(asyncio.Transport())
-    coalescer.received(MUCH)
+    coalescer.received(LARGE)
     coalescer.stop()
 
 
@@ -111,13 +111,13 @@ def sent(event: dict[str, Any]) -> bytes:
     return chunk(msgspec.json.encode(event) + b"\n")
 
 
-def client_woken_for(server: ScriptedServer) -> int:
-    """What the client's end of the one connection to this server is woken for."""
-    [size] = filter(None, (_woken_for(int(fd), server.port) for fd in os.listdir("/dev/fd")))
+def client_low_water_mark(server: ScriptedServer) -> int:
+    """The low-water mark of the client's socket of the only connection to this server."""
+    [size] = filter(None, (_low_water_mark(int(fd), server.port) for fd in os.listdir("/dev/fd")))
     return size
 
 
-def _woken_for(fd: int, port: int) -> int:
+def _low_water_mark(fd: int, port: int) -> int:
     with suppress(OSError):  # most are no sockets, or not connected
         borrowed = socket.socket(fileno=fd)
         try:
@@ -132,7 +132,7 @@ def _woken_for(fd: int, port: int) -> int:
 async def watching(
     *, rest: list[bytes], initial: bool | None
 ) -> AsyncIterator[tuple[ScriptedServer, WatchStream[ConfigMap]]]:
-    """A watch of which much was read; its server sends the rest once somebody waits for it."""
+    """A watch after many events; the server sends the rest once a read waits for it."""
     go_on = asyncio.Event()
     script = [stream_head(), *[sent(ADDED)] * MANY, go_on, *rest, HANG]
     async with (
@@ -146,19 +146,19 @@ async def watching(
         yield server, watch
 
 
-async def test_the_initial_events_gather_until_the_bookmark():
+async def test_reads_of_initial_events_are_coalesced_until_the_bookmark():
     async with watching(rest=[sent(BOOKMARK)], initial=True) as (server, watch):
-        assert client_woken_for(server) > 2**16
+        assert client_low_water_mark(server) > 2**16
         assert isinstance(await anext(watch), BookmarkEvent)
-        assert client_woken_for(server) == 1
+        assert client_low_water_mark(server) == 1
 
 
 @pytest.mark.parametrize("initial", [None, False])
 async def test_other_events_are_read_at_once(initial: bool | None):
     async with watching(rest=[], initial=initial) as (server, _):
-        assert client_woken_for(server) == 1
+        assert client_low_water_mark(server) == 1
 
 
-async def test_an_initial_event_after_a_pause_does_not_wait_for_more():
+async def test_an_initial_event_after_a_pause_is_not_delayed():
     async with watching(rest=[sent(ADDED)], initial=True) as (_, watch):
         assert isinstance(await anext(watch), AddedEvent)
