@@ -8,7 +8,7 @@ from hypothesis import given
 from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.structural_schema import apply_structural_defaults, drop_nulls, prune
 from listwatch.server.json_tree import copied
-from listwatch.server.rules.structural_validation import structural_problems
+from listwatch.server.rules.custom_objects import structural_problems
 
 Tree = Any
 

@@ -57,6 +57,10 @@ PODS = [
         container(imagePullPolicy="x"),
         [unsupported("spec.containers[0].imagePullPolicy", "x", "Always", "IfNotPresent", "Never")],
     ),
+    (
+        container(securityContext={"procMount": "x"}),
+        [unsupported("spec.containers[0].securityContext.procMount", "x", "Default", "Unmasked")],
+    ),
     (container(ports=[{}]), [required("spec.containers[0].ports[0].containerPort")]),
     (
         container(ports=[{"containerPort": 70000, "hostPort": 70000}]),

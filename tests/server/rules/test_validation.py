@@ -32,8 +32,7 @@ from tests.server.broken_objects import (
 
 from listwatch.errors import APIError
 from listwatch.meta import Resource
-from listwatch.server.rules.table import RULES
-from listwatch.server.rules.validation import validate_create, validate_update
+from listwatch.server.rules.validation import RULES, validate_create, validate_update
 
 WITH_RULES = [kind for kind, resource in RESOURCES.items() if str(resource.gvk.group_kind) in RULES]
 WIDGETS = Resource(group="example.com", version="v1", kind="Widget", plural="widgets")

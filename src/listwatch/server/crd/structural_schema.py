@@ -1,6 +1,6 @@
 """Normalizes custom objects by their structural schema: prunes unknown fields, fills in defaults, drops nulls.
 
-The schema is the JSON tree of the definition. `rules.structural` validates schemas, and `rules.structural_validation`
+The schema is the JSON tree of the definition. `rules.definition_schemas` validates schemas, and `rules.custom_objects`
 validates objects.
 """
 

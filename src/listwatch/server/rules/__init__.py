@@ -1,5 +1,5 @@
-"""The rules that objects must keep. A rule looks at a value and its place, and says what is wrong with it, if anything.
+"""Validation of objects by the rules of their kind.
 
-Rules are values that larger rules are made of: `checks` has the pieces, `formats` what texts must look like, and each
-other module the kinds that it is named after. `table` says which rules a kind has; `validation`, outside, applies them.
+`checks` has the building blocks, `validation` the entry points and the table of rules, each other module the rules of
+the kinds that it is named after. `custom_objects` validates custom resources against the schema of their definition.
 """

@@ -1,11 +1,12 @@
 """The checks and formats that validation rules are composed of.
 
-    at("spec.replicas", at_least(0))          the value at a place, if there is one
+    at("spec.replicas", at_least(0))          the value of a field, if it is set
     each("spec.ports", PORT)                  every element of a list
-    needs("name", "image")                    members that must be there and not be empty
-    immutable("spec.selector")                what an update must leave alone
+    require_fields("name", "image")           fields that must be set and not be empty
+    immutable("spec.selector")                fields that an update must not change
 
-A check takes a value and its path, and yields the problems there. Formats check strings: names, labels, addresses.
+A check takes a value and the path of its field, and returns the causes of an InvalidError. A format checks a string,
+such as a name, a label or an address.
 """
 
 from __future__ import annotations
@@ -14,89 +15,99 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 from listwatch.errors import StatusCause
+from listwatch.json_value import JSON, JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required
-from listwatch.server.json_tree import Tree, child, same
+from listwatch.server.json_tree import objects_at, same, text_at, value_at
 
 Causes = Iterator[StatusCause]
-Check = Callable[[Tree, str], Iterable[StatusCause]]
-"""Takes a value and its place."""
-Change = Callable[[Tree, Tree, str], Iterable[StatusCause]]
-"""Takes a new value, the old one and their place."""
+Check = Callable[[Any, str], Iterable[StatusCause]]
+"""Takes a value and the path of its field. A check declares the type of its value, which the decoder has verified."""
+UpdateCheck = Callable[[JSONObject, JSONObject, str], Iterable[StatusCause]]
+"""Takes the new object, the old one, and their path."""
 Format = Callable[[str], Iterable[str]]
-"""Says what is wrong with a text."""
+"""Takes a string and returns what is wrong with it."""
 
 IMMUTABLE = "field is immutable"
 
 
-def inside(path: str, name: str) -> str:
+def field_path(path: str, name: str) -> str:
+    """Append a name to a path, which is empty at the root."""
     return f"{path}.{name}" if path else name
 
 
-# --- where -----------------------------------------------------------------------------------------------------------
+# --- selecting fields ------------------------------------------------------------------------------------------------
 
 
 def all_of(*checks: Check) -> Check:
+    """Run all checks on the same value."""
     if len(checks) == 1:
         return checks[0]
 
-    # Not a generator: most checks find nothing, and this one is made of many.
-    def check(value: Tree, path: str) -> list[StatusCause]:
-        found: list[StatusCause] = []
+    # Not a generator: most checks find nothing, and an object passes through hundreds of them.
+    def check(value: JSON, path: str) -> list[StatusCause]:
+        causes: list[StatusCause] = []
         for each_check in checks:
-            found += each_check(value, path)
-        return found
+            causes += each_check(value, path)
+        return causes
 
     return check
 
 
-def at(where: str, *checks: Check) -> Check:
-    """On what is at a place of member names; nothing if there is none."""
-    every = all_of(*checks)
-    outer, dot, inner = where.partition(".")
+def at(field: str, *checks: Check) -> Check:
+    """Check the value of a field, given by its path; nothing if it is not set."""
+    combined = all_of(*checks)
+    outer, dot, inner = field.partition(".")
     if dot:
         return at(outer, at(inner, *checks))
 
-    def check(tree: Tree, path: str) -> Iterable[StatusCause]:
-        value = tree.get(where)
-        return every(value, f"{path}.{where}" if path else where) if value is not None else ()
+    def check(tree: JSONObject, path: str) -> Iterable[StatusCause]:
+        value = tree.get(field)
+        return combined(value, f"{path}.{field}" if path else field) if value is not None else ()
 
     return check
 
 
 def elements(*checks: Check) -> Check:
-    """On each element of a list, or each value of a map."""
-    every = all_of(*checks)
+    """Check each element of a list, or each value of a map."""
+    combined = all_of(*checks)
 
-    def check(value: Tree, path: str) -> Causes:
+    def check(value: JSONObject | list[JSON], path: str) -> Causes:
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from every(item, f"{path}[{key}]")
+            yield from combined(item, f"{path}[{key}]")
 
     return check
 
 
-def each(where: str, *checks: Check) -> Check:
-    """On each element of the list, or each value of the map, at a place."""
-    return at(where, elements(*checks))
+def each(field: str, *checks: Check) -> Check:
+    """Check each element of the list, or each value of the map, in a field."""
+    return at(field, elements(*checks))
 
 
-def when(condition: Callable[[Tree], bool], *checks: Check) -> Check:
-    every = all_of(*checks)
-    return lambda value, path: every(value, path) if condition(value) else ()
+def at_nonempty(field: str, *checks: Check) -> Check:
+    """Check the value of a field unless it is missing, empty or 0."""
+    combined = all_of(*checks)
+
+    def check(tree: JSONObject, path: str) -> Iterable[StatusCause]:
+        value = tree.get(field)
+        return combined(value, field_path(path, field)) if value else ()
+
+    return check
 
 
-# --- what ------------------------------------------------------------------------------------------------------------
+# --- checking values -------------------------------------------------------------------------------------------------
 
 
-def needs(*names: str, detail: str = "") -> Check:
-    """Members, each at a place of its own, that must be there and not be empty; a 0 or false is enough."""
+def require_fields(*fields: str, detail: str = "") -> Check:
+    """Fields that must be set and not be empty; 0 and false are values."""
 
-    def check(tree: Tree, path: str) -> Causes:
-        for name in names:
-            if child(tree, *name.split(".")) in (None, "", [], {}):
-                yield required(inside(path, name), detail)
+    def check(tree: JSONObject, path: str) -> Causes:
+        for field in fields:
+            if tree.get(field) in (None, "", [], {}):
+                yield required(field_path(path, field), detail)
 
     return check
 
@@ -106,49 +117,57 @@ def one_of(*values: str) -> Check:
 
 
 def at_least(minimum: int, detail: str = "") -> Check:
-    said = detail or f"must be greater than or equal to {minimum}"
-    return lambda value, path: (invalid(path, value, said),) if value < minimum else ()
+    detail = detail or f"must be greater than or equal to {minimum}"
+    return lambda value, path: (invalid(path, value, detail),) if value < minimum else ()
+
+
+def not_negative(*fields: str) -> Check:
+    """Numbers that must not be negative where they are set."""
+    return all_of(*(at(field, at_least(0)) for field in fields))
 
 
 def between(low: int, high: int) -> Check:
-    said = f"must be between {low} and {high}, inclusive"
-    return lambda value, path: () if low <= value <= high else (invalid(path, value, said),)
+    detail = f"must be between {low} and {high}, inclusive"
+    return lambda value, path: () if low <= value <= high else (invalid(path, value, detail),)
 
 
 def formatted(format_: Format) -> Check:
-    return lambda value, path: (invalid(path, value, said) for said in format_(value))
+    """A string that must have the format."""
+    return lambda value, path: (invalid(path, value, detail) for detail in format_(value))
 
 
-def unique(where: str, *, name: str = "name") -> Check:
-    """No two elements of the list have the same member of that name; those without it are not looked at."""
+def unique_names(field: str) -> Check:
+    """No two elements of the list in the field have the same name; elements without a name are ignored."""
 
-    def check(tree: Tree, path: str) -> Causes:
+    def check(tree: JSONObject, path: str) -> Causes:
         seen: set[str] = set()
-        for index, item in enumerate(child(tree, *where.split(".")) or ()):
-            value = item.get(name)
-            if value and value in seen:
-                yield duplicate(f"{inside(path, where)}[{index}].{name}", value)
-            seen.add(value)
+        for index, item in enumerate(objects_at(tree, field)):
+            name = text_at(item, "name")
+            if name and name in seen:
+                yield duplicate(f"{field_path(path, field)}[{index}].name", name)
+            seen.add(name)
 
     return check
 
 
-def one_member(tree: Tree, path: str, names: Iterable[str], *, none: str, more: Callable[[str], StatusCause]) -> Causes:
-    """Exactly one of the members is there."""
-    found = [name for name in names if name in tree]
-    if not found and none:
+def exactly_one_field(
+    tree: JSONObject, path: str, fields: Iterable[str], *, none: str, more: Callable[[str], StatusCause]
+) -> Causes:
+    """One of the fields must be set: `none` is the detail if none is, `more` makes the cause for each further one."""
+    found = [field for field in fields if field in tree]
+    if not found:
         yield required(path, none)
-    yield from (more(inside(path, name)) for name in found[1:])
+    yield from (more(field_path(path, field)) for field in found[1:])
 
 
-def amount(minimum: int = 0, *, exclusive: bool = False) -> Check:
-    """A quantity that is large enough."""
-    said = f"must be greater than {'zero' if exclusive else f'or equal to {minimum}'}"
+def quantity(*, positive: bool = False) -> Check:
+    """A quantity that must not be negative, or must be positive."""
+    detail = "must be greater than zero" if positive else "must be greater than or equal to 0"
 
-    def check(value: Tree, path: str) -> Causes:
-        quantity = Quantity(str(value))
-        if quantity < minimum or (exclusive and quantity == minimum):
-            yield invalid(path, str(value), said)
+    def check(value: str, path: str) -> Causes:
+        found = Quantity(value)
+        if found < 0 or (positive and found == 0):
+            yield invalid(path, value, detail)
 
     return check
 
@@ -158,31 +177,35 @@ def port_or_name(port_name: Format) -> Check:
     return lambda value, path: name(value, path) if isinstance(value, str) else number(value, path)
 
 
-# --- updates ---------------------------------------------------------------------------------------------------------
+# --- checking updates ------------------------------------------------------------------------------------------------
 
 
-def all_changes(*changes: Change) -> Change:
-    def change(new: Tree, old: Tree, path: str) -> Causes:
-        for each_change in changes:
-            yield from each_change(new, old, path)
+def all_updates(*updates: UpdateCheck) -> UpdateCheck:
+    """Run all update checks on the same objects."""
 
-    return change
+    def update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+        for each_update in updates:
+            yield from each_update(new, old, path)
 
-
-def changed(new: Tree, old: Tree, where: str) -> bool:
-    names = where.split(".")
-    return not same(child(new, *names), child(old, *names))
+    return update
 
 
-def immutable(where: str, detail: str = IMMUTABLE) -> Change:
-    def change(new: Tree, old: Tree, path: str) -> Causes:
-        if changed(new, old, where):
-            yield invalid(inside(path, where), child(new, *where.split(".")), detail)
-
-    return change
+def changed(new: JSONObject, old: JSONObject, field: str) -> bool:
+    names = field.split(".")
+    return not same(value_at(new, *names), value_at(old, *names))
 
 
-# --- Formats ----------------------------------------------------------------------------------------------------------
+def immutable(field: str, detail: str = IMMUTABLE) -> UpdateCheck:
+    """A field that an update must not change."""
+
+    def update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+        if changed(new, old, field):
+            yield invalid(field_path(path, field), value_at(new, *field.split(".")), detail)
+
+    return update
+
+
+# --- formats ----------------------------------------------------------------------------------------------------------
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -191,47 +214,47 @@ _ALPHANUMERIC = (
     "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
 _LOWER = "lower case alphanumeric characters"
-# What is longer is not worth remembering: it is no good name of anything.
-_SHORT = 256
+# Longer strings are invalid, and would only fill the cache.
+_MAX_CACHED = 256
 
 
-def remembered(format_: Format) -> Format:
-    """The same, for texts that many objects have in common: what is wrong with them is found out once."""
+def cached(format_: Format) -> Format:
+    """Cache the results of a format, for strings that many objects share."""
 
     @lru_cache(maxsize=4096)
     def found(value: str) -> tuple[str, ...]:
         return tuple(format_(value))
 
-    return lambda value: found(value) if len(value) <= _SHORT else tuple(format_(value))
+    return lambda value: found(value) if len(value) <= _MAX_CACHED else tuple(format_(value))
 
 
-def _unless(pattern: str, said: str, *examples: str) -> Format:
+def _matches(pattern: str, problem: str, *examples: str) -> Format:
     compiled = re.compile(pattern, re.ASCII)
     shown = "".join(f"'{example}', " if index == 0 else f" or '{example}', " for index, example in enumerate(examples))
-    text = f"{said} (e.g. {shown}regex used for validation is '{pattern}')"
+    text = f"{problem} (e.g. {shown}regex used for validation is '{pattern}')"
     return lambda value: () if compiled.fullmatch(value) else (text,)
 
 
-_is_label = _unless(
+_is_label = _matches(
     _LABEL,
     f"a lowercase RFC 1123 label must consist of {_LOWER} or '-', "
     "and must start and end with an alphanumeric character",
     "my-name",
     "123-abc",
 )
-_is_subdomain = _unless(
+_is_subdomain = _matches(
     _SUBDOMAIN,
     f"a lowercase RFC 1123 subdomain must consist of {_LOWER}, '-' or '.', "
     "and must start and end with an alphanumeric character",
     "example.com",
 )
-_is_wildcard_subdomain = _unless(
+_is_wildcard_subdomain = _matches(
     rf"\*\.{_SUBDOMAIN}",
     "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
     f"{_LOWER}, '-' or '.' and end with an alphanumeric character",
     "*.example.com",
 )
-condition_reason = _unless(
+condition_reason = _matches(
     "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?",
     "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
     "characters or '_,:', and must end with an alphanumeric character or '_'",
@@ -241,16 +264,16 @@ condition_reason = _unless(
     "ReasonA,ReasonB",
     "ReasonA:ReasonB",
 )
-_is_1035_label = _unless(
+_is_1035_label = _matches(
     "[a-z]([-a-z0-9]*[a-z0-9])?",
     f"a DNS-1035 label must consist of {_LOWER} or '-', start with an alphabetic character, "
     "and end with an alphanumeric character",
     "my-name",
     "abc-123",
 )
-_is_name_part = _unless(_QUALIFIED, f"name part must {_ALPHANUMERIC}", "MyName", "my.name", "123-abc")
-_is_label_key = _unless(_QUALIFIED, f"a valid label key must {_ALPHANUMERIC}", "MyName", "my.name", "123-abc")
-_is_label_value = _unless(
+_is_name_part = _matches(_QUALIFIED, f"name part must {_ALPHANUMERIC}", "MyName", "my.name", "123-abc")
+_is_label_key = _matches(_QUALIFIED, f"a valid label key must {_ALPHANUMERIC}", "MyName", "my.name", "123-abc")
+_is_label_value = _matches(
     f"({_QUALIFIED})?",
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
     "and must start and end with an alphanumeric character",
@@ -258,18 +281,18 @@ _is_label_value = _unless(
     "my_value",
     "12345",
 )
-_is_config_key = _unless(
+_is_config_key = _matches(
     "[-._a-zA-Z0-9]+",
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     "key.name",
     "KEY_NAME",
     "key-name",
 )
-percent = _unless("[0-9]+%", "a valid percent string must be a numeric string followed by an ending '%'", "1%", "93%")
+percent = _matches("[0-9]+%", "a valid percent string must be a numeric string followed by an ending '%'", "1%", "93%")
 
 
 def percentage(value: object) -> int | None:
-    """The number in a text such as `25%`, or 101 for all that is above 100; None for what is no such text."""
+    """Return the number in a percent string such as `25%`, 101 if it is above 100; None for any other value."""
     if not isinstance(value, str) or any(percent(value)):
         return None
     digits = value[:-1].lstrip("0")
@@ -280,23 +303,23 @@ def percentage(value: object) -> int | None:
 
 
 def dns_subdomain(value: str) -> tuple[str, ...]:
-    return *_no_longer_than(value, 253), *_is_subdomain(value)
+    return *_max_length(value, 253), *_is_subdomain(value)
 
 
-@remembered
+@cached
 def dns_label(value: str) -> Iterator[str]:
-    yield from _no_longer_than(value, 63)
+    yield from _max_length(value, 63)
     wrong = tuple(_is_label(value))
     yield from ("must not contain dots",) if wrong and not _is_subdomain(value) else wrong
 
 
 def dns_1035_label(value: str) -> Iterator[str]:
-    yield from _no_longer_than(value, 63)
+    yield from _max_length(value, 63)
     yield from _is_1035_label(value)
 
 
 def wildcard_subdomain(value: str) -> Iterator[str]:
-    yield from _no_longer_than(value, 253)
+    yield from _max_length(value, 253)
     yield from _is_wildcard_subdomain(value)
 
 
@@ -312,44 +335,44 @@ def path_segment_prefix(value: str) -> Iterator[str]:
 
 def cron_job_name(value: str) -> Iterator[str]:
     yield from dns_subdomain(value)
-    # The names of its jobs are longer by eleven characters.
-    yield from _no_longer_than(value, 52)
+    # The controller appends eleven characters to name the jobs.
+    yield from _max_length(value, 52)
 
 
-def _no_longer_than(value: str, length: int, unit: str = "characters") -> tuple[str, ...]:
+def _max_length(value: str, length: int, unit: str = "characters") -> tuple[str, ...]:
     return (f"must be no more than {length} {unit}",) if len(value.encode()) > length else ()
 
 
 # --- labels and keys -------------------------------------------------------------------------------------------------
 
 
-@remembered
+@cached
 def qualified_name(value: str) -> Iterator[str]:
-    """A label key, an annotation key, a finalizer: a name with an optional domain before it."""
+    """A label key, annotation key or finalizer: a name with an optional DNS subdomain as prefix."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
-        for said in _is_label_key("/"):
-            yield f"{said} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        for problem in _is_label_key("/"):
+            yield f"{problem} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return
     if slash and not prefix:
         yield "prefix part must be non-empty"
     elif slash:
-        yield from (f"prefix part {said}" for said in dns_subdomain(prefix))
+        yield from (f"prefix part {problem}" for problem in dns_subdomain(prefix))
     if not name:
         yield "name part must be non-empty"
-    yield from (f"name part {said}" for said in _no_longer_than(name, 63, "bytes"))
+    yield from (f"name part {problem}" for problem in _max_length(name, 63, "bytes"))
     yield from _is_name_part(name)
 
 
-@remembered
+@cached
 def label_value(value: str) -> Iterator[str]:
-    yield from _no_longer_than(value, 63, "bytes")
+    yield from _max_length(value, 63, "bytes")
     yield from _is_label_value(value)
 
 
-@remembered
+@cached
 def config_key(value: str) -> Iterator[str]:
-    yield from _no_longer_than(value, 253)
+    yield from _max_length(value, 253)
     yield from _is_config_key(value)
     if value in (".", ".."):
         yield f"must not be '{value}'"
@@ -374,7 +397,7 @@ def domain_prefixed_path(value: str) -> Iterator[str]:
 
 
 def port_name(value: str) -> Iterator[str]:
-    yield from _no_longer_than(value, 15)
+    yield from _max_length(value, 15)
     if not re.fullmatch("[-a-z0-9]+", value):
         yield "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
     if not re.search("[a-z]", value):
@@ -415,9 +438,9 @@ def parsed_cidr(value: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | N
 def relative_path(value: str) -> Iterator[str]:
     if value.startswith("/"):
         yield "must be a relative path"
-    yield from no_way_up(value)
+    yield from no_parent_directory(value)
 
 
-def no_way_up(value: str) -> Iterator[str]:
+def no_parent_directory(value: str) -> Iterator[str]:
     if ".." in value.split("/"):
         yield "must not contain '..'"

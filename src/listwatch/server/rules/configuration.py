@@ -1,4 +1,4 @@
-"""The rules for ConfigMap, Secret, Namespace, LimitRange, ResourceQuota and Lease: what others are set up by."""
+"""Rules for ConfigMap, Secret, Namespace, LimitRange, ResourceQuota and Lease."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import binascii
 from collections.abc import Mapping
 
 from listwatch.errors import DecodeError
+from listwatch.json_value import JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.codec.decoding import parse_json
 from listwatch.server.field_errors import duplicate, forbidden, invalid, required, too_long
-from listwatch.server.json_tree import Tree, child, children
+from listwatch.server.json_tree import object_at, objects_at, text_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     Check,
-    all_changes,
     all_of,
-    amount,
+    all_updates,
     at,
     at_least,
     changed,
     config_key,
+    field_path,
     immutable,
-    inside,
     qualified_name,
+    quantity,
 )
 from listwatch.server.rules.metadata import standard_finalizer
 
@@ -33,8 +34,8 @@ __all__ = [
     "NAMESPACE",
     "RESOURCE_QUOTA",
     "SECRET",
-    "config_change",
-    "secret_change",
+    "config_update",
+    "secret_update",
 ]
 
 _MAX_SIZE = 1024 * 1024
@@ -43,106 +44,107 @@ _MAX_SIZE = 1024 * 1024
 # --- config maps and secrets -----------------------------------------------------------------------------------------
 
 
-def _keys(data: Tree, path: str) -> Causes:
+def _keys(data: JSONObject, path: str) -> Causes:
     for key in data:
-        for said in config_key(key):
-            yield invalid(f"{path}[{key}]", key, said)
+        for detail in config_key(key):
+            yield invalid(f"{path}[{key}]", key, detail)
 
 
-def _clear_keys(config: Tree, path: str) -> Causes:
-    for key in config.get("data", {}).keys() & config.get("binaryData", {}).keys():
-        yield invalid(inside(path, f"data[{key}]"), key, "duplicate of key present in binaryData")
+def _distinct_keys(config: JSONObject, path: str) -> Causes:
+    for key in object_at(config, "data").keys() & object_at(config, "binaryData").keys():
+        yield invalid(field_path(path, f"data[{key}]"), key, "duplicate of key present in binaryData")
 
 
-def _size(config: Tree, _path: str) -> Causes:
-    size = sum(len(text.encode()) for text in config.get("data", {}).values())
-    size += sum(_decoded_size(text) for text in config.get("binaryData", {}).values())
-    if size > _MAX_SIZE:
+def _size(config: JSONObject, _path: str) -> Causes:
+    size = sum(len(text.encode()) for text in object_at(config, "data").values() if isinstance(text, str))
+    if size + _decoded_size(config, "binaryData") > _MAX_SIZE:
         yield too_long("[]", _MAX_SIZE)
 
 
-def _secret_size(secret: Tree, path: str) -> Causes:
-    if sum(_decoded_size(text) for text in secret.get("data", {}).values()) > _MAX_SIZE:
-        yield too_long(inside(path, "data"), _MAX_SIZE)
+def _secret_size(secret: JSONObject, path: str) -> Causes:
+    if _decoded_size(secret, "data") > _MAX_SIZE:
+        yield too_long(field_path(path, "data"), _MAX_SIZE)
 
 
-def _decoded_size(text: str) -> int:
-    return len(text) // 4 * 3 - text[-2:].count("=")
+def _decoded_size(tree: JSONObject, field: str) -> int:
+    """Return the size of the base64 values of a map, decoded."""
+    texts = (text for text in object_at(tree, field).values() if isinstance(text, str))
+    return sum(len(text) // 4 * 3 - text[-2:].count("=") for text in texts)
 
 
-CONFIG_MAP = all_of(at("data", _keys), at("binaryData", _keys), _clear_keys, _size)
+CONFIG_MAP = all_of(at("data", _keys), at("binaryData", _keys), _distinct_keys, _size)
 
 
 def _has(*keys: str) -> Check:
-    def check(secret: Tree, path: str) -> Causes:
+    def check(secret: JSONObject, path: str) -> Causes:
         for key in keys:
-            if key not in secret.get("data", {}):
-                yield required(inside(path, f"data[{key}]"))
+            if key not in object_at(secret, "data"):
+                yield required(field_path(path, f"data[{key}]"))
 
     return check
 
 
-def _has_one_of(*keys: str) -> Check:
-    every = _has(*keys)
-    return lambda secret, path: () if secret.get("data", {}).keys() & set(keys) else every(secret, path)
+def _has_any_of(*keys: str) -> Check:
+    all_keys = _has(*keys)
+    return lambda secret, path: () if object_at(secret, "data").keys() & set(keys) else all_keys(secret, path)
 
 
 def _is_json(key: str) -> Check:
-    def check(secret: Tree, path: str) -> Causes:
-        if (text := secret.get("data", {}).get(key)) is not None:
+    def check(secret: JSONObject, path: str) -> Causes:
+        if value_at(secret, "data", key) is not None:
             try:
-                parse_json(binascii.a2b_base64(text), find_duplicates=False)
+                parse_json(binascii.a2b_base64(text_at(secret, "data", key)), find_duplicates=False)
             except DecodeError as error:
-                # What it says is the place where the text goes wrong, and nothing of what is around it.
-                yield invalid(inside(path, f"data[{key}]"), "<secret contents redacted>", error.message)
+                # The message has the position of the error, and nothing of the secret.
+                yield invalid(field_path(path, f"data[{key}]"), "<secret contents redacted>", error.message)
 
     return check
 
 
-def _names_account(secret: Tree, path: str) -> Causes:
+def _names_account(secret: JSONObject, path: str) -> Causes:
     name = "kubernetes.io/service-account.name"
-    if not (child(secret, "metadata", "annotations") or {}).get(name):
-        yield required(inside(path, f"metadata.annotations[{name}]"))
+    if not value_at(secret, "metadata", "annotations", name):
+        yield required(field_path(path, f"metadata.annotations[{name}]"))
 
 
 _SECRET_TYPES: Mapping[str, Check] = {
     "kubernetes.io/service-account-token": _names_account,
     "kubernetes.io/dockercfg": all_of(_has(".dockercfg"), _is_json(".dockercfg")),
     "kubernetes.io/dockerconfigjson": all_of(_has(".dockerconfigjson"), _is_json(".dockerconfigjson")),
-    "kubernetes.io/basic-auth": _has_one_of("username", "password"),
+    "kubernetes.io/basic-auth": _has_any_of("username", "password"),
     "kubernetes.io/ssh-auth": _has("ssh-privatekey"),
     "kubernetes.io/tls": _has("tls.crt", "tls.key"),
 }
 
 
-def _secret_type(secret: Tree, path: str) -> Causes:
-    if rule := _SECRET_TYPES.get(secret.get("type", "")):
+def _secret_type(secret: JSONObject, path: str) -> Causes:
+    if rule := _SECRET_TYPES.get(text_at(secret, "type")):
         yield from rule(secret, path)
 
 
 SECRET = all_of(at("data", _keys), _secret_size, _secret_type)
 
 
-def config_change(new: Tree, old: Tree, path: str) -> Causes:
-    """Once it is immutable, it is that for good."""
+def config_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    """An immutable object stays so, with its data."""
     if old.get("immutable"):
-        said = "field is immutable when `immutable` is set"
+        detail = "field is immutable when `immutable` is set"
         if not new.get("immutable"):
-            yield forbidden(inside(path, "immutable"), said)
+            yield forbidden(field_path(path, "immutable"), detail)
         for name in ("data", "binaryData"):
             if changed(new, old, name):
-                yield forbidden(inside(path, name), said)
+                yield forbidden(field_path(path, name), detail)
 
 
-secret_change = all_changes(immutable("type"), config_change)
+secret_update = all_updates(immutable("type"), config_update)
 
 
 # --- namespaces and their limits -------------------------------------------------------------------------------------
 
 
-def _namespace_finalizers(finalizers: Tree, path: str) -> Causes:
+def _namespace_finalizers(finalizers: list[str], path: str) -> Causes:
     for finalizer in finalizers:
-        yield from (invalid(path, finalizer, said) for said in qualified_name(finalizer))
+        yield from (invalid(path, finalizer, detail) for detail in qualified_name(finalizer))
         yield from standard_finalizer(finalizer, path)
 
 
@@ -151,30 +153,30 @@ NAMESPACE = at("spec.finalizers", _namespace_finalizers)
 _LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")
 
 
-def _limits(spec: Tree, path: str) -> Causes:
+def _limits(spec: JSONObject, path: str) -> Causes:
     seen: set[str] = set()
-    for index, limit in enumerate(children(spec, "limits")):
-        where, kind = f"{path}.limits[{index}]", limit.get("type", "")
-        yield from (invalid(f"{where}.type", kind, said) for said in qualified_name(kind))
+    for index, limit in enumerate(objects_at(spec, "limits")):
+        field, kind = f"{path}.limits[{index}]", text_at(limit, "type")
+        yield from (invalid(f"{field}.type", kind, detail) for detail in qualified_name(kind))
         if kind and kind not in _LIMIT_TYPES and "/" not in kind:
-            yield invalid(f"{where}.type", kind, "must be a standard limit type or fully qualified")
+            yield invalid(f"{field}.type", kind, "must be a standard limit type or fully qualified")
         if kind in seen:
-            yield duplicate(f"{where}.type", kind)
+            yield duplicate(f"{field}.type", kind)
         seen.add(kind)
-        yield from _bounds(limit, where)
+        yield from _bounds(limit, field)
 
 
-def _bounds(limit: Tree, path: str) -> Causes:
-    """The least, what is asked for by default, what is allowed by default, and the most come in this order."""
+def _bounds(limit: JSONObject, path: str) -> Causes:
+    """The bounds must be in this order: min, default request, default, max."""
     names = {"min": "min", "defaultRequest": "default request", "default": "default", "max": "max"}
     ordered = list(names.items())
     for index, (name, word) in enumerate(ordered):
         for other, other_word in ordered[index + 1 :]:
-            for resource, value in limit.get(name, {}).items():
-                bound = limit.get(other, {}).get(resource)
-                if bound is not None and Quantity(value) > Quantity(bound):
-                    said = f"{word} value {value} is greater than {other_word} value {bound}"
-                    yield invalid(f"{path}.{name}[{resource}]", value, said)
+            for resource in object_at(limit, name):
+                value, bound = text_at(limit, name, resource), text_at(limit, other, resource)
+                if bound and Quantity(value) > Quantity(bound):
+                    detail = f"{word} value {value} is greater than {other_word} value {bound}"
+                    yield invalid(f"{path}.{name}[{resource}]", value, detail)
 
 
 LIMIT_RANGE = at("spec", _limits)
@@ -186,14 +188,14 @@ _QUOTA_RESOURCES = (
 _QUOTA_PREFIXES = ("requests.", "limits.", "count/", "hugepages-")
 
 
-def _quota(spec: Tree, path: str) -> Causes:
-    for name, value in spec.get("hard", {}).items():
-        where = f"{path}.hard[{name}]"
-        yield from (invalid(where, name, said) for said in qualified_name(name))
+def _quota(spec: JSONObject, path: str) -> Causes:
+    for name, value in object_at(spec, "hard").items():
+        field = f"{path}.hard[{name}]"
+        yield from (invalid(field, name, detail) for detail in qualified_name(name))
         if "/" not in name and name not in _QUOTA_RESOURCES and not name.startswith(_QUOTA_PREFIXES):
-            yield invalid(where, name, "must be a standard resource type or fully qualified")
-            yield invalid(where, name, "must be a standard resource for quota")
-        yield from amount()(value, where)
+            yield invalid(field, name, "must be a standard resource type or fully qualified")
+            yield invalid(field, name, "must be a standard resource for quota")
+        yield from quantity()(value, field)
 
 
 _SCOPES = {
@@ -202,7 +204,7 @@ _SCOPES = {
 }
 
 
-def _scopes(scopes: Tree, path: str) -> Causes:
+def _scopes(scopes: list[str], path: str) -> Causes:
     if not set(scopes) <= _SCOPES:
         yield invalid(path, scopes, "unsupported scope")
 

@@ -1,11 +1,12 @@
-"""The rules for the metadata of every object, and for label selectors. `formats` has the names and keys."""
+"""Rules for the metadata of every object, and for label selectors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from listwatch.json_value import JSON, JSONObject
 from listwatch.server.field_errors import forbidden, invalid, required, too_long
-from listwatch.server.json_tree import Tree, child
+from listwatch.server.json_tree import list_at, object_at, objects_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     Check,
@@ -17,7 +18,7 @@ from listwatch.server.rules.checks import (
     dns_subdomain,
     each,
     elements,
-    inside,
+    field_path,
     label_value,
     path_segment,
     path_segment_prefix,
@@ -38,7 +39,7 @@ _NAME_FORMATS: Mapping[str, Format] = {
 
 
 def metadata_rules(*, name_rule: str, namespaced: bool, built_in: bool) -> Check:
-    """For an object as it shall be stored, with its name made."""
+    """Return the check for the metadata of a kind; a generated name has been set before."""
     return at(
         "metadata",
         _names(name_rule),
@@ -53,58 +54,60 @@ def metadata_rules(*, name_rule: str, namespaced: bool, built_in: bool) -> Check
 def _names(rule: str) -> Check:
     format_ = _NAME_FORMATS[rule]
 
-    def check(metadata: Tree, path: str) -> Causes:
-        if base := metadata.get("generateName"):
-            yield from (invalid(inside(path, "generateName"), base, said) for said in _of_prefix(base, format_))
-        if name := metadata.get("name"):
-            for said in format_(name):
-                yield invalid(inside(path, "name"), name, said)
+    def check(metadata: JSONObject, path: str) -> Causes:
+        if prefix := text_at(metadata, "generateName"):
+            for detail in _prefix_problems(prefix, format_):
+                yield invalid(field_path(path, "generateName"), prefix, detail)
+        if name := text_at(metadata, "name"):
+            for detail in format_(name):
+                yield invalid(field_path(path, "name"), name, detail)
         else:
-            yield required(inside(path, "name"), "name or generateName is required")
+            yield required(field_path(path, "name"), "name or generateName is required")
 
     return check
 
 
-def _of_prefix(base: str, format_: Format) -> list[str]:
-    """What would be wrong with every name that begins so; that it ends in a dash is not."""
+def _prefix_problems(prefix: str, format_: Format) -> list[str]:
+    """Return what is wrong with every name that starts with the prefix. The prefix itself may end in a dash."""
     if format_ is path_segment:
-        return list(path_segment_prefix(base))
-    return list(format_(f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base))
+        return list(path_segment_prefix(prefix))
+    return list(format_(f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix))
 
 
-def _namespace(metadata: Tree, path: str) -> Causes:
-    if namespace := metadata.get("namespace"):
-        for said in dns_label(namespace):
-            yield invalid(inside(path, "namespace"), namespace, said)
+def _namespace(metadata: JSONObject, path: str) -> Causes:
+    if namespace := text_at(metadata, "namespace"):
+        for detail in dns_label(namespace):
+            yield invalid(field_path(path, "namespace"), namespace, detail)
     else:
-        yield required(inside(path, "namespace"))
+        yield required(field_path(path, "namespace"))
 
 
-def _no_namespace(metadata: Tree, path: str) -> Causes:
+def _no_namespace(metadata: JSONObject, path: str) -> Causes:
     if metadata.get("namespace"):
-        yield forbidden(inside(path, "namespace"), "not allowed on this type")
+        yield forbidden(field_path(path, "namespace"), "not allowed on this type")
 
 
 # --- labels and annotations ------------------------------------------------------------------------------------------
 
 
-def labels(value: Tree, path: str) -> Causes:
+def labels(value: dict[str, str], path: str) -> Causes:
     for key, text in value.items():
-        for said in qualified_name(key):
-            yield invalid(path, key, said)
-        for said in label_value(text):
-            yield invalid(path, text, said)
+        for detail in qualified_name(key):
+            yield invalid(path, key, detail)
+        for detail in label_value(text):
+            yield invalid(path, text, detail)
 
 
-def _annotations(value: Tree, path: str) -> Causes:
+def _annotations(value: dict[str, str], path: str) -> Causes:
     for key in value:
-        yield from (invalid(path, key, said) for said in qualified_name(key.lower()))
+        yield from (invalid(path, key, detail) for detail in qualified_name(key.lower()))
     if sum(len(key.encode()) + len(text.encode()) for key, text in value.items()) > _MAX_ANNOTATIONS:
         yield too_long(path, _MAX_ANNOTATIONS)
 
 
-def _requirement(requirement: Tree, path: str) -> Causes:
-    operator, values = requirement.get("operator", ""), requirement.get("values") or []
+def _requirement(requirement: JSONObject, path: str) -> Causes:
+    key, operator = text_at(requirement, "key"), text_at(requirement, "operator")
+    values = texts_at(requirement, "values")
     if operator in ("In", "NotIn"):
         if not values:
             yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
@@ -113,25 +116,24 @@ def _requirement(requirement: Tree, path: str) -> Causes:
             yield forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
     else:
         yield invalid(f"{path}.operator", operator, "not a valid selector operator")
-    yield from (invalid(f"{path}.key", requirement.get("key", ""), said) for said in qualified_name(requirement["key"]))
+    yield from (invalid(f"{path}.key", key, detail) for detail in qualified_name(key))
     for index, value in enumerate(values):
-        yield from (invalid(f"{path}.values[{index}]", value, said) for said in label_value(value))
+        yield from (invalid(f"{path}.values[{index}]", value, detail) for detail in label_value(value))
 
 
 selector = all_of(at("matchLabels", labels), each("matchExpressions", _requirement))
 """The rule for a label selector."""
 
 
-def selects(value: Tree, labels_: Mapping[str, str]) -> bool:
-    """Whether a label selector that keeps the rule finds an object with these labels."""
-    wanted = value.get("matchLabels") or {}
-    return wanted.items() <= labels_.items() and all(
-        _fits(requirement, labels_) for requirement in value.get("matchExpressions") or ()
+def selects(value: JSON, labels_: Mapping[str, JSON]) -> bool:
+    """Return whether a valid label selector matches an object with these labels."""
+    return object_at(value, "matchLabels").items() <= labels_.items() and all(
+        _matches(requirement, labels_) for requirement in objects_at(value, "matchExpressions")
     )
 
 
-def _fits(requirement: Tree, labels_: Mapping[str, str]) -> bool:
-    key, values = requirement["key"], requirement.get("values") or ()
+def _matches(requirement: JSONObject, labels_: Mapping[str, JSON]) -> bool:
+    key, values = text_at(requirement, "key"), list_at(requirement, "values")
     match requirement["operator"]:
         case "In":
             return labels_.get(key) in values
@@ -146,12 +148,12 @@ def _fits(requirement: Tree, labels_: Mapping[str, str]) -> bool:
 # --- owners and finalizers -------------------------------------------------------------------------------------------
 
 
-def _owners(references: Tree, path: str) -> Causes:
+def _owners(references: list[JSON], path: str) -> Causes:
     controllers = []
     for reference in references:
         yield from _owner(reference, path)
-        if reference.get("controller"):
-            controllers.append(f"{reference['kind']}/{reference['name']}")
+        if value_at(reference, "controller"):
+            controllers.append(f"{text_at(reference, 'kind')}/{text_at(reference, 'name')}")
     for other in controllers[1:]:
         yield invalid(
             path,
@@ -161,38 +163,38 @@ def _owners(references: Tree, path: str) -> Causes:
         )
 
 
-def _owner(reference: Tree, path: str) -> Causes:
-    version = reference.get("apiVersion", "")
+def _owner(reference: JSON, path: str) -> Causes:
+    version = text_at(reference, "apiVersion")
     if not version or version.count("/") > 1:
         yield invalid(f"{path}.apiVersion", version, "version must not be empty")
     for name in ("kind", "name", "uid"):
-        if not reference.get(name):
+        if not text_at(reference, name):
             yield invalid(f"{path}.{name}", "", "must not be empty")
-    if (reference.get("apiVersion"), reference.get("kind")) == ("v1", "Event"):
+    if version == "v1" and text_at(reference, "kind") == "Event":
         yield invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner")
 
 
-def _finalizers(finalizers: Tree, path: str) -> Causes:
+def _finalizers(finalizers: list[str], path: str) -> Causes:
     for finalizer in finalizers:
-        yield from (invalid(path, finalizer, said) for said in qualified_name(finalizer))
+        yield from (invalid(path, finalizer, detail) for detail in qualified_name(finalizer))
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
         yield invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
-def standard_finalizer(finalizer: Tree, path: str) -> Causes:
+def standard_finalizer(finalizer: str, path: str) -> Causes:
     if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
         yield invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
 
 
-def new_finalizers(new: Tree, old: Tree, path: str) -> Causes:
-    """An object that is being deleted gets no new ones."""
-    if child(old, "metadata", "deletionTimestamp"):
-        before = set(child(old, "metadata", "finalizers") or ())
-        added = sorted(set(child(new, "metadata", "finalizers") or ()) - before)
+def new_finalizers(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    """Finalizers must not be added to an object that is being deleted."""
+    if value_at(old, "metadata", "deletionTimestamp"):
+        before = set(texts_at(old, "metadata", "finalizers"))
+        added = sorted(set(texts_at(new, "metadata", "finalizers")) - before)
         if added:
             shown = ", ".join(f'"{name}"' for name in added)
             yield forbidden(
-                inside(path, "metadata.finalizers"),
+                field_path(path, "metadata.finalizers"),
                 "no new finalizers can be added if the object is being deleted, "
                 f"found new finalizers []string{{{shown}}}",
             )

@@ -1,9 +1,10 @@
-"""The rules for traffic: Ingress, IngressClass and NetworkPolicy."""
+"""Rules for Ingress, IngressClass and NetworkPolicy."""
 
 from __future__ import annotations
 
+from listwatch.json_value import JSONObject
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
-from listwatch.server.json_tree import Tree
+from listwatch.server.json_tree import object_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     all_of,
@@ -16,17 +17,17 @@ from listwatch.server.rules.checks import (
     each,
     formatted,
     immutable,
-    needs,
     one_of,
     parsed_cidr,
     parsed_ip,
     port_name,
     port_or_name,
+    require_fields,
     wildcard_subdomain,
 )
 from listwatch.server.rules.metadata import selector
 
-__all__ = ["INGRESS", "INGRESS_CLASS", "NETWORK_POLICY", "ingress_class_change"]
+__all__ = ["INGRESS", "INGRESS_CLASS", "NETWORK_POLICY", "ingress_class_update"]
 
 _PORT = between(1, 65535)
 
@@ -34,7 +35,7 @@ _PORT = between(1, 65535)
 # --- ingress ---------------------------------------------------------------------------------------------------------
 
 
-def _host(host: Tree, path: str) -> Causes:
+def _host(host: str, path: str) -> Causes:
     if not host:
         return
     if parsed_ip(host):
@@ -42,25 +43,25 @@ def _host(host: Tree, path: str) -> Causes:
     yield from formatted(wildcard_subdomain if "*" in host else dns_subdomain)(host, path)
 
 
-def _backend(backend: Tree, path: str) -> Causes:
-    service, resource = backend.get("service"), backend.get("resource")
+def _backend(backend: JSONObject, path: str) -> Causes:
+    service, resource = object_at(backend, "service"), object_at(backend, "resource")
     if service and resource:
         yield invalid(path, "", "cannot set both resource and service backends")
-    elif resource is not None:
-        yield from needs("kind", "name")(resource, f"{path}.resource")
-    elif service is None:
+    elif "resource" in backend:
+        yield from require_fields("kind", "name")(resource, f"{path}.resource")
+    elif "service" not in backend:
         yield required(f"{path}.service.name")
         yield required(path, "port name or number is required")
     else:
         yield from _backend_service(service, f"{path}.service")
 
 
-def _backend_service(service: Tree, path: str) -> Causes:
-    if name := service.get("name"):
+def _backend_service(service: JSONObject, path: str) -> Causes:
+    if name := text_at(service, "name"):
         yield from formatted(dns_1035_label)(name, f"{path}.name")
     else:
         yield required(f"{path}.name")
-    port, backend = service.get("port", {}), path.rpartition(".")[0]
+    port, backend = object_at(service, "port"), path.rpartition(".")[0]
     if port.get("name") and port.get("number"):
         yield invalid(backend, "", "cannot set both port name & port number")
     elif port.get("name"):
@@ -71,46 +72,46 @@ def _backend_service(service: Tree, path: str) -> Causes:
         yield required(backend, "port name or number is required")
 
 
-def _path(value: Tree, path: str) -> Causes:
-    kind, route = value.get("pathType"), value.get("path", "")
+def _path(value: JSONObject, path: str) -> Causes:
+    kind, route = text_at(value, "pathType"), text_at(value, "path")
     if not kind:
-        # Without it the real server looks no further.
+        # The real server stops here, too.
         yield required(f"{path}.pathType", "pathType must be specified")
         return
     if kind not in ("Exact", "ImplementationSpecific", "Prefix"):
         yield not_supported(f"{path}.pathType", kind, ("Exact", "ImplementationSpecific", "Prefix"))
     elif (kind != "ImplementationSpecific" or route) and not route.startswith("/"):
         yield invalid(f"{path}.path", route, "must be an absolute path")
-    yield from _backend(value.get("backend", {}), f"{path}.backend")
+    yield from _backend(object_at(value, "backend"), f"{path}.backend")
 
 
-def _something_to_serve(spec: Tree, path: str) -> Causes:
+def _has_backend(spec: JSONObject, path: str) -> Causes:
     if not spec.get("rules") and not spec.get("defaultBackend"):
         yield invalid(path, None, "either `defaultBackend` or `rules` must be specified")
 
 
 INGRESS = at(
     "spec",
-    _something_to_serve,
+    _has_backend,
     at("defaultBackend", _backend),
-    each("rules", at("host", _host), at("http", needs("paths")), each("http.paths", _path)),
+    each("rules", at("host", _host), at("http", require_fields("paths")), each("http.paths", _path)),
     each("tls", each("hosts", _host)),
     at("ingressClassName", formatted(dns_subdomain)),
 )
 INGRESS_CLASS = at(
     "spec",
     at("controller", formatted(domain_prefixed_path)),
-    at("parameters", needs("kind", "name"), at("scope", one_of("Cluster", "Namespace"))),
+    at("parameters", require_fields("kind", "name"), at("scope", one_of("Cluster", "Namespace"))),
 )
-ingress_class_change = immutable("spec.controller")
+ingress_class_update = immutable("spec.controller")
 
 
 # --- network policies ------------------------------------------------------------------------------------------------
 
 
-def _end_port(port: Tree, path: str) -> Causes:
-    first, last = port.get("port"), port.get("endPort")
-    if last is None:
+def _end_port(port: JSONObject, path: str) -> Causes:
+    first, last = value_at(port, "port"), value_at(port, "endPort")
+    if not isinstance(last, int):
         return
     if isinstance(first, int) and last < first:
         yield invalid(f"{path}.endPort", first, "must be greater than or equal to `port`")
@@ -120,21 +121,21 @@ def _end_port(port: Tree, path: str) -> Causes:
         yield invalid(f"{path}.endPort", last, "may not be specified when `port` is not specified")
 
 
-def _ip_block(block: Tree, path: str) -> Causes:
-    text = block.get("cidr", "")
+def _ip_block(block: JSONObject, path: str) -> Causes:
+    text = text_at(block, "cidr")
     if not text:
         yield required(f"{path}.cidr")
         return
     yield from formatted(cidr)(text, f"{path}.cidr")
     whole = parsed_cidr(text)
-    for index, exception in enumerate(block.get("except") or ()):
-        where, part = f"{path}.except[{index}]", parsed_cidr(exception)
-        yield from formatted(cidr)(exception, where)
+    for index, exception in enumerate(texts_at(block, "except")):
+        field, part = f"{path}.except[{index}]", parsed_cidr(exception)
+        yield from formatted(cidr)(exception, field)
         if whole and part and not (part.version == whole.version and part != whole and part.subnet_of(whole)):  # type: ignore[arg-type]  # the versions are the same
-            yield invalid(where, exception, "must be a strict subset of `cidr`")
+            yield invalid(field, exception, "must be a strict subset of `cidr`")
 
 
-def _peer(peer: Tree, path: str) -> Causes:
+def _peer(peer: JSONObject, path: str) -> Causes:
     yield from _PEER(peer, path)
     if not peer:
         yield required(path, "must specify a peer")
@@ -150,8 +151,8 @@ _POLICY_PORT = all_of(
 )
 
 
-def _policy_types(spec: Tree, path: str) -> Causes:
-    types = spec.get("policyTypes") or []
+def _policy_types(spec: JSONObject, path: str) -> Causes:
+    types = texts_at(spec, "policyTypes")
     if len(types) > 2:
         yield invalid(f"{path}.policyTypes", types, "may not specify more than two policyTypes")
         return

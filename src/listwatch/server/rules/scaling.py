@@ -1,33 +1,39 @@
-"""The rules for how many: HorizontalPodAutoscaler, PodDisruptionBudget, PriorityClass."""
+"""Rules for HorizontalPodAutoscaler, PodDisruptionBudget and PriorityClass."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from listwatch.server.field_errors import forbidden, invalid, not_supported, required
-from listwatch.server.json_tree import Tree, child
+from listwatch.json_value import JSONObject
+from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required, too_long
+from listwatch.server.json_tree import integer_at, object_at, objects_at, text_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
-    all_changes,
     all_of,
+    all_updates,
     at,
     at_least,
     changed,
+    condition_reason,
     each,
+    field_path,
     formatted,
     immutable,
-    inside,
-    needs,
+    not_negative,
     one_of,
     path_segment,
-    percent,
-    percentage,
+    qualified_name,
+    require_fields,
 )
 from listwatch.server.rules.metadata import selector
+from listwatch.server.rules.workloads.controllers import count_or_percent_up_to_100
 
-__all__ = ["AUTOSCALER", "DISRUPTION_BUDGET", "PRIORITY_CLASS", "priority_class_change"]
+__all__ = ["AUTOSCALER", "DISRUPTION_BUDGET", "DISRUPTION_BUDGET_STATUS", "PRIORITY_CLASS", "priority_class_update"]
 
 _HIGHEST_PRIORITY = 1_000_000_000
+_CONDITION_STATUSES = ("False", "True", "Unknown")
+_MAX_REASON = 1024
+_MAX_MESSAGE = 32 * 1024
 
 
 # --- autoscalers -----------------------------------------------------------------------------------------------------
@@ -41,46 +47,46 @@ _SOURCES: Mapping[str, str] = {
 }
 
 
-def _metric(metric: Tree, path: str) -> Causes:
-    kind = metric.get("type", "")
+def _metric(metric: JSONObject, path: str) -> Causes:
+    kind = text_at(metric, "type")
     if not kind:
         yield required(f"{path}.type", "must specify a metric source type")
     if kind not in _SOURCES:
         yield not_supported(f"{path}.type", kind, _SOURCES)
     elif metric.get(_SOURCES[kind]) is None:
-        where = f"{path}.{_SOURCES[kind]}"
-        yield required(where, "must populate information for the given metric source")
+        field = f"{path}.{_SOURCES[kind]}"
+        yield required(field, "must populate information for the given metric source")
     elif kind in ("Resource", "ContainerResource"):
-        yield from _resource_target(metric[_SOURCES[kind]], f"{path}.{_SOURCES[kind]}")
+        yield from _resource_target(object_at(metric, _SOURCES[kind]), f"{path}.{_SOURCES[kind]}")
 
 
-def _resource_target(source: Tree, path: str) -> Causes:
-    target = source.get("target", {})
-    utilization, average = target.get("averageUtilization"), target.get("averageValue")
+def _resource_target(source: JSONObject, path: str) -> Causes:
+    target = object_at(source, "target")
+    utilization, average = value_at(target, "averageUtilization"), value_at(target, "averageValue")
     if not source.get("name"):
         yield required(f"{path}.name", "must specify a resource name")
     if utilization is None and average is None:
-        where = f"{path}.target.averageUtilization"
-        yield required(where, "must set either a target raw value or a target utilization")
-    if utilization is not None and utilization < 1:
+        field = f"{path}.target.averageUtilization"
+        yield required(field, "must set either a target raw value or a target utilization")
+    if isinstance(utilization, int) and utilization < 1:
         yield invalid(f"{path}.target.averageUtilization", utilization, "must be greater than 0")
     if utilization is not None and average is not None:
-        where = f"{path}.target.averageValue"
-        yield forbidden(where, "may not set both a target raw value and a target utilization")
+        field = f"{path}.target.averageValue"
+        yield forbidden(field, "may not set both a target raw value and a target utilization")
 
 
-def _target(spec: Tree, path: str) -> Causes:
-    target = spec.get("scaleTargetRef", {})
-    if target.get("kind") != "ReplicationController" and "/" not in target.get("apiVersion", ""):
-        where = f"{path}.scaleTargetRef.apiVersion"
-        yield invalid(where, target.get("apiVersion", ""), "apiVersion must specify API group")
+def _target(spec: JSONObject, path: str) -> Causes:
+    target = object_at(spec, "scaleTargetRef")
+    if target.get("kind") != "ReplicationController" and "/" not in text_at(target, "apiVersion"):
+        field = f"{path}.scaleTargetRef.apiVersion"
+        yield invalid(field, text_at(target, "apiVersion"), "apiVersion must specify API group")
 
 
-def _bounds(spec: Tree, path: str) -> Causes:
-    least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
+def _bounds(spec: JSONObject, path: str) -> Causes:
+    least, most = value_at(spec, "minReplicas"), integer_at(spec, "maxReplicas")
     if most < 1:
         yield required(f"{path}.maxReplicas", "must be set and greater than 0")
-    elif least is not None and most < least:
+    elif isinstance(least, int) and most < least:
         yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 
@@ -88,7 +94,7 @@ AUTOSCALER = at(
     "spec",
     at("minReplicas", at_least(1)),
     _bounds,
-    at("scaleTargetRef", needs("kind", "name")),
+    at("scaleTargetRef", require_fields("kind", "name")),
     at("scaleTargetRef.kind", formatted(path_segment)),
     at("scaleTargetRef.name", formatted(path_segment)),
     _target,
@@ -99,55 +105,79 @@ AUTOSCALER = at(
 # --- budgets ---------------------------------------------------------------------------------------------------------
 
 
-def _pods_or_share(value: Tree, path: str) -> Causes:
-    if isinstance(value, int):
-        yield from at_least(0)(value, path)
-        return
-    yield from formatted(percent)(value, path)
-    if (percentage(value) or 0) > 100:
-        yield invalid(path, value, "must not be greater than 100%")
-
-
-def _either(spec: Tree, path: str) -> Causes:
+def _not_both(spec: JSONObject, path: str) -> Causes:
     if "minAvailable" in spec and "maxUnavailable" in spec:
         yield invalid(path, spec, "minAvailable and maxUnavailable cannot be both set")
 
 
 DISRUPTION_BUDGET = at(
     "spec",
-    _either,
-    at("minAvailable", _pods_or_share),
-    at("maxUnavailable", _pods_or_share),
+    _not_both,
+    at("minAvailable", count_or_percent_up_to_100),
+    at("maxUnavailable", count_or_percent_up_to_100),
     at("selector", selector),
     at("unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
+)
+
+
+def _conditions(status: JSONObject, path: str) -> Causes:
+    seen: set[str] = set()
+    for index, condition in enumerate(objects_at(status, "conditions")):
+        field, type_ = f"{path}.conditions[{index}]", text_at(condition, "type")
+        if type_ in seen:
+            yield duplicate(f"{field}.type", type_)
+        seen.add(type_)
+        yield from (invalid(f"{field}.type", type_, detail) for detail in qualified_name(type_))
+        yield from _condition(condition, field)
+
+
+def _condition(condition: JSONObject, field: str) -> Causes:
+    if condition.get("status") not in _CONDITION_STATUSES:
+        yield not_supported(f"{field}.status", text_at(condition, "status"), _CONDITION_STATUSES)
+    if (generation := integer_at(condition, "observedGeneration")) < 0:
+        yield invalid(f"{field}.observedGeneration", generation, "must be greater than or equal to zero")
+    if not condition.get("lastTransitionTime"):
+        yield required(f"{field}.lastTransitionTime")
+    if reason := text_at(condition, "reason"):
+        yield from (invalid(f"{field}.reason", reason, detail) for detail in condition_reason(reason))
+        if len(reason.encode()) > _MAX_REASON:
+            yield too_long(f"{field}.reason", _MAX_REASON)
+    else:
+        yield required(f"{field}.reason")
+    if len(text_at(condition, "message").encode()) > _MAX_MESSAGE:
+        yield too_long(f"{field}.message", _MAX_MESSAGE)
+
+
+DISRUPTION_BUDGET_STATUS = at(
+    "status", _conditions, not_negative("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 )
 
 
 # --- priorities ------------------------------------------------------------------------------------------------------
 
 
-def _priority(priority: Tree, path: str) -> Causes:
-    name, value = child(priority, "metadata", "name") or "", priority.get("value", 0)
+def _priority(priority: JSONObject, path: str) -> Causes:
+    name, value = text_at(priority, "metadata", "name"), integer_at(priority, "value")
     if name in ("system-node-critical", "system-cluster-critical"):
         return
     if name.startswith("system-"):
         yield forbidden(
-            inside(path, "metadata.name"),
+            field_path(path, "metadata.name"),
             "priority class names with 'system-' prefix are reserved for system use only. "
             f"error: {name} is not a known system priority class",
         )
     if value > _HIGHEST_PRIORITY:
         yield forbidden(
-            inside(path, "value"), f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
+            field_path(path, "value"), f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
         )
 
 
 PRIORITY_CLASS = all_of(_priority, at("preemptionPolicy", one_of("PreemptLowerPriority", "Never")))
 
 
-def _value_change(new: Tree, old: Tree, path: str) -> Causes:
+def _value_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
     if changed(new, old, "value"):
-        yield forbidden(inside(path, "value"), "may not be changed in an update.")
+        yield forbidden(field_path(path, "value"), "may not be changed in an update.")
 
 
-priority_class_change = all_changes(_value_change, immutable("preemptionPolicy"))
+priority_class_update = all_updates(_value_update, immutable("preemptionPolicy"))

@@ -1,34 +1,35 @@
-"""The rules for what makes pods reachable: Service, Endpoints, EndpointSlice."""
+"""Rules for Service, Endpoints and EndpointSlice."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from listwatch.json_value import JSONObject
 from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required
-from listwatch.server.json_tree import Tree, child, children
+from listwatch.server.json_tree import integer_at, object_at, objects_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     Check,
     all_of,
     at,
+    at_nonempty,
     between,
     dns_label,
     dns_subdomain,
     each,
+    field_path,
     formatted,
-    inside,
     ip_address,
-    needs,
     one_of,
     parsed_ip,
     port_name,
     port_or_name,
-    unique,
-    when,
+    require_fields,
+    unique_names,
 )
 from listwatch.server.rules.metadata import labels
 
-__all__ = ["ENDPOINTS", "ENDPOINT_SLICE", "SERVICE", "service_change"]
+__all__ = ["ENDPOINTS", "ENDPOINT_SLICE", "SERVICE", "service_update"]
 
 _PORT = between(1, 65535)
 _PROTOCOL = one_of("SCTP", "TCP", "UDP")
@@ -38,21 +39,21 @@ _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 # --- services --------------------------------------------------------------------------------------------------------
 
 
-def _ports(spec: Tree, path: str) -> Causes:
-    ports, kind = list(children(spec, "ports")), spec.get("type")
+def _ports(spec: JSONObject, path: str) -> Causes:
+    ports, kind = objects_at(spec, "ports"), text_at(spec, "type")
     if not ports and kind != "ExternalName" and spec.get("clusterIP") != "None":
         yield required(f"{path}.ports")
     seen: set[tuple[str, int]] = set()
     for index, port in enumerate(ports):
-        where = f"{path}.ports[{index}]"
+        field = f"{path}.ports[{index}]"
         if len(ports) > 1 and not port.get("name"):
-            yield required(f"{where}.name")
-        yield from _SERVICE_PORT(port, where)
+            yield required(f"{field}.name")
+        yield from _SERVICE_PORT(port, field)
         if port.get("nodePort") and kind in ("ClusterIP", "ExternalName"):
-            yield forbidden(f"{where}.nodePort", f"may not be used when `type` is '{kind}'")
-        key = (port.get("protocol", ""), port.get("port", 0))
+            yield forbidden(f"{field}.nodePort", f"may not be used when `type` is '{kind}'")
+        key = (text_at(port, "protocol"), integer_at(port, "port"))
         if key in seen:
-            yield duplicate(where, {"protocol": key[0], "port": key[1]})
+            yield duplicate(field, {"protocol": key[0], "port": key[1]})
         seen.add(key)
 
 
@@ -64,24 +65,24 @@ _SERVICE_PORT = all_of(
 )
 
 
-def _external_name(spec: Tree, path: str) -> Causes:
+def _external_name(spec: JSONObject, path: str) -> Causes:
     if spec.get("type") == "ExternalName":
-        name = spec.get("externalName", "")
+        name = text_at(spec, "externalName")
         if not name:
             yield required(f"{path}.externalName")
         else:
             yield from formatted(dns_subdomain)(name.removesuffix("."), f"{path}.externalName")
 
 
-def _affinity(spec: Tree, path: str) -> Causes:
-    seconds = child(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds")
-    if seconds is not None and not 0 < seconds <= 86400:
-        where = f"{path}.sessionAffinityConfig.clientIP.timeoutSeconds"
-        yield invalid(where, seconds, "must be greater than 0 and less than 86400")
+def _affinity(spec: JSONObject, path: str) -> Causes:
+    seconds = value_at(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds")
+    if isinstance(seconds, int) and not 0 < seconds <= 86400:
+        field = f"{path}.sessionAffinityConfig.clientIP.timeoutSeconds"
+        yield invalid(field, seconds, "must be greater than 0 and less than 86400")
 
 
-def _cluster_ips(spec: Tree, path: str) -> Causes:
-    address, kind = spec.get("clusterIP", ""), spec.get("type")
+def _cluster_ips(spec: JSONObject, path: str) -> Causes:
+    address, kind = text_at(spec, "clusterIP"), spec.get("type")
     if address == "None":
         if kind in ("NodePort", "LoadBalancer"):
             yield invalid(f"{path}.clusterIPs[0]", address, f"may not be set to 'None' for {kind} services")
@@ -89,7 +90,7 @@ def _cluster_ips(spec: Tree, path: str) -> Causes:
         yield from formatted(ip_address)(address, f"{path}.clusterIPs[0]")
 
 
-def _traffic(spec: Tree, path: str) -> Causes:
+def _traffic(spec: JSONObject, path: str) -> Causes:
     policy = spec.get("externalTrafficPolicy")
     reachable = spec.get("type") in ("NodePort", "LoadBalancer") or spec.get("externalIPs")
     if policy and not reachable:
@@ -97,14 +98,14 @@ def _traffic(spec: Tree, path: str) -> Causes:
     elif policy and policy not in ("Cluster", "Local"):
         yield not_supported(f"{path}.externalTrafficPolicy", policy, ("Cluster", "Local"))
     if spec.get("loadBalancerSourceRanges") and spec.get("type") != "LoadBalancer":
-        where = f"{path}.LoadBalancerSourceRanges"
-        yield forbidden(where, "may only be used when `type` is 'LoadBalancer'")
+        field = f"{path}.LoadBalancerSourceRanges"
+        yield forbidden(field, "may only be used when `type` is 'LoadBalancer'")
 
 
 SERVICE = at(
     "spec",
     _ports,
-    unique("ports"),
+    unique_names("ports"),
     at("type", one_of(*_TYPES)),
     _external_name,
     at("sessionAffinity", one_of("ClientIP", "None")),
@@ -119,21 +120,21 @@ SERVICE = at(
 )
 
 
-def service_change(new: Tree, old: Tree, path: str) -> Causes:
-    """An address that was given out stays."""
-    spec, before = new["spec"], old["spec"]
+def service_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    """The cluster IP is immutable once it is allocated."""
+    spec, before = object_at(new, "spec"), object_at(old, "spec")
     if "ExternalName" in (spec.get("type"), before.get("type")) or not before.get("clusterIP"):
         return
-    # Who does not name an address keeps the one that is there.
+    # An update without an address keeps the current one.
     address = spec.get("clusterIP") or before["clusterIP"]
     if address != before["clusterIP"]:
-        yield invalid(inside(path, "spec.clusterIPs[0]"), [address], "may not change once set")
+        yield invalid(field_path(path, "spec.clusterIPs[0]"), [address], "may not change once set")
 
 
 # --- endpoints -------------------------------------------------------------------------------------------------------
 
 
-def _subset(subset: Tree, path: str) -> Causes:
+def _subset(subset: JSONObject, path: str) -> Causes:
     if not subset.get("addresses") and not subset.get("notReadyAddresses"):
         yield required(path, "must specify `addresses` or `notReadyAddresses`")
     yield from _SUBSET(subset, path)
@@ -148,8 +149,8 @@ _SUBSET = all_of(
 ENDPOINTS = each("subsets", _subset)
 
 
-def _is_of_family(version: int) -> Check:
-    def check(value: Tree, path: str) -> Causes:
+def _ip_of_family(version: int) -> Check:
+    def check(value: str, path: str) -> Causes:
         yield from formatted(ip_address)(value, path)
         address = parsed_ip(value)
         if address and address.version != version:
@@ -159,31 +160,31 @@ def _is_of_family(version: int) -> Check:
 
 
 _ADDRESS_TYPES: Mapping[str, Check] = {
-    "IPv4": _is_of_family(4),
-    "IPv6": _is_of_family(6),
+    "IPv4": _ip_of_family(4),
+    "IPv6": _ip_of_family(6),
     "FQDN": formatted(dns_subdomain),
 }
 
 
-def _endpoints(slice_: Tree, path: str) -> Causes:
-    rule = _ADDRESS_TYPES.get(slice_.get("addressType", ""))
-    for index, endpoint in enumerate(children(slice_, "endpoints")):
-        where = f"endpoints[{index}].addresses"
+def _endpoints(slice_: JSONObject, path: str) -> Causes:
+    rule = _ADDRESS_TYPES.get(text_at(slice_, "addressType"))
+    for index, endpoint in enumerate(objects_at(slice_, "endpoints")):
+        field = f"endpoints[{index}].addresses"
         if not endpoint.get("addresses"):
-            yield required(where, "must contain at least 1 address")
-        for number, address in enumerate(endpoint.get("addresses") or ()):
+            yield required(field, "must contain at least 1 address")
+        for number, address in enumerate(texts_at(endpoint, "addresses")):
             if rule:
-                yield from rule(address, f"{where}[{number}]")
+                yield from rule(address, f"{field}[{number}]")
 
 
 ENDPOINT_SLICE = all_of(
-    needs("addressType"),
-    when(lambda slice_: bool(slice_.get("addressType")), at("addressType", one_of("FQDN", "IPv4", "IPv6"))),
+    require_fields("addressType"),
+    at_nonempty("addressType", one_of("FQDN", "IPv4", "IPv6")),
     each(
         "ports",
-        when(lambda port: bool(port.get("name")), at("name", formatted(dns_label))),
+        at_nonempty("name", formatted(dns_label)),
         at("protocol", _PROTOCOL),
     ),
-    unique("ports"),
+    unique_names("ports"),
     _endpoints,
 )

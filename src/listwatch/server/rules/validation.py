@@ -1,42 +1,56 @@
-"""Is an object in order, and may it become so? The rules are in `rules`; what they find are causes of an InvalidError.
+"""Validates objects before they are stored, by the rules of their kind.
 
-Objects come here decoded and with their defaults, so what a rule looks at is of the right type.
+Objects arrive decoded and defaulted, so every field has the type that the API declares.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from listwatch.errors import StatusCause
+from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
-from listwatch.server.json_tree import Tree
-from listwatch.server.rules.checks import Check
+from listwatch.server.rules import (
+    access,
+    cluster,
+    configuration,
+    definitions,
+    networking,
+    scaling,
+    services,
+    storage,
+)
+from listwatch.server.rules.checks import Check, UpdateCheck, at, immutable
 from listwatch.server.rules.metadata import metadata_rules, new_finalizers
-from listwatch.server.rules.table import NO_RULES, RULES, KindRules
+from listwatch.server.rules.workloads import controllers, jobs, pods
 from listwatch.server.schema.registry import builtin_traits
 from listwatch.server.schema.schema import builtin_schema
 
-__all__ = ["validate_create", "validate_update"]
+__all__ = ["RULES", "validate_create", "validate_update"]
 
-# An update through one of these is an update of the object; the others change one part of it, by rules of their own.
+# Updates through these subresources are updates of the whole object. The others change one part, by their own rules.
 _WHOLE_OBJECT = ("", "scale")
 
 
-def validate_create(tree: Tree, resource: Resource) -> list[StatusCause]:
-    """What is wrong with an object that is about to be stored for the first time, with its name made."""
+def validate_create(tree: JSONObject, resource: Resource) -> list[StatusCause]:
+    """Return the causes for rejecting a new object, whose name has been generated if need be."""
     metadata, rules = _rules(resource)
-    return _distinct([*metadata(tree, ""), *rules.always(tree, ""), *rules.created(tree, "")])
+    return _distinct([*metadata(tree, ""), *rules.always(tree, ""), *rules.on_create(tree, "")])
 
 
-def validate_update(tree: Tree, old: Tree, resource: Resource, *, subresource: str = "") -> list[StatusCause]:
-    """What is wrong with an object that is about to take the place of the old one."""
+def validate_update(
+    tree: JSONObject, old: JSONObject, resource: Resource, *, subresource: str = ""
+) -> list[StatusCause]:
+    """Return the causes for rejecting an object that replaces the old one."""
     metadata, rules = _rules(resource)
-    found = [*metadata(tree, ""), *new_finalizers(tree, old, "")]
+    causes = [*metadata(tree, ""), *new_finalizers(tree, old, "")]
     if subresource in _WHOLE_OBJECT:
-        found += [*rules.always(tree, ""), *rules.change(tree, old, "")]
+        causes += [*rules.always(tree, ""), *rules.on_update(tree, old, "")]
     elif subresource == "status":
-        found += rules.status(tree, "")
-    return _distinct(found)
+        causes += rules.status(tree, "")
+    return _distinct(causes)
 
 
 def _distinct(causes: list[StatusCause]) -> list[StatusCause]:
@@ -45,8 +59,8 @@ def _distinct(causes: list[StatusCause]) -> list[StatusCause]:
 
 @lru_cache(maxsize=1024)
 def _rules(resource: Resource) -> tuple[Check, KindRules]:
-    """Those for the metadata, and those for the rest."""
-    return _metadata(resource), RULES.get(str(resource.gvk.group_kind), NO_RULES)
+    """Return the rules for the metadata of a resource, and those for the rest of it."""
+    return _metadata(resource), RULES.get(str(resource.gvk.group_kind), _NO_RULES)
 
 
 def _metadata(resource: Resource) -> Check:
@@ -55,3 +69,82 @@ def _metadata(resource: Resource) -> Check:
     if resource.gvk.group_kind == ("batch", "CronJob"):
         rule = "cron_job"
     return metadata_rules(name_rule=rule, namespaced=resource.namespaced, built_in=built_in)
+
+
+# --- the rules of each kind ------------------------------------------------------------------------------------------
+
+
+def _no_check(_value: JSONObject, _path: str) -> tuple[()]:
+    return ()
+
+
+def _no_update_check(_new: JSONObject, _old: JSONObject, _path: str) -> tuple[()]:
+    return ()
+
+
+class KindRules(NamedTuple):
+    """The checks of one kind.
+
+    `always` runs on every write of the object, `on_update` and `on_create` in addition; `status` runs alone, on updates
+    of the status subresource.
+    """
+
+    always: Check = _no_check
+    on_update: UpdateCheck = _no_update_check
+    on_create: Check = _no_check
+    status: Check = _no_check
+
+
+_NO_RULES = KindRules()
+
+RULES: Mapping[str, KindRules] = {  # by kind and group
+    "ClusterRole.rbac.authorization.k8s.io": KindRules(access.CLUSTER_ROLE),
+    "ClusterRoleBinding.rbac.authorization.k8s.io": KindRules(access.CLUSTER_ROLE_BINDING, access.binding_update),
+    "ConfigMap": KindRules(configuration.CONFIG_MAP, configuration.config_update),
+    "ControllerRevision.apps": KindRules(controllers.CONTROLLER_REVISION, controllers.revision_update),
+    "CronJob.batch": KindRules(jobs.CRON_JOB),
+    "CSIDriver.storage.k8s.io": KindRules(storage.CSI_DRIVER),
+    "DaemonSet.apps": KindRules(controllers.DAEMON_SET, immutable("spec.selector")),
+    "CustomResourceDefinition.apiextensions.k8s.io": KindRules(
+        definitions.definition_rules, definitions.definition_update
+    ),
+    "Deployment.apps": KindRules(
+        controllers.DEPLOYMENT, immutable("spec.selector"), status=controllers.DEPLOYMENT_STATUS
+    ),
+    "Endpoints": KindRules(services.ENDPOINTS),
+    "EndpointSlice.discovery.k8s.io": KindRules(services.ENDPOINT_SLICE, immutable("addressType")),
+    "Event": KindRules(cluster.EVENT),
+    "Event.events.k8s.io": KindRules(cluster.EVENT),
+    "HorizontalPodAutoscaler.autoscaling": KindRules(scaling.AUTOSCALER),
+    "Ingress.networking.k8s.io": KindRules(networking.INGRESS),
+    "IngressClass.networking.k8s.io": KindRules(networking.INGRESS_CLASS, networking.ingress_class_update),
+    "Job.batch": KindRules(jobs.JOB, jobs.job_update, jobs.NEW_JOB, jobs.JOB_STATUS),
+    "Lease.coordination.k8s.io": KindRules(configuration.LEASE),
+    "LimitRange": KindRules(configuration.LIMIT_RANGE),
+    "MutatingWebhookConfiguration.admissionregistration.k8s.io": KindRules(cluster.WEBHOOKS),
+    "Namespace": KindRules(configuration.NAMESPACE),
+    "NetworkPolicy.networking.k8s.io": KindRules(networking.NETWORK_POLICY),
+    "Node": KindRules(cluster.NODE, cluster.node_update),
+    "PersistentVolume": KindRules(storage.PERSISTENT_VOLUME, storage.volume_update),
+    "PersistentVolumeClaim": KindRules(storage.PERSISTENT_VOLUME_CLAIM, storage.claim_update),
+    "Pod": KindRules(pods.POD, pods.pod_update, pods.NEW_POD),
+    "PodDisruptionBudget.policy": KindRules(scaling.DISRUPTION_BUDGET, status=scaling.DISRUPTION_BUDGET_STATUS),
+    "PodTemplate": KindRules(at("template", pods.POD_TEMPLATE)),
+    "PriorityClass.scheduling.k8s.io": KindRules(scaling.PRIORITY_CLASS, scaling.priority_class_update),
+    "ReplicaSet.apps": KindRules(
+        controllers.REPLICA_SET, immutable("spec.selector"), status=controllers.REPLICA_SET_STATUS
+    ),
+    "ReplicationController": KindRules(controllers.REPLICATION_CONTROLLER),
+    "ResourceQuota": KindRules(configuration.RESOURCE_QUOTA),
+    "Role.rbac.authorization.k8s.io": KindRules(access.ROLE),
+    "RoleBinding.rbac.authorization.k8s.io": KindRules(access.ROLE_BINDING, access.binding_update),
+    "RuntimeClass.node.k8s.io": KindRules(cluster.RUNTIME_CLASS, cluster.runtime_class_update),
+    "Secret": KindRules(configuration.SECRET, configuration.secret_update),
+    "Service": KindRules(services.SERVICE, services.service_update),
+    "StatefulSet.apps": KindRules(
+        controllers.STATEFUL_SET, controllers.stateful_set_update, status=controllers.STATEFUL_SET_STATUS
+    ),
+    "StorageClass.storage.k8s.io": KindRules(storage.STORAGE_CLASS, storage.storage_class_update),
+    "ValidatingWebhookConfiguration.admissionregistration.k8s.io": KindRules(cluster.WEBHOOKS),
+    "VolumeAttachment.storage.k8s.io": KindRules(storage.VOLUME_ATTACHMENT),
+}

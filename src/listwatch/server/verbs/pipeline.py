@@ -66,7 +66,7 @@ from listwatch.server.protocol.write_options import (
     read_write_options,
 )
 from listwatch.server.requests import Admission, APIRequest, ListResponse, Response
-from listwatch.server.rules.structural_validation import structural_problems
+from listwatch.server.rules.custom_objects import structural_problems
 from listwatch.server.rules.validation import validate_create, validate_update
 from listwatch.server.storage.values import KeyExistsError, Stored
 from listwatch.server.verbs.listing import Listing, list_objects

@@ -1,32 +1,37 @@
-"""The rules for the containers of a pod: images, ports, environment, mounts, probes, resources. `pods` applies them."""
+"""Rules for the containers of a pod: images, ports, environment, mounts, probes, resources."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from listwatch.json_value import JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.field_errors import duplicate, forbidden, invalid, not_found, required
-from listwatch.server.json_tree import Tree, child, children
+from listwatch.server.json_tree import integer_at, object_at, objects_at, text_at
 from listwatch.server.rules.checks import (
     Causes,
+    Check,
     all_of,
-    amount,
     at,
     at_least,
+    at_nonempty,
     between,
     config_key,
     dns_label,
     dns_subdomain,
     each,
     environment_name,
+    exactly_one_field,
     formatted,
-    needs,
-    one_member,
+    not_negative,
     one_of,
     port_name,
     port_or_name,
     qualified_name,
+    quantity,
     relative_path,
-    unique,
-    when,
+    require_fields,
+    unique_names,
 )
 
 __all__ = ["CONTAINER", "INIT_CONTAINER", "container_names", "host_ports", "mounts"]
@@ -36,15 +41,21 @@ ID = between(0, 2**31 - 1)
 PROTOCOL = one_of("SCTP", "TCP", "UDP")
 
 
-def _image(image: Tree, path: str) -> Causes:
+def _image(image: str, path: str) -> Causes:
     if image != image.strip():
         yield invalid(path, image, "must not have leading or trailing whitespace")
 
 
+def _container_port(port: JSONObject, path: str) -> Causes:
+    if number := integer_at(port, "containerPort"):
+        yield from PORT(number, f"{path}.containerPort")
+    else:
+        yield required(f"{path}.containerPort")
+
+
 _CONTAINER_PORT = all_of(
     at("name", formatted(port_name)),
-    when(lambda port: not port.get("containerPort"), lambda _, path: [required(f"{path}.containerPort")]),
-    when(lambda port: bool(port.get("containerPort")), at("containerPort", PORT)),
+    _container_port,
     at("hostPort", PORT),
     at("protocol", PROTOCOL),
 )
@@ -60,26 +71,26 @@ _POD_FIELDS = (
 )
 
 
-def _key_reference(reference: Tree, path: str) -> Causes:
-    yield from formatted(dns_subdomain)(reference.get("name", ""), f"{path}.name")
-    if key := reference.get("key"):
-        yield from (invalid(f"{path}.key", key, said) for said in config_key(key))
+def _key_reference(reference: JSONObject, path: str) -> Causes:
+    yield from formatted(dns_subdomain)(text_at(reference, "name"), f"{path}.name")
+    if key := text_at(reference, "key"):
+        yield from (invalid(f"{path}.key", key, detail) for detail in config_key(key))
     else:
         yield required(f"{path}.key")
 
 
-def field_reference(reference: Tree, path: str) -> Causes:
-    field = reference.get("fieldPath", "")
+def field_reference(reference: JSONObject, path: str) -> Causes:
+    field = text_at(reference, "fieldPath")
     if not field:
         yield required(f"{path}.fieldPath")
     elif field.partition("[")[0] not in _POD_FIELDS:
         yield invalid(f"{path}.fieldPath", field, f"error converting fieldPath: field label not supported: {field}")
 
 
-def _value_source(variable: Tree, path: str) -> Causes:
-    source = variable.get("valueFrom")
-    if source is None:
+def _value_source(variable: JSONObject, path: str) -> Causes:
+    if "valueFrom" not in variable:
         return
+    source = object_at(variable, "valueFrom")
     found = [name for name in _SOURCES if name in source]
     if not found:
         names = ", ".join(f"`{name}`" for name in _SOURCES[:-1])
@@ -88,24 +99,24 @@ def _value_source(variable: Tree, path: str) -> Causes:
         yield invalid(f"{path}.valueFrom", "", "may not be specified when `value` is not empty")
     elif len(found) > 1:
         yield invalid(f"{path}.valueFrom", "", "may not have more than one field specified at a time")
-    yield from _ONE_SOURCE(source, f"{path}.valueFrom")
+    yield from _VALUE_SOURCE(source, f"{path}.valueFrom")
 
 
-_ONE_SOURCE = all_of(
+_VALUE_SOURCE = all_of(
     at("fieldRef", field_reference),
-    at("resourceFieldRef", needs("resource")),
+    at("resourceFieldRef", require_fields("resource")),
     at("configMapKeyRef", _key_reference),
     at("secretKeyRef", _key_reference),
 )
-_VARIABLE = all_of(needs("name"), at("name", formatted(environment_name)), _value_source)
+_VARIABLE = all_of(require_fields("name"), at("name", formatted(environment_name)), _value_source)
 
 
-def _environment_sources(sources: Tree, path: str) -> Causes:
+def _environment_sources(sources: list[JSONObject], path: str) -> Causes:
     for index, source in enumerate(sources):
         if not source.keys() & {"configMapRef", "secretRef"}:
             yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         for name in source.keys() & {"configMapRef", "secretRef"}:
-            yield from needs("name")(source[name], f"{path}[{index}].{name}")
+            yield from require_fields("name")(source[name], f"{path}[{index}].{name}")
         if prefix := source.get("prefix"):
             yield from formatted(environment_name)(prefix, f"{path}[{index}].prefix")
 
@@ -113,20 +124,20 @@ def _environment_sources(sources: Tree, path: str) -> Causes:
 # --- mounts ----------------------------------------------------------------------------------------------------------
 
 
-def mounts(container: Tree, path: str, volumes: set[str]) -> Causes:
-    """Each mount is of a volume that there is, and no two are in one place."""
-    taken: set[str] = set()
-    for index, mount in enumerate(children(container, "volumeMounts")):
-        place, name, where = f"{path}.volumeMounts[{index}]", mount.get("name", ""), mount.get("mountPath", "")
+def mounts(container: JSONObject, path: str, volumes: set[str]) -> Causes:
+    """Each mount must name a volume of the pod, and no two may have the same mountPath."""
+    mounted: set[str] = set()
+    for index, mount in enumerate(objects_at(container, "volumeMounts")):
+        field, name, mount_path = f"{path}.volumeMounts[{index}]", text_at(mount, "name"), text_at(mount, "mountPath")
         if not name:
-            yield required(f"{place}.name")
+            yield required(f"{field}.name")
         if name not in volumes:
-            yield not_found(f"{place}.name", name)
-        if not where:
-            yield required(f"{place}.mountPath")
-        elif where in taken:
-            yield invalid(f"{place}.mountPath", where, "must be unique")
-        taken.add(where)
+            yield not_found(f"{field}.name", name)
+        if not mount_path:
+            yield required(f"{field}.mountPath")
+        elif mount_path in mounted:
+            yield invalid(f"{field}.mountPath", mount_path, "must be unique")
+        mounted.add(mount_path)
         yield from _MOUNT(mount, f"{path}.volumeMounts")
 
 
@@ -140,39 +151,35 @@ _MOUNT = all_of(
 # --- probes and hooks ------------------------------------------------------------------------------------------------
 
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
-_HTTP_GET = all_of(needs("path"), at("port", port_or_name(port_name)), at("scheme", one_of("HTTP", "HTTPS")))
+_HTTP_GET = all_of(require_fields("path"), at("port", port_or_name(port_name)), at("scheme", one_of("HTTP", "HTTPS")))
+_HANDLER_RULES: Mapping[str, Check] = {
+    "exec": require_fields("command"),
+    "httpGet": _HTTP_GET,
+    "tcpSocket": at("port", port_or_name(port_name)),
+    "grpc": at("port", PORT),
+}
 
 
-def _handler(handler: Tree, path: str) -> Causes:
+def _handler(handler: JSONObject, path: str) -> Causes:
     more = "may not specify more than 1 handler type"
-    yield from one_member(
-        handler, path, _HANDLERS, none="must specify a handler type", more=lambda place: forbidden(place, more)
+    yield from exactly_one_field(
+        handler, path, _HANDLERS, none="must specify a handler type", more=lambda field: forbidden(field, more)
     )
     first = next((name for name in _HANDLERS if name in handler), "")
-    rules = {
-        "exec": needs("command"),
-        "httpGet": _HTTP_GET,
-        "tcpSocket": at("port", port_or_name(port_name)),
-        "grpc": at("port", PORT),
-    }
-    if first in rules:
-        yield from rules[first](handler[first], f"{path}.{first}")
+    if rule := _HANDLER_RULES.get(first):
+        yield from rule(handler[first], f"{path}.{first}")
 
 
 _PROBE = all_of(
     _handler,
-    at("initialDelaySeconds", at_least(0)),
-    at("timeoutSeconds", at_least(0)),
-    at("periodSeconds", at_least(0)),
-    at("successThreshold", at_least(0)),
-    at("failureThreshold", at_least(0)),
+    not_negative("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"),
     at("terminationGracePeriodSeconds", at_least(1, "must be greater than 0")),
 )
 
 
-def _succeeds_at_once(probe: Tree, path: str) -> Causes:
+def _success_threshold_of_one(probe: JSONObject, path: str) -> Causes:
     if probe.get("successThreshold") != 1:
-        yield invalid(f"{path}.successThreshold", probe.get("successThreshold", 0), "must be 1")
+        yield invalid(f"{path}.successThreshold", integer_at(probe, "successThreshold"), "must be 1")
 
 
 # --- resources -------------------------------------------------------------------------------------------------------
@@ -181,36 +188,36 @@ _STANDARD_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 
 
 def _resource_name(name: str, path: str) -> Causes:
-    yield from (invalid(path, name, said) for said in qualified_name(name))
+    yield from (invalid(path, name, detail) for detail in qualified_name(name))
     if "/" not in name and name not in (*_STANDARD_RESOURCES, "storage") and not name.startswith("hugepages-"):
         yield invalid(path, name, "must be a standard resource type or fully qualified")
         yield invalid(path, name, "must be a standard resource for containers")
 
 
-def _is_elastic(name: str) -> bool:
-    """Whether more of it may be promised than there is."""
+def _can_be_overcommitted(name: str) -> bool:
+    """Return whether the limits of a resource may exceed its requests."""
     return (("/" not in name) or name.startswith("kubernetes.io/")) and not name.startswith("hugepages-")
 
 
-def _amounts(amounts: Tree, path: str) -> Causes:
-    for name, value in amounts.items():
-        place = f"{path}[{name}]"
-        yield from _resource_name(name, place)
-        yield from amount()(value, place)
+def _quantities(quantities: dict[str, str], path: str) -> Causes:
+    for name, value in quantities.items():
+        field = f"{path}[{name}]"
+        yield from _resource_name(name, field)
+        yield from quantity()(value, field)
         if "/" in name and Quantity(value).value % 1:
-            yield invalid(place, value, "must be an integer")
+            yield invalid(field, value, "must be an integer")
 
 
-def resources(value: Tree, path: str) -> Causes:
+def _resources(value: dict[str, dict[str, str]], path: str) -> Causes:
     limits, requests = value.get("limits", {}), value.get("requests", {})
-    yield from _amounts(limits, f"{path}.limits")
-    for name, asked in requests.items():
-        yield from _amounts({name: asked}, f"{path}.requests")
+    yield from _quantities(limits, f"{path}.limits")
+    for name, requested in requests.items():
+        yield from _quantities({name: requested}, f"{path}.requests")
         if name in limits:
-            if Quantity(asked) > Quantity(limits[name]):
-                said = f"must be less than or equal to {name} limit of {limits[name]}"
-                yield invalid(f"{path}.requests", asked, said)
-        elif not _is_elastic(name):
+            if Quantity(requested) > Quantity(limits[name]):
+                detail = f"must be less than or equal to {name} limit of {limits[name]}"
+                yield invalid(f"{path}.requests", requested, detail)
+        elif not _can_be_overcommitted(name):
             yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
 
 
@@ -222,51 +229,51 @@ SECURITY_CONTEXT = all_of(
     at("procMount", one_of("Default", "Unmasked")),
 )
 INIT_CONTAINER = all_of(
-    needs("name"),
-    when(lambda container: bool(container.get("name")), at("name", formatted(dns_label))),
-    needs("image"),
+    require_fields("name"),
+    at_nonempty("name", formatted(dns_label)),
+    require_fields("image"),
     at("image", _image),
     each("ports", _CONTAINER_PORT),
-    unique("ports"),
+    unique_names("ports"),
     each("env", _VARIABLE),
     at("envFrom", _environment_sources),
     at("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
     at("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")),
-    at("resources", resources),
+    at("resources", _resources),
     at("securityContext", SECURITY_CONTEXT),
 )
 CONTAINER = all_of(
     INIT_CONTAINER,
     at("lifecycle.postStart", _handler),
     at("lifecycle.preStop", _handler),
-    at("livenessProbe", _PROBE, _succeeds_at_once),
+    at("livenessProbe", _PROBE, _success_threshold_of_one),
     at("readinessProbe", _PROBE),
-    at("startupProbe", _PROBE, _succeeds_at_once),
+    at("startupProbe", _PROBE, _success_threshold_of_one),
 )
 
 
-def container_names(spec: Tree, path: str) -> Causes:
-    """Names are unique among all containers of the pod."""
+def container_names(spec: JSONObject, path: str) -> Causes:
+    """Names must be unique among all containers of the pod."""
     seen: set[str] = set()
-    for where in ("containers", "initContainers", "ephemeralContainers"):
-        for index, container in enumerate(children(spec, where)):
-            name = container.get("name")
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        for index, container in enumerate(objects_at(spec, field)):
+            name = text_at(container, "name")
             if name and name in seen:
-                yield duplicate(f"{path}.{where}[{index}].name", name)
+                yield duplicate(f"{path}.{field}[{index}].name", name)
             seen.add(name)
 
 
-def host_ports(spec: Tree, path: str) -> Causes:
-    """A port of the host is taken once, and is the container's own where they share the network."""
-    taken: set[str] = set()
-    for index, container in enumerate(children(spec, "containers")):
-        for number, port in enumerate(children(container, "ports")):
-            place, host_port = f"{path}.containers[{index}].ports[{number}].hostPort", port.get("hostPort")
+def host_ports(spec: JSONObject, path: str) -> Causes:
+    """Host ports must be unique, and equal the container ports if the pod uses the host's network."""
+    seen: set[str] = set()
+    for index, container in enumerate(objects_at(spec, "containers")):
+        for number, port in enumerate(objects_at(container, "ports")):
+            field, host_port = f"{path}.containers[{index}].ports[{number}].hostPort", port.get("hostPort")
             if not host_port:
                 continue
-            key = f"{port.get('protocol')}/{port.get('hostIP', '')}/{host_port}"
-            if key in taken:
-                yield duplicate(place, key)
-            taken.add(key)
-            if child(spec, "hostNetwork") and host_port != port.get("containerPort"):
-                yield invalid(place, host_port, "must match `containerPort` when `hostNetwork` is true")
+            key = f"{port.get('protocol')}/{text_at(port, 'hostIP')}/{host_port}"
+            if key in seen:
+                yield duplicate(field, key)
+            seen.add(key)
+            if spec.get("hostNetwork") and host_port != port.get("containerPort"):
+                yield invalid(field, host_port, "must match `containerPort` when `hostNetwork` is true")

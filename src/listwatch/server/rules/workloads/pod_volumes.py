@@ -1,60 +1,64 @@
-"""The rules for the volumes of a pod, and for their sources, which persistent volumes share. `pods` applies them."""
+"""Rules for the volumes of a pod, and for volume sources, which persistent volumes share."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from listwatch.json_value import JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.field_errors import forbidden, invalid, required
-from listwatch.server.json_tree import Tree
+from listwatch.server.json_tree import object_at, objects_at, text_at
 from listwatch.server.rules.checks import (
     Causes,
+    Check,
     all_of,
     at,
+    at_nonempty,
     dns_label,
     each,
+    exactly_one_field,
     formatted,
-    needs,
-    no_way_up,
-    one_member,
+    no_parent_directory,
     one_of,
     relative_path,
-    unique,
-    when,
+    require_fields,
+    unique_names,
 )
 from listwatch.server.rules.workloads.containers import field_reference
 
 __all__ = ["VOLUMES", "volume_source"]
 
 
-def _file_mode(mode: Tree, path: str) -> Causes:
+def _file_mode(mode: int, path: str) -> Causes:
     if not 0 <= mode <= 0o777:
         yield invalid(path, mode, "must be a number between 0 and 0777 (octal), both inclusive")
 
 
-def _absolute(value: Tree, path: str) -> Causes:
+def _absolute(value: str, path: str) -> Causes:
     if not value.startswith("/"):
         yield invalid(path, value, "must be an absolute path")
 
 
-def _size_limit(value: Tree, path: str) -> Causes:
+def _size_limit(value: str, path: str) -> Causes:
     if Quantity(value) < 0:
         yield forbidden(path, "SizeLimit field must be a valid resource quantity")
 
 
-def _downward_items(items: Tree, path: str) -> Causes:
+def _downward_items(items: list[JSONObject], path: str) -> Causes:
     for item in items:
         if not item.get("path"):
             yield required(f"{path}.path")
-        yield from (invalid(f"{path}.path", item["path"], said) for said in relative_path(item.get("path", "")))
+        yield from (invalid(f"{path}.path", item["path"], detail) for detail in relative_path(text_at(item, "path")))
         if "fieldRef" in item and "resourceFieldRef" in item:
             yield invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
         elif "fieldRef" in item:
-            yield from field_reference(item["fieldRef"], f"{path}.fieldRef")
+            yield from field_reference(object_at(item, "fieldRef"), f"{path}.fieldRef")
         elif "resourceFieldRef" not in item:
             yield required(path, "one of fieldRef and resourceFieldRef is required")
 
 
 _FILE = all_of(
-    needs("key", "path"),
+    require_fields("key", "path"),
     at("path", formatted(relative_path)),
     at("mode", _file_mode),
 )
@@ -63,49 +67,53 @@ _HOST_PATH_TYPES = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
 )  # fmt: skip
 
-_SOURCES = {
+_SOURCES: Mapping[str, Check] = {
     "emptyDir": at("sizeLimit", _size_limit),
-    "hostPath": all_of(needs("path"), at("path", formatted(no_way_up)), at("type", one_of(*_HOST_PATH_TYPES))),
-    "configMap": all_of(needs("name"), _FILES),
-    "secret": all_of(needs("secretName"), _FILES),
+    "hostPath": all_of(
+        require_fields("path"), at("path", formatted(no_parent_directory)), at("type", one_of(*_HOST_PATH_TYPES))
+    ),
+    "configMap": all_of(require_fields("name"), _FILES),
+    "secret": all_of(require_fields("secretName"), _FILES),
     "downwardAPI": all_of(
         at("defaultMode", _file_mode),
-        lambda source, path: _downward_items(source.get("items", ()), path),
+        lambda source, path: _downward_items(objects_at(source, "items"), path),
     ),
     "projected": at("defaultMode", _file_mode),
-    "persistentVolumeClaim": needs("claimName"),
-    "nfs": all_of(needs("server", "path"), lambda source, path: _absolute(source.get("path", ""), f"{path}.path")),
-    "csi": needs("driver"),
-    "iscsi": needs("targetPortal", "iqn"),
-    "cephfs": needs("monitors"),
-    "rbd": needs("monitors", "image"),
+    "persistentVolumeClaim": require_fields("claimName"),
+    "nfs": all_of(
+        require_fields("server", "path"), lambda source, path: _absolute(text_at(source, "path"), f"{path}.path")
+    ),
+    "csi": require_fields("driver"),
+    "iscsi": require_fields("targetPortal", "iqn"),
+    "cephfs": require_fields("monitors"),
+    "rbd": require_fields("monitors", "image"),
     "fc": lambda _source, _path: (),
-    "local": needs("path"),
+    "local": require_fields("path"),
     "image": lambda _source, _path: (),
-    "ephemeral": needs("volumeClaimTemplate"),
-    "gcePersistentDisk": needs("pdName"),
-    "awsElasticBlockStore": needs("volumeID"),
-    "azureDisk": needs("diskName", "diskURI"),
-    "azureFile": needs("secretName", "shareName"),
-    "cinder": needs("volumeID"),
-    "flexVolume": needs("driver"),
+    "ephemeral": require_fields("volumeClaimTemplate"),
+    "gcePersistentDisk": require_fields("pdName"),
+    "awsElasticBlockStore": require_fields("volumeID"),
+    "azureDisk": require_fields("diskName", "diskURI"),
+    "azureFile": require_fields("secretName", "shareName"),
+    "cinder": require_fields("volumeID"),
+    "flexVolume": require_fields("driver"),
     "flocker": lambda _source, _path: (),
-    "gitRepo": needs("repository"),
-    "glusterfs": needs("endpoints", "path"),
-    "photonPersistentDisk": needs("pdID"),
-    "portworxVolume": needs("volumeID"),
-    "quobyte": needs("registry", "volume"),
-    "scaleIO": needs("gateway", "system", "volumeName"),
+    "gitRepo": require_fields("repository"),
+    "glusterfs": require_fields("endpoints", "path"),
+    "photonPersistentDisk": require_fields("pdID"),
+    "portworxVolume": require_fields("volumeID"),
+    "quobyte": require_fields("registry", "volume"),
+    "scaleIO": require_fields("gateway", "system", "volumeName"),
     "storageos": lambda _source, _path: (),
-    "vsphereVolume": needs("volumePath"),
+    "vsphereVolume": require_fields("volumePath"),
 }
 
 
-def volume_source(volume: Tree, path: str) -> Causes:
-    """Exactly one source, and that one in order."""
+def volume_source(volume: JSONObject, path: str) -> Causes:
+    """A volume must have exactly one source, and a valid one."""
     more = "may not specify more than 1 volume type"
-    yield from one_member(
-        volume, path, _SOURCES, none="must specify a volume type", more=lambda place: forbidden(place, more)
+    yield from exactly_one_field(
+        volume, path, _SOURCES, none="must specify a volume type", more=lambda field: forbidden(field, more)
     )
     first = next((name for name in volume if name in _SOURCES), "")
     if first:
@@ -115,9 +123,9 @@ def volume_source(volume: Tree, path: str) -> Causes:
 VOLUMES = all_of(
     each(
         "volumes",
-        needs("name"),
-        when(lambda volume: bool(volume.get("name")), at("name", formatted(dns_label))),
+        require_fields("name"),
+        at_nonempty("name", formatted(dns_label)),
         volume_source,
     ),
-    unique("volumes"),
+    unique_names("volumes"),
 )

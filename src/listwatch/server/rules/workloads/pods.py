@@ -1,12 +1,13 @@
-"""The rules for pods, and for the pods that other kinds make from a template.
+"""Rules for pods and pod templates.
 
 `containers` and `pod_volumes` have the rules for those parts.
 """
 
 from __future__ import annotations
 
+from listwatch.json_value import JSONObject
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
-from listwatch.server.json_tree import Tree, child, children, same
+from listwatch.server.json_tree import integer_at, list_at, object_at, objects_at, same, text_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     all_of,
@@ -16,13 +17,13 @@ from listwatch.server.rules.checks import (
     dns_label,
     dns_subdomain,
     each,
+    field_path,
     formatted,
-    inside,
     ip_address,
     label_value,
-    needs,
     one_of,
     qualified_name,
+    require_fields,
 )
 from listwatch.server.rules.metadata import labels, selector
 from listwatch.server.rules.workloads.containers import (
@@ -35,19 +36,19 @@ from listwatch.server.rules.workloads.containers import (
 )
 from listwatch.server.rules.workloads.pod_volumes import VOLUMES
 
-__all__ = ["NEW_POD", "POD", "POD_SPEC", "POD_TEMPLATE", "pod_change", "taint"]
+__all__ = ["NEW_POD", "POD", "POD_TEMPLATE", "pod_update", "taint"]
 
-# --- Scheduling -------------------------------------------------------------------------------------------------------
+# --- scheduling -------------------------------------------------------------------------------------------------------
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def _toleration(toleration: Tree, path: str) -> Causes:
-    key, operator, effect = (toleration.get(name, "") for name in ("key", "operator", "effect"))
+def _toleration(toleration: JSONObject, path: str) -> Causes:
+    key, operator, effect = (text_at(toleration, name) for name in ("key", "operator", "effect"))
     if key:
-        yield from (invalid(f"{path}.key", key, said) for said in qualified_name(key))
+        yield from (invalid(f"{path}.key", key, detail) for detail in qualified_name(key))
     elif operator != "Exists":
         yield invalid(
             f"{path}.operator",
@@ -61,10 +62,10 @@ def _toleration(toleration: Tree, path: str) -> Causes:
         yield not_supported(f"{path}.effect", effect, _EFFECTS)
 
 
-def _toleration_value(toleration: Tree, path: str) -> Causes:
-    operator, value = toleration.get("operator", ""), toleration.get("value", "")
+def _toleration_value(toleration: JSONObject, path: str) -> Causes:
+    operator, value = text_at(toleration, "operator"), text_at(toleration, "value")
     if operator in ("", "Equal"):
-        yield from (invalid(f"{path}.operator", value, said) for said in label_value(value))
+        yield from (invalid(f"{path}.operator", value, detail) for detail in label_value(value))
     elif operator == "Exists":
         if value:
             yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
@@ -73,15 +74,19 @@ def _toleration_value(toleration: Tree, path: str) -> Causes:
 
 
 taint = all_of(
-    lambda value, path: formatted(qualified_name)(value.get("key", ""), f"{path}.key"),
-    needs("effect"),
+    lambda value, path: formatted(qualified_name)(text_at(value, "key"), f"{path}.key"),
+    require_fields("effect"),
     at("value", formatted(label_value)),
     at("effect", one_of(*_EFFECTS)),
 )
 
 
-def _node_requirement(requirement: Tree, path: str) -> Causes:
-    operator, values = requirement.get("operator", ""), requirement.get("values") or []
+def _node_requirement(requirement: JSONObject, path: str) -> Causes:
+    key, operator, values = (
+        text_at(requirement, "key"),
+        text_at(requirement, "operator"),
+        list_at(requirement, "values"),
+    )
     if operator in ("In", "NotIn"):
         if not values:
             yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
@@ -90,25 +95,25 @@ def _node_requirement(requirement: Tree, path: str) -> Causes:
             yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
     elif operator not in ("Exists", "DoesNotExist"):
         yield invalid(f"{path}.operator", operator, "not a valid selector operator")
-    yield from (invalid(f"{path}.key", requirement["key"], said) for said in qualified_name(requirement["key"]))
+    yield from (invalid(f"{path}.key", key, detail) for detail in qualified_name(key))
 
 
-def _weight(term: Tree, path: str) -> Causes:
-    if not 1 <= term.get("weight", 0) <= 100:
-        yield invalid(f"{path}.weight", term.get("weight", 0), "must be in the range 1-100")
+def _weight(term: JSONObject, path: str) -> Causes:
+    if not 1 <= integer_at(term, "weight") <= 100:
+        yield invalid(f"{path}.weight", integer_at(term, "weight"), "must be in the range 1-100")
 
 
 _NODE_TERM = each("matchExpressions", _node_requirement)
 _NODE_AFFINITY = all_of(
     at(
         _REQUIRED,
-        needs("nodeSelectorTerms", detail="must have at least one node selector term"),
+        require_fields("nodeSelectorTerms", detail="must have at least one node selector term"),
         each("nodeSelectorTerms", _NODE_TERM),
     ),
     each(_PREFERRED, _weight, at("preference", _NODE_TERM)),
 )
 _POD_TERM = all_of(
-    needs("topologyKey", detail="can not be empty"),
+    require_fields("topologyKey", detail="can not be empty"),
     at("topologyKey", formatted(qualified_name)),
     at("labelSelector", selector),
 )
@@ -116,40 +121,40 @@ _POD_AFFINITY = all_of(
     each(_REQUIRED, _POD_TERM),
     each(_PREFERRED, _weight, at("podAffinityTerm", _POD_TERM)),
 )
-_SPREADING = all_of(
+_SPREAD_CONSTRAINT = all_of(
     at("maxSkew", at_least(1, "must be greater than zero")),
-    needs("topologyKey", detail="can not be empty"),
+    require_fields("topologyKey", detail="can not be empty"),
     at("whenUnsatisfiable", one_of("DoNotSchedule", "ScheduleAnyway")),
     at("labelSelector", selector),
 )
-SCHEDULING = all_of(
+_SCHEDULING = all_of(
     at("nodeSelector", labels),
     each("tolerations", _toleration),
     at("affinity.nodeAffinity", _NODE_AFFINITY),
     at("affinity.podAffinity", _POD_AFFINITY),
     at("affinity.podAntiAffinity", _POD_AFFINITY),
-    each("topologySpreadConstraints", _SPREADING),
+    each("topologySpreadConstraints", _SPREAD_CONSTRAINT),
 )
 
 
-# --- Pods -------------------------------------------------------------------------------------------------------------
+# --- pods -------------------------------------------------------------------------------------------------------------
 
 
-def _mounts(spec: Tree, path: str) -> Causes:
-    volumes = {volume.get("name", "") for volume in children(spec, "volumes") if volume.get("name")}
-    for where in ("containers", "initContainers"):
-        for index, container in enumerate(children(spec, where)):
-            yield from mounts(container, f"{path}.{where}[{index}]", volumes)
+def _mounts(spec: JSONObject, path: str) -> Causes:
+    volumes = {text_at(volume, "name") for volume in objects_at(spec, "volumes") if volume.get("name")}
+    for name in ("containers", "initContainers"):
+        for index, container in enumerate(objects_at(spec, name)):
+            yield from mounts(container, f"{path}.{name}[{index}]", volumes)
 
 
-def _dns_config(spec: Tree, path: str) -> Causes:
+def _dns_config(spec: JSONObject, path: str) -> Causes:
     if spec.get("dnsPolicy") == "None" and not spec.get("dnsConfig"):
         yield required(f"{path}.dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
 
 
-POD_SPEC = all_of(
+_POD_SPEC = all_of(
     VOLUMES,
-    needs("containers"),
+    require_fields("containers"),
     each("containers", CONTAINER),
     each("initContainers", INIT_CONTAINER),
     container_names,
@@ -170,47 +175,46 @@ POD_SPEC = all_of(
     each("readinessGates", at("conditionType", formatted(qualified_name))),
     at("securityContext", at("runAsUser", ID), at("runAsGroup", ID), at("fsGroup", ID)),
     each("securityContext.supplementalGroups", ID),
-    SCHEDULING,
+    _SCHEDULING,
 )
-POD_TEMPLATE = all_of(at("metadata.labels", labels), at("spec", POD_SPEC))
+POD_TEMPLATE = all_of(at("metadata.labels", labels), at("spec", _POD_SPEC))
 
 
-def _ephemeral_containers(spec: Tree, path: str) -> Causes:
+def _ephemeral_containers(spec: JSONObject, path: str) -> Causes:
     if spec.get("ephemeralContainers"):
         yield forbidden(f"{path}.ephemeralContainers", "cannot be set on create")
 
 
-POD = at("spec", POD_SPEC)
+POD = at("spec", _POD_SPEC)
 NEW_POD = at("spec", _ephemeral_containers)
 
-_MAY_CHANGE = (
+_IMMUTABLE_SPEC = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
 
 
-def pod_change(new: Tree, old: Tree, path: str) -> Causes:
-    """Little of a pod can be changed once it is there."""
-    spec, before, where = new["spec"], old["spec"], inside(path, "spec")
+def pod_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    """Most fields of a pod are immutable."""
+    spec, before, field = object_at(new, "spec"), object_at(old, "spec"), field_path(path, "spec")
     for name in ("containers", "initContainers"):
-        if len(spec.get(name, ())) != len(before.get(name, ())):
-            yield forbidden(f"{where}.{name}", "pod updates may not add or remove containers")
+        if len(list_at(spec, name)) != len(list_at(before, name)):
+            yield forbidden(f"{field}.{name}", "pod updates may not add or remove containers")
             return
-    yield from _deadline(spec, before, where)
-    if not same(_fixed(spec, before), _fixed(before, before)):
-        yield forbidden(where, _MAY_CHANGE)
+    yield from _deadline(spec, before, field)
+    if not same(_immutable_part(spec, before), _immutable_part(before, before)):
+        yield forbidden(field, _IMMUTABLE_SPEC)
 
 
-def _fixed(spec: Tree, before: Tree) -> Tree:
-    """What cannot be changed, which leaves out what can."""
-    known = before.get("tolerations", [])
-    added = [toleration for toleration in spec.get("tolerations", ()) if toleration not in known]
+def _immutable_part(spec: JSONObject, before: JSONObject) -> JSONObject:
+    """Return the spec without the changes that are allowed."""
+    known = list_at(before, "tolerations")
     fixed = {name: value for name, value in spec.items() if name != "activeDeadlineSeconds"}
-    fixed["tolerations"] = [toleration for toleration in spec.get("tolerations", ()) if toleration not in added]
+    fixed["tolerations"] = [toleration for toleration in list_at(spec, "tolerations") if toleration in known]
     for name in ("containers", "initContainers"):
-        fixed[name] = [{**container, "image": ""} for container in spec.get(name, ())]
-    if spec.get("terminationGracePeriodSeconds") == 1 and before.get("terminationGracePeriodSeconds", 0) < 0:
+        fixed[name] = [{**container, "image": ""} for container in objects_at(spec, name)]
+    if spec.get("terminationGracePeriodSeconds") == 1 and integer_at(before, "terminationGracePeriodSeconds") < 0:
         fixed["terminationGracePeriodSeconds"] = before["terminationGracePeriodSeconds"]
     if before.get("schedulingGates"):
         for name in ("schedulingGates", "nodeSelector", "affinity"):
@@ -218,10 +222,11 @@ def _fixed(spec: Tree, before: Tree) -> Tree:
     return fixed
 
 
-def _deadline(spec: Tree, before: Tree, where: str) -> Causes:
-    deadline, earlier = (child(each_spec, "activeDeadlineSeconds") for each_spec in (spec, before))
-    place = f"{where}.activeDeadlineSeconds"
-    if earlier is not None and deadline is None:
-        yield invalid(place, deadline, "must not update from a positive integer to nil value")
-    elif earlier is not None and deadline > earlier:
-        yield invalid(place, deadline, "must be less than or equal to previous value")
+def _deadline(spec: JSONObject, before: JSONObject, path: str) -> Causes:
+    if "activeDeadlineSeconds" not in before:
+        return
+    deadline, field = value_at(spec, "activeDeadlineSeconds"), f"{path}.activeDeadlineSeconds"
+    if deadline is None:
+        yield invalid(field, deadline, "must not update from a positive integer to nil value")
+    elif integer_at(spec, "activeDeadlineSeconds") > integer_at(before, "activeDeadlineSeconds"):
+        yield invalid(field, deadline, "must be less than or equal to previous value")

@@ -1,21 +1,17 @@
-"""The rules for the schemas of custom resources: only where they are structural can an object be pruned and merged.
-
-`structural_schema` and `structural_validation` use such schemas; `definitions` has the rules for what is around them.
-"""
+"""Rules for the schemas in a CustomResourceDefinition: pruning and merging need structural schemas."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from listwatch.server.crd.structural_schema import JSONSchema
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
+from listwatch.server.json_tree import list_at, object_at, objects_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import Causes
-from listwatch.server.rules.structural_validation import INT_OR_STRING, compiled, structural_problems
+from listwatch.server.rules.custom_objects import INT_OR_STRING, compiled, structural_problems
 
 __all__ = ["field_at", "schema_rules"]
-
-JSONSchema = dict[str, Any]
 
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _NOT_SUPPORTED = ("$ref", "definitions", "dependencies", "patternProperties", "additionalItems", "id")
@@ -36,11 +32,11 @@ _NOT_IN_JUNCTIONS = {
 }
 _PRESERVES, _EMBEDDED = "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"
 _LIST_TYPE, _MAP_TYPE, _MAP_KEYS = "x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-list-map-keys"
-_EITHER = [{"type": "integer"}, {"type": "string"}]
+_INTEGER_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 
 def schema_rules(schema: JSONSchema, path: str) -> Causes:
-    """What is wrong with the schema of a whole object."""
+    """Return what is wrong with the schema of a whole object."""
     if schema.get("additionalProperties"):
         yield forbidden(f"{path}.additionalProperties", "must not be used at the root")
     if schema.get("type", "object") != "object":
@@ -50,48 +46,48 @@ def schema_rules(schema: JSONSchema, path: str) -> Causes:
 
 
 def _metadata(schema: JSONSchema, path: str) -> Causes:
-    metadata = schema.get("properties", {}).get("metadata")
-    if metadata is None:
+    if "metadata" not in object_at(schema, "properties"):
         return
-    place = f"{path}.properties[metadata]"
+    metadata = object_at(schema, "properties", "metadata")
+    field = f"{path}.properties[metadata]"
     if metadata.get("type") != "object":
-        yield invalid(f"{place}.type", metadata.get("type", ""), "must be object")
+        yield invalid(f"{field}.type", text_at(metadata, "type"), "must be object")
     more = metadata.keys() - {"type", "properties", "description"}
-    if more or metadata.get("properties", {}).keys() - {"name", "generateName"}:
-        why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
-        yield forbidden(place, why)
+    if more or object_at(metadata, "properties").keys() - {"name", "generateName"}:
+        detail = "must not specify anything other than name and generateName, but metadata is implicitly specified"
+        yield forbidden(field, detail)
 
 
-def _rules(schema: JSONSchema, path: str, where: str) -> Causes:
-    yield from _type(schema, path, where)
+def _rules(schema: JSONSchema, path: str, position: str) -> Causes:
+    yield from _type(schema, path, position)
     yield from _not_supported(schema, path)
     yield from _list(schema, path)
     yield from _map(schema, path)
     yield from _default(schema, path)
     yield from _junctions(schema, path)
-    for inner, place, inner_where in _inside(schema, path):
-        yield from _rules(inner, place, inner_where)
+    for inner, field, inner_position in _subschemas(schema, path):
+        yield from _rules(inner, field, inner_position)
 
 
-def _inside(schema: JSONSchema, path: str) -> Iterator[tuple[JSONSchema, str, str]]:
-    for name, inner in schema.get("properties", {}).items():
-        yield inner, f"{path}.properties[{name}]", "for specified object fields"
+def _subschemas(schema: JSONSchema, path: str) -> Iterator[tuple[JSONSchema, str, str]]:
+    for name in (properties := object_at(schema, "properties")):
+        yield object_at(properties, name), f"{path}.properties[{name}]", "for specified object fields"
     if isinstance(inner := schema.get("items"), dict):
         yield inner, f"{path}.items", "for specified array items"
     if isinstance(inner := schema.get("additionalProperties"), dict):
         yield inner, f"{path}.additionalProperties", "for specified object fields"
 
 
-def _type(schema: JSONSchema, path: str, where: str) -> Causes:
-    found = schema.get("type", "")
-    if found and found not in _TYPES:
-        yield not_supported(f"{path}.type", found, _TYPES)
-    if found == "array" and not schema.get("items"):
+def _type(schema: JSONSchema, path: str, position: str) -> Causes:
+    type_ = text_at(schema, "type")
+    if type_ and type_ not in _TYPES:
+        yield not_supported(f"{path}.type", type_, _TYPES)
+    if type_ == "array" and not schema.get("items"):
         yield required(f"{path}.items", "must be specified")
     if schema.get(_EMBEDDED):
         yield from _embedded(schema, path)
-    elif not found and not schema.get(INT_OR_STRING) and not schema.get(_PRESERVES):
-        yield required(f"{path}.type", f"must not be empty {where}")
+    elif not type_ and not schema.get(INT_OR_STRING) and not schema.get(_PRESERVES):
+        yield required(f"{path}.type", f"must not be empty {position}")
     if schema.get(INT_OR_STRING):
         for name in (_PRESERVES, _EMBEDDED):
             if schema.get(name):
@@ -101,17 +97,19 @@ def _type(schema: JSONSchema, path: str, where: str) -> Causes:
 
 
 def _embedded(schema: JSONSchema, path: str) -> Causes:
-    why = "must be object if x-kubernetes-embedded-resource is true"
+    detail = "must be object if x-kubernetes-embedded-resource is true"
     if not schema.get("type"):
-        yield required(f"{path}.type", why)
+        yield required(f"{path}.type", detail)
     elif schema["type"] != "object":
-        yield invalid(f"{path}.type", schema["type"], why)
+        yield invalid(f"{path}.type", schema["type"], detail)
     if not schema.get(_PRESERVES) and not schema.get("properties"):
-        why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
-        yield required(f"{path}.properties", why)
+        detail = (
+            "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
+        )
+        yield required(f"{path}.properties", detail)
     if schema.get("additionalProperties"):
-        why = "must not be used if x-kubernetes-embedded-resource is set"
-        yield forbidden(f"{path}.additionalProperties", why)
+        detail = "must not be used if x-kubernetes-embedded-resource is set"
+        yield forbidden(f"{path}.additionalProperties", detail)
 
 
 def _not_supported(schema: JSONSchema, path: str) -> Causes:
@@ -119,21 +117,21 @@ def _not_supported(schema: JSONSchema, path: str) -> Causes:
         if schema.get(name):
             yield forbidden(f"{path}.{name}", f"{name} is not supported")
     if schema.get("uniqueItems"):
-        why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
-        yield forbidden(f"{path}.uniqueItems", why)
+        detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        yield forbidden(f"{path}.uniqueItems", detail)
     if isinstance(schema.get("additionalProperties"), dict) and schema.get("properties"):
-        why = "additionalProperties and properties are mutual exclusive"
-        yield forbidden(f"{path}.additionalProperties", why)
+        detail = "additionalProperties and properties are mutual exclusive"
+        yield forbidden(f"{path}.additionalProperties", detail)
     yield from _pattern(schema, path)
 
 
 def _pattern(schema: JSONSchema, path: str) -> Causes:
-    pattern = schema.get("pattern", "")
+    pattern = text_at(schema, "pattern")
     try:
         compiled(pattern)
     except re.error as error:
-        why = f"must be a valid regular expression, but isn't: error parsing regexp: {error}"
-        yield invalid(f"{path}.pattern", pattern, why)
+        detail = f"must be a valid regular expression, but isn't: error parsing regexp: {error}"
+        yield invalid(f"{path}.pattern", pattern, detail)
 
 
 def _default(schema: JSONSchema, path: str) -> Causes:
@@ -145,22 +143,24 @@ def _default(schema: JSONSchema, path: str) -> Causes:
         yield type(cause)(cause.reason, cause.message, f"{path}.default{'.' if inner else ''}{inner}")
 
 
-# --- Lists and maps ---------------------------------------------------------------------------------------------------
+# --- lists and maps ---------------------------------------------------------------------------------------------------
 
 
 def _list(schema: JSONSchema, path: str) -> Causes:
-    kind, keys, items = schema.get(_LIST_TYPE), schema.get(_MAP_KEYS) or [], schema.get("items") or {}
+    kind, keys, items = schema.get(_LIST_TYPE), texts_at(schema, _MAP_KEYS), object_at(schema, "items")
     if kind is not None and schema.get("type") != "array":
-        why = "must be array if x-kubernetes-list-type is specified"
-        yield invalid(f"{path}.type", schema["type"], why) if schema.get("type") else required(f"{path}.type", why)
+        detail = "must be array if x-kubernetes-list-type is specified"
+        yield (
+            invalid(f"{path}.type", schema["type"], detail) if schema.get("type") else required(f"{path}.type", detail)
+        )
     elif kind == "set" and items.get("type") == "object" and items.get(_MAP_TYPE) != "atomic":
-        why = "must be atomic as item of a list with x-kubernetes-list-type=set"
-        yield invalid(f"{path}.items.{_MAP_TYPE}", None, why)
+        detail = "must be atomic as item of a list with x-kubernetes-list-type=set"
+        yield invalid(f"{path}.items.{_MAP_TYPE}", None, detail)
     if kind not in (None, "atomic", "set", "map"):
         yield not_supported(f"{path}.{_LIST_TYPE}", kind, ("atomic", "set", "map"))
     if keys and kind != "map":
-        why = "must be map if x-kubernetes-list-map-keys is non-empty"
-        yield invalid(f"{path}.{_LIST_TYPE}", kind, why) if kind else required(f"{path}.{_LIST_TYPE}", why)
+        detail = "must be map if x-kubernetes-list-map-keys is non-empty"
+        yield invalid(f"{path}.{_LIST_TYPE}", kind, detail) if kind else required(f"{path}.{_LIST_TYPE}", detail)
     if kind == "map":
         yield from _map_list(keys, items, path)
 
@@ -169,21 +169,23 @@ def _map_list(keys: list[str], items: JSONSchema, path: str) -> Causes:
     if not keys:
         yield required(f"{path}.{_MAP_KEYS}", "must not be empty if x-kubernetes-list-type is map")
     if items.get("type") != "object":
-        why = "must be object if parent array's x-kubernetes-list-type is map"
-        yield invalid(f"{path}.items.type", items.get("type", ""), why)
+        detail = "must be object if parent array's x-kubernetes-list-type is map"
+        yield invalid(f"{path}.items.type", text_at(items, "type"), detail)
         return
     for key in keys:
-        found = items.get("properties", {}).get(key)
-        if found is None:
+        if key not in object_at(items, "properties"):
             yield invalid(f"{path}.{_MAP_KEYS}", keys, "entries must all be names of item properties")
             continue
-        place = f"{path}.items.properties[{key}]"
+        found = object_at(items, "properties", key)
+        field = f"{path}.items.properties[{key}]"
         if found.get("type") in ("array", "object"):
-            why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-            yield invalid(f"{place}.type", items["type"], why)
-        if found.get("default") is None and key not in (items.get("required") or ()):
-            why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
-            yield required(f"{place}.default", why)
+            detail = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+            yield invalid(f"{field}.type", items["type"], detail)
+        if found.get("default") is None and key not in (list_at(items, "required")):
+            detail = (
+                "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
+            )
+            yield required(f"{field}.default", detail)
     if len(set(keys)) != len(keys):
         yield invalid(f"{path}.{_MAP_KEYS}", keys, "must not contain duplicate entries")
 
@@ -191,8 +193,10 @@ def _map_list(keys: list[str], items: JSONSchema, path: str) -> Causes:
 def _map(schema: JSONSchema, path: str) -> Causes:
     kind = schema.get(_MAP_TYPE)
     if kind is not None and schema.get("type") != "object":
-        why = "must be object if x-kubernetes-map-type is specified"
-        yield invalid(f"{path}.type", schema["type"], why) if schema.get("type") else required(f"{path}.type", why)
+        detail = "must be object if x-kubernetes-map-type is specified"
+        yield (
+            invalid(f"{path}.type", schema["type"], detail) if schema.get("type") else required(f"{path}.type", detail)
+        )
     if kind not in (None, "atomic", "granular"):
         yield not_supported(f"{path}.{_MAP_TYPE}", kind, ("atomic", "granular"))
 
@@ -201,14 +205,14 @@ def _map(schema: JSONSchema, path: str) -> Causes:
 
 
 def _junctions(schema: JSONSchema, path: str) -> Causes:
-    """What is said of a value in a junction may only narrow what is said outside of it."""
+    """Schemas in allOf, anyOf, oneOf and not may only narrow what the schema around them declares."""
     for name in ("allOf", "anyOf", "oneOf"):
-        alternatives = schema.get(name) or []
-        if name == "anyOf" and alternatives == _EITHER and schema.get(INT_OR_STRING):
+        alternatives = objects_at(schema, name)
+        if name == "anyOf" and alternatives == _INTEGER_OR_STRING and schema.get(INT_OR_STRING):
             continue
         for index, inner in enumerate(alternatives):
             yield from _nested(inner, f"{path}.{name}[{index}]", is_first=name == "allOf" and index == 0)
-    if inner := schema.get("not"):
+    if inner := object_at(schema, "not"):
         yield from _nested(inner, f"{path}.not")
 
 
@@ -216,21 +220,21 @@ def _nested(schema: JSONSchema, path: str, *, is_first: bool = False) -> Causes:
     for name, must_be in _NOT_IN_JUNCTIONS.items():
         if schema.get(name):
             yield forbidden(f"{path}.{name}", f"must be {must_be} to be structural")
-    if "metadata" in schema.get("properties", {}):
+    if "metadata" in object_at(schema, "properties"):
         yield forbidden(f"{path}.properties[metadata]", "must not be specified in a nested context")
     yield from _pattern(schema, path)
-    # An integer or a string may say so in the first of its junctions.
+    # The first schema of allOf may repeat the alternatives of x-kubernetes-int-or-string.
     alternatives = {**schema, INT_OR_STRING: True} if is_first else schema
     yield from _junctions(alternatives, path)
-    for inner, place, _ in _inside(schema, path):
-        yield from _nested(inner, place)
+    for inner, field, _ in _subschemas(schema, path):
+        yield from _nested(inner, field)
 
 
 def field_at(schema: JSONSchema, path: str) -> JSONSchema | None:
-    """The schema of what is at a place of member names, as `.spec.color`; None if it knows of none."""
+    """Return the schema of the field at a JSON path such as `.spec.color`; None if the schema declares none."""
     for name in path.lstrip(".").split("."):
-        inner = schema.get("properties", {}).get(name)
-        if inner is None:
+        inner = value_at(schema, "properties", name)
+        if not isinstance(inner, dict):
             return None
         schema = inner
     return schema

@@ -1,0 +1,114 @@
+"""Rules for Node, RuntimeClass, Event and webhook configurations."""
+
+from __future__ import annotations
+
+from listwatch.json_value import JSON, JSONObject
+from listwatch.server.field_errors import forbidden, invalid, required
+from listwatch.server.json_tree import text_at, value_at
+from listwatch.server.rules.checks import (
+    Causes,
+    at,
+    changed,
+    cidr,
+    dns_label,
+    dns_subdomain,
+    each,
+    field_path,
+    formatted,
+    immutable,
+    one_of,
+    qualified_name,
+    require_fields,
+)
+from listwatch.server.rules.workloads.pods import taint
+
+__all__ = ["EVENT", "NODE", "RUNTIME_CLASS", "WEBHOOKS", "node_update", "runtime_class_update"]
+
+_MAX_LENGTHS = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024, "note": 1024}
+
+
+def _event(event: JSONObject, path: str) -> Causes:
+    """An event is in the namespace of its object; events of cluster objects are in the default namespace."""
+    about = "involvedObject" if "involvedObject" in event else "regarding"
+    namespace, own = text_at(event, about, "namespace"), text_at(event, "metadata", "namespace")
+    if event.get("eventTime"):
+        misplaced = not namespace and own not in ("default", "kube-system")
+        yield from _reporter(event, path)
+    else:
+        misplaced = namespace != own and (bool(namespace) or own != "default")
+    if misplaced:
+        yield invalid(field_path(path, "involvedObject.namespace"), namespace, "does not match event.namespace")
+
+
+def _reporter(event: JSONObject, path: str) -> Causes:
+    """Events with an eventTime, the newer form, must name their reporter."""
+    reporter = "reportingController" if "reportingController" in event else "reportingComponent"
+    yield from require_fields(reporter, "reportingInstance", "action", "reason")(event, path)
+    if name := text_at(event, reporter):
+        yield from formatted(qualified_name)(name, field_path(path, reporter))
+    for field, maximum in _MAX_LENGTHS.items():
+        if len(text_at(event, field).encode()) > maximum:
+            yield invalid(field_path(path, field), "", f"can have at most {maximum} characters")
+
+
+EVENT = _event
+
+
+def _taints(taints: list[JSON], _path: str) -> Causes:
+    for index, each_taint in enumerate(taints):
+        yield from taint(each_taint, f"metadata.taints[{index}]")
+
+
+def _pod_cidr(value: str, path: str) -> Causes:
+    yield from formatted(cidr)(value, f"{path}s[0]")
+
+
+NODE = at("spec", at("taints", _taints), at("podCIDR", _pod_cidr))
+
+
+def node_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    for name, field in (("podCIDR", "podCIDRs"), ("providerID", "providerID")):
+        if value_at(old, "spec", name) and changed(new, old, f"spec.{name}"):
+            detail = f'node updates may not change {name} except from "" to valid'
+            yield forbidden(field_path(path, f"spec.{field}"), detail)
+
+
+RUNTIME_CLASS = at("handler", formatted(dns_label))
+runtime_class_update = immutable("handler")
+
+
+# --- webhooks --------------------------------------------------------------------------------------------------------
+
+
+def _webhook_name(name: str, path: str) -> Causes:
+    if name.count(".") < 2:
+        yield invalid(path, name, "should be a domain with at least three segments separated by dots")
+    else:
+        yield from formatted(dns_subdomain)(name, path)
+
+
+def _client(config: JSONObject, path: str) -> Causes:
+    if ("url" in config) == ("service" in config):
+        yield required(path, "exactly one of url or service is required")
+    elif "url" in config and not (url := text_at(config, "url")).startswith("https://"):
+        scheme = url.partition(":")[0]
+        detail = "'https' is the only allowed URL scheme; desired format: https://host[/path]"
+        yield invalid(f"{path}.url", scheme, detail)
+
+
+def _timeout(seconds: int, path: str) -> Causes:
+    if not 1 <= seconds <= 30:
+        yield invalid(path, seconds, "the timeout value must be between 1 and 30 seconds")
+
+
+WEBHOOKS = each(
+    "webhooks",
+    at("name", _webhook_name),
+    each("rules", require_fields("operations", "apiGroups", "apiVersions", "resources")),
+    at("failurePolicy", one_of("Fail", "Ignore")),
+    at("matchPolicy", one_of("Equivalent", "Exact")),
+    at("sideEffects", one_of("None", "NoneOnDryRun")),
+    at("timeoutSeconds", _timeout),
+    at("clientConfig", _client),
+    require_fields("admissionReviewVersions", detail="must specify one of v1, v1beta1"),
+)

@@ -1,0 +1,301 @@
+"""Validates custom objects against the schema of their definition, with the messages of the real server.
+
+Validation rules in the Common Expression Language are ignored: the embedded server has no interpreter for them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Hashable, Mapping
+from datetime import date, datetime
+from enum import Enum
+from functools import lru_cache
+from typing import Literal
+
+from listwatch.errors import StatusCause
+from listwatch.json_value import JSON, JSONObject
+from listwatch.server.crd.structural_schema import JSONSchema, member
+from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_long, too_many
+from listwatch.server.json_tree import list_at, object_at, objects_at, same, text_at, texts_at
+from listwatch.server.rules.checks import Causes, dns_subdomain, field_path, parsed_cidr, parsed_ip
+
+__all__ = ["INT_OR_STRING", "list_key", "structural_problems"]
+
+INT_OR_STRING = "x-kubernetes-int-or-string"
+_TYPES: Mapping[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+_INT32 = range(-(2**31), 2**31)
+
+
+class _Missing(Enum):
+    """The old value of what an update adds; None is a value."""
+
+    MISSING = 0
+
+
+_MISSING = _Missing.MISSING
+
+
+def structural_problems(
+    tree: JSON, schema: JSONSchema, old: JSON | Literal[_Missing.MISSING] = _MISSING, path: str = ""
+) -> Causes:
+    """Return what the schema rejects in a value. Parts that an update does not change are not validated again."""
+    if old is not _MISSING and same(tree, old):
+        return
+    if tree is None and schema.get("nullable"):
+        return
+    if problem := _type_problem(tree, schema, path):
+        yield problem
+        return
+    yield from _value_problems(tree, schema, path)
+    yield from _junctions(tree, schema, path)
+    if isinstance(tree, dict):
+        yield from _members(tree, schema, old, path)
+    elif isinstance(tree, list):
+        yield from _elements(tree, schema, old, path)
+
+
+def _in_body(path: str, value: JSON, problem: str) -> StatusCause:
+    return invalid(path, value, f"{path} in body {problem}")
+
+
+def _without_path(detail: str) -> StatusCause:
+    return invalid("<nil>", "", detail)
+
+
+def _wrong_type(path: str, expected: str, found: str) -> StatusCause:
+    cause = _in_body(path, found, f'must be of type {expected}: "{found}"')
+    return StatusCause("FieldValueTypeInvalid", cause.message, cause.field)
+
+
+def _type_problem(value: JSON, schema: JSONSchema, path: str) -> StatusCause | None:
+    expected = "integer,string" if schema.get(INT_OR_STRING) else text_at(schema, "type")
+    found = _TYPES[type(value)]
+    if isinstance(value, float) and value.is_integer():
+        found = "integer"
+    if not expected or found in expected.split(",") or (expected == "number" and found == "integer"):
+        return None
+    return _wrong_type(path, expected, found)
+
+
+# --- one value --------------------------------------------------------------------------------------------------------
+
+
+def _value_problems(value: JSON, schema: JSONSchema, path: str) -> Causes:
+    allowed = list_at(schema, "enum")
+    if allowed and not any(same(value, each) for each in allowed):
+        yield not_supported(path, value, [str(each) for each in allowed])
+    match value:
+        case bool() | None:
+            return
+        case str():
+            yield from _text_problems(value, schema, path)
+        case int() | float():
+            yield from _number_problems(value, schema, path)
+        case list():
+            yield from _count_problems(len(value), schema, path, "Items", "items")
+        case dict():
+            yield from _count_problems(len(value), schema, path, "Properties", "properties")
+
+
+def _text_problems(text: str, schema: JSONSchema, path: str) -> Causes:
+    maximum, minimum = _limit(schema, "maxLength"), _limit(schema, "minLength")
+    pattern, format_ = text_at(schema, "pattern"), text_at(schema, "format")
+    if maximum is not None and len(text) > maximum:
+        yield too_long(path, int(maximum))
+    elif minimum is not None and len(text) < minimum:
+        yield _in_body(path, text, f"should be at least {minimum} chars long")
+    elif pattern and not compiled(pattern).search(text):
+        yield _in_body(path, text, f"should match '{pattern}'")
+    has_format = _FORMATS.get(format_.replace("-", ""))
+    if has_format and not has_format(text):
+        yield _wrong_type(path, format_, text)
+
+
+@lru_cache(maxsize=512)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern in Go's syntax, which spells the end of the text differently."""
+    return re.compile(pattern.replace(r"\z", r"\Z"))
+
+
+def _number_problems(number: float, schema: JSONSchema, path: str) -> Causes:
+    maximum, minimum, step = (_limit(schema, name) for name in ("maximum", "minimum", "multipleOf"))
+    if step and (number / step) % 1:
+        yield _in_body(path, number, f"should be a multiple of {_shown(step)}")
+    if maximum is not None and (number >= maximum if schema.get("exclusiveMaximum") else number > maximum):
+        than = "less than" if schema.get("exclusiveMaximum") else "less than or equal to"
+        yield _in_body(path, number, f"should be {than} {_shown(maximum)}")
+    if minimum is not None and (number <= minimum if schema.get("exclusiveMinimum") else number < minimum):
+        than = "greater than" if schema.get("exclusiveMinimum") else "greater than or equal to"
+        yield _in_body(path, number, f"should be {than} {_shown(minimum)}")
+    if schema.get("format") == "int32" and number not in _INT32:
+        yield _without_path(f"Checked value must be of type integer with format int32 in {path}")
+
+
+def _limit(schema: JSONSchema, name: str) -> int | float | None:
+    value = schema.get(name)
+    return value if isinstance(value, int | float) else None
+
+
+def _shown(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)
+
+
+def _count_problems(count: int, schema: JSONSchema, path: str, name: str, unit: str) -> Causes:
+    maximum, minimum = _limit(schema, f"max{name}"), _limit(schema, f"min{name}")
+    if maximum is not None and count > maximum:
+        yield too_many(path, count, int(maximum))
+    if minimum is not None and count < minimum:
+        yield _in_body(path, count, f"should have at least {minimum} {unit}")
+
+
+# --- several schemas for one value ------------------------------------------------------------------------------------
+
+
+def _junctions(value: JSON, schema: JSONSchema, path: str) -> Causes:
+    yield from _any_of(value, objects_at(schema, "anyOf"), path)
+    yield from _one_of(value, objects_at(schema, "oneOf"), path)
+    yield from _all_of(value, objects_at(schema, "allOf"), path)
+    unwanted = object_at(schema, "not")
+    if unwanted and not list(structural_problems(value, unwanted, path=path)):
+        yield _without_path(f'"{path}" must not validate the schema (not)')
+
+
+def _results(value: JSON, schemas: list[JSONSchema], path: str) -> list[list[StatusCause]]:
+    return [list(structural_problems(value, each, path=path)) for each in schemas]
+
+
+def _any_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
+    results = _results(value, schemas, path)
+    if results and all(results):
+        yield _without_path(f'"{path}" must validate at least one schema (anyOf)')
+        yield from min(results, key=len)
+
+
+def _one_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
+    results = _results(value, schemas, path)
+    valid = sum(not problems for problems in results)
+    if not results or valid == 1:
+        return
+    found = f"Found {valid} valid alternatives" if valid else "Found none valid"
+    yield _without_path(f'"{path}" must validate one and only one schema (oneOf). {found}')
+    if not valid:
+        yield from min(results, key=len)
+
+
+def _all_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
+    results = _results(value, schemas, path)
+    if not any(results):
+        return
+    for problems in results:
+        yield from problems
+    none = "" if not all(results) else ". None validated"
+    yield _without_path(f'"{path}" must validate all the schemas (allOf){none}')
+
+
+# --- members and elements --------------------------------------------------------------------------------------------
+
+
+def _members(tree: JSONObject, schema: JSONSchema, old: JSON | Literal[_Missing.MISSING], path: str) -> Causes:
+    names = texts_at(schema, "required")
+    if path and schema.get("x-kubernetes-embedded-resource"):
+        names += ["apiVersion", "kind"]
+    yield from (required(field_path(path, name)) for name in names if name not in tree)
+    before = old if isinstance(old, dict) else {}
+    for name, value in tree.items():
+        inner = member(schema, name)[1]
+        if inner:
+            yield from structural_problems(value, inner, before.get(name, _MISSING), field_path(path, name))
+
+
+def _elements(tree: list[JSON], schema: JSONSchema, old: JSON | Literal[_Missing.MISSING], path: str) -> Causes:
+    if items := object_at(schema, "items"):
+        before = _by_key(old, schema) if isinstance(old, list) else {}
+        for index, value in enumerate(tree):
+            previous = before.get(list_key(value, schema), _MISSING)
+            yield from structural_problems(value, items, previous, f"{path}[{index}]")
+    yield from _duplicates(tree, schema, path)
+
+
+def _by_key(old: list[JSON], schema: JSONSchema) -> dict[Hashable, JSON]:
+    return {key: item for item in old if (key := list_key(item, schema)) is not None}
+
+
+def list_key(item: JSON, schema: JSONSchema) -> Hashable:
+    """Return what identifies an element of a list of type set or map; None for other lists."""
+    match schema.get("x-kubernetes-list-type"):
+        case "map" if isinstance(item, dict):
+            return tuple(_hashable(item.get(name)) for name in texts_at(schema, "x-kubernetes-list-map-keys"))
+        case "set":
+            return _hashable(item)
+    return None
+
+
+def _hashable(value: JSON) -> Hashable:
+    match value:
+        case dict():
+            return dict, frozenset((name, _hashable(each)) for name, each in value.items())
+        case list():
+            return list, tuple(map(_hashable, value))
+        case _:
+            return type(value), value
+
+
+def _duplicates(tree: list[JSON], schema: JSONSchema, path: str) -> Causes:
+    seen: set[Hashable] = set()
+    for index, item in enumerate(tree):
+        key = list_key(item, schema)
+        if key is not None and key in seen:
+            names = texts_at(schema, "x-kubernetes-list-map-keys")
+            shown = {name: item[name] for name in names if name in item} if isinstance(item, dict) and names else item
+            yield duplicate(f"{path}[{index}]", shown)
+        seen.add(key)
+
+
+# --- formats ----------------------------------------------------------------------------------------------------------
+
+
+def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """Return a format: the strings that the function parses."""
+
+    def is_parsed(text: str) -> bool:
+        try:
+            return parse(text) is not None
+        except (ValueError, binascii.Error):
+            return False
+
+    return is_parsed
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.fullmatch(pattern, text) is not None
+
+
+def _ip(version: int) -> Callable[[str], bool]:
+    return lambda text: (found := parsed_ip(text)) is not None and found.version == version
+
+
+_UNITS = r"(ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|secs?|mins?|hours?|hrs?|days?|weeks?|wks?)"
+_FORMATS: Mapping[str, Callable[[str], bool]] = {
+    "datetime": lambda text: _matches(r"\d{4}-\d\d-\d\d[Tt ].*")(text) and _parses(datetime.fromisoformat)(text),
+    "date": _parses(date.fromisoformat),
+    "duration": _matches(rf"-?(\d+(\.\d+)?\s*{_UNITS}\s*)+|0"),
+    "byte": _parses(lambda text: base64.b64decode(text, validate=True)),
+    "uuid": _matches(r"[0-9A-Fa-f]{8}-?([0-9A-Fa-f]{4}-?){3}[0-9A-Fa-f]{12}"),
+    "ipv4": _ip(4),
+    "ipv6": _ip(6),
+    "cidr": lambda text: parsed_cidr(text) is not None,
+    "mac": _matches(r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"),
+    "email": _matches(r"[^@\s]+@[^@\s]+"),
+    "uri": _matches(r"([A-Za-z][A-Za-z0-9+.-]*:|/).*"),
+    "hostname": lambda text: not list(dns_subdomain(text.lower())),
+}
