@@ -1,4 +1,4 @@
-"""The server without HTTP, and with a clock that stands still: requests go in as values, trees come out."""
+"""The server without HTTP and with a fixed clock: takes requests as values, and returns trees."""
 
 import itertools
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _REGISTRY = Registry.builtin()
 
 
 class Identities:
-    """Knows whom it has given a token, and lets everybody do everything."""
+    """Issues tokens, and allows everything."""
 
     def __init__(self) -> None:
         self.users: dict[str, User] = {}
@@ -47,7 +47,7 @@ class Identities:
 
 
 class BareServer:
-    """Answers requests, and then does what follows from them, unless it is told to leave that."""
+    """Responds to requests, and runs the garbage collector after those made with `ask`."""
 
     def __init__(
         self,
@@ -84,17 +84,17 @@ class BareServer:
     def respond(
         self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json"
     ) -> Response:
-        """Raises the APIError that would be answered."""
+        """Raises the APIError that would be sent."""
         try:
             return self.pipeline.respond(self.request(method, target, body, content_type))
         finally:
             self.storage.sync()
 
     def ask(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Tree:
-        """The answer as a tree, when all that follows is done."""
-        answer = self.respond(method, target, body, content_type=content_type)
+        """Return the response as a tree, after the garbage collector has run."""
+        response = self.respond(method, target, body, content_type=content_type)
         self.garbage_collector.run_pending()
-        return msgspec.json.decode(encode_response(answer, Representation()))
+        return msgspec.json.decode(encode_response(response, Representation()))
 
     def get(self, path: str) -> Tree:
         return self.ask("GET", path)
@@ -112,11 +112,11 @@ class BareServer:
     def names(self, path: str) -> list[str]:
         return [item["metadata"]["name"] for item in self.get(path)["items"]]
 
-    def told(self) -> list[tuple[str, str]]:
-        """What happened since the last time this was asked: types and names."""
-        told = [(event.type, event.key.name) for event in self.events]
+    def published(self) -> list[tuple[str, str]]:
+        """Return the types and names of the events since the last call."""
+        events = [(event.type, event.key.name) for event in self.events]
         self.events.clear()
-        return told
+        return events
 
 
 def owner(tree: Tree, **more: Tree) -> Tree:

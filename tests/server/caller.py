@@ -1,4 +1,4 @@
-"""Asks an API server over HTTP and nothing else, for the tests of how it is served."""
+"""A plain HTTP client for the tests of the server."""
 
 import asyncio
 import io
@@ -31,7 +31,7 @@ class Reply:
 
 
 class Events:
-    """What a watch says, event by event."""
+    """The events of a watch."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self.status = response.status
@@ -44,7 +44,7 @@ class Events:
         return json.loads(line)
 
     async def some(self, count: int) -> list[tuple[str, str]]:
-        """The next ones, each as its type and the name of its object."""
+        """Return the types and names of the next events."""
         return [brief(await self.next()) for _ in range(count)]
 
     async def rest(self) -> list[Any]:
@@ -56,7 +56,7 @@ def brief(event: Any) -> tuple[str, str]:
 
 
 class Caller:
-    """A client that does nothing of its own accord."""
+    """A client without retries."""
 
     def __init__(self, server: APIServer, *, token: str | None = None, **headers: str) -> None:
         self._url = server.url
@@ -107,7 +107,7 @@ class Caller:
 
 @asynccontextmanager
 async def raw_connection(server: APIServer) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A connection on which anything can be sent."""
+    """A connection on which arbitrary bytes can be sent."""
     host, port = server.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=2**16)
     try:
@@ -120,7 +120,7 @@ async def raw_connection(server: APIServer) -> AsyncIterator[tuple[asyncio.Strea
 
 @asynccontextmanager
 async def raw_watch(server: APIServer, query: str = "", **headers: str) -> AsyncIterator[asyncio.StreamReader]:
-    """A watch from which nothing is read but what is asked for, and of which each chunk can be seen."""
+    """A watch that is read chunk by chunk, on request only."""
     async with raw_connection(server) as (reader, writer):
         lines = [f"GET {CONFIG_MAPS}?watch=1&{query} HTTP/1.1", "Host: x", f"Authorization: Bearer {server.token}"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]

@@ -1,4 +1,4 @@
-"""The server as a whole: started and stopped, found by clients, kept on disk, and looked into by tests."""
+"""The server as a whole: start and stop, access, persistence, and inspection by tests."""
 
 import asyncio
 import json
@@ -104,7 +104,7 @@ async def get(base: str, *, token: str = "", ca: bytes = b"") -> AsyncIterator[a
         yield response
 
 
-async def test_others_get_a_kubeconfig_that_nobody_else_can_read(tmp_path: Path):
+async def test_a_kubeconfig_is_readable_by_its_owner_only(tmp_path: Path):
     file = tmp_path / "kubeconfig"
     async with APIServer() as server:
         server.kubeconfig(file)
@@ -130,7 +130,7 @@ async def test_with_tls_the_kubeconfig_has_the_token_and_the_authority(tmp_path:
             assert response.status == 200
 
 
-async def test_everybody_else_gets_a_config_of_their_own():
+async def test_other_users_get_a_config_for_their_token():
     async with APIServer() as server:
         config = server.config_for_token(server.issue_token("alice", groups=["dev"]))
         async with get(config.base_url, token=config.token) as response:
@@ -141,7 +141,7 @@ async def test_everybody_else_gets_a_config_of_their_own():
 # What tests want to see and do
 
 
-async def test_the_past_can_be_forgotten():
+async def test_a_server_can_be_compacted():
     async with APIServer() as server, Caller(server) as call:
         for name in ("a", "b", "c"):
             await call.create(name)
@@ -190,7 +190,7 @@ async def test_a_seed_makes_uids_and_names_repeat():
     assert await created(1) == await created(1) != await created(2)
 
 
-async def test_admission_may_change_or_refuse_an_object():
+async def test_admission_may_change_or_reject_an_object():
     def admit(request: Any, new: Any, old: Any) -> None:
         if new and new["kind"] == "ConfigMap":
             if "forbidden" in new["data"]:
@@ -306,7 +306,7 @@ async def program(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Pro
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_the_program_serves_until_it_is_told_to_stop(tmp_path: Path, number: signal.Signals):
+async def test_the_program_serves_until_a_signal(tmp_path: Path, number: signal.Signals):
     file = tmp_path / "kubeconfig"
     async with program("--write-kubeconfig", str(file), "--token", "secret") as (process, url):
         async with get(url, token="secret") as response:
@@ -317,7 +317,7 @@ async def test_the_program_serves_until_it_is_told_to_stop(tmp_path: Path, numbe
         assert await process.wait() == 0
 
 
-async def test_the_program_speaks_tls_and_serves_anonymous_users_when_told(tmp_path: Path):
+async def test_the_program_has_options_for_tls_and_anonymous_users(tmp_path: Path):
     file = tmp_path / "kubeconfig"
     async with program("--write-kubeconfig", str(file), "--tls", "--anonymous") as (_, url):
         assert url.startswith("https://")
@@ -325,7 +325,7 @@ async def test_the_program_speaks_tls_and_serves_anonymous_users_when_told(tmp_p
             assert response.status == 200
 
 
-def test_the_program_says_what_is_wrong(tmp_path: Path):
+def test_the_program_reports_errors(tmp_path: Path):
     (tmp_path / "file").write_text("")
     command = [sys.executable, "-m", "listwatch.server", "--data-dir", str(tmp_path / "file")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -334,7 +334,7 @@ def test_the_program_says_what_is_wrong(tmp_path: Path):
     assert "Traceback" not in done.stderr
 
 
-async def test_every_answered_write_survives_a_kill_in_the_middle_of_many(tmp_path: Path):
+async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path):
     answered: dict[str, str] = {}
     enough = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Compares a server, over HTTP, with a model too plain to be wrong: a dictionary, and a list of what happened to it.
+"""Compares a server, over HTTP, with a simple model: a dictionary, and a list of its events.
 
 Every watch must tell a part of that list without gaps, in order and each event once, whatever else happens; every list
 must be the dictionary as it was at the version that the list says.
@@ -359,5 +359,5 @@ class KeptServer(Server):
 
 
 @pytest.mark.parametrize("machine", [Server, KeptServer])
-def test_a_server_and_a_dictionary_tell_the_same_story(machine: type[Server]):
+def test_a_server_behaves_like_a_dictionary(machine: type[Server]):
     run_state_machine_as_test(machine, settings=settings(max_examples=20, stateful_step_count=40, deadline=None))

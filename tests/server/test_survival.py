@@ -1,4 +1,4 @@
-"""A server that is killed in the middle of its work has kept every write that it has answered, and goes on."""
+"""A server that is killed at any moment keeps every acknowledged write, and can be started again."""
 
 import http.client
 import itertools
@@ -107,7 +107,7 @@ def told_since(connection: Connection, start: int) -> list[int]:
     return told
 
 
-def test_what_was_answered_outlives_every_kill(tmp_path: Path):
+def test_acknowledged_writes_survive_every_kill(tmp_path: Path):
     clients = [Client(number) for number in range(WRITERS)]
     start = 0
     for _ in range(KILLS):

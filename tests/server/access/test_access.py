@@ -1,4 +1,4 @@
-"""Who is asking, and whether they may: first as values, then over HTTP and TLS."""
+"""Authentication and authorization: first as values, then over HTTP and TLS."""
 
 import asyncio
 import json
@@ -37,31 +37,31 @@ def access(**options: Any) -> Access:
 # Who is asking
 
 
-def test_a_token_tells_who_is_asking():
+def test_a_token_identifies_a_user():
     for header in ("Bearer secret", "bearer secret", " Bearer  secret "):
         user = access().authenticate(header)
         assert (user.name, user.groups) == ("alice", ("developers", "system:authenticated"))
 
 
 @pytest.mark.parametrize("header", ["", "Basic YWxpY2U6", "Bearer", "secret"])
-def test_whoever_shows_no_token_is_anonymous_which_is_refused_unless_switched_on(header: str):
+def test_anonymous_requests_are_rejected_unless_allowed(header: str):
     with pytest.raises(UnauthorizedError):
         access().authenticate(header)
     assert access(anonymous=True).authenticate(header) is ANONYMOUS
 
 
-def test_a_token_that_is_not_known_is_always_refused():
+def test_an_unknown_token_is_always_rejected():
     with pytest.raises(UnauthorizedError):
         access(anonymous=True).authenticate("Bearer wrong")
 
 
-def test_a_certificate_tells_a_name_and_groups():
+def test_a_certificate_has_a_name_and_groups():
     subject = ((("organizationName", "system:masters"),), (("organizationName", "ops"),), (("commonName", "bob"),))
     user = access().authenticate("", {"subject": subject})
     assert (user.name, user.groups) == ("bob", ("system:masters", "ops", "system:authenticated"))
 
 
-def test_a_certificate_without_a_name_tells_nothing():
+def test_a_certificate_without_a_name_is_ignored():
     with pytest.raises(UnauthorizedError):
         access().authenticate("", {"subject": ((("organizationName", "ops"),),)})
 
@@ -81,11 +81,11 @@ def test_a_token_can_stand_in_front_of_the_path():
 # Impersonation
 
 
-def test_without_headers_somebody_is_who_they_are():
+def test_without_headers_the_user_is_not_impersonated():
     assert access().impersonate(ALICE, [("Accept", "x")]) is ALICE
 
 
-def test_somebody_is_taken_for_another_user():
+def test_the_headers_name_the_impersonated_user():
     headers = [
         ("Impersonate-User", "bob"),
         ("Impersonate-Group", "ops"),
@@ -105,7 +105,7 @@ def test_a_service_account_has_its_groups():
     assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated")
 
 
-def test_nobody_stays_nobody():
+def test_the_impersonated_anonymous_user_is_unauthenticated():
     assert access().impersonate(ALICE, [("Impersonate-User", "system:anonymous")]).groups == ("system:unauthenticated",)
 
 
@@ -150,7 +150,7 @@ def test_impersonation_must_be_allowed():
         ("GET", "/version", 'forbidden: User "alice" cannot get path "/version"'),
     ],
 )
-def test_a_refusal_says_who_may_not_do_what_and_where(method: str, target: str, message: str):
+def test_a_forbidden_error_names_user_verb_resource_and_namespace(method: str, target: str, message: str):
     with pytest.raises(ForbiddenError) as refusal:
         access(authorizer=AllowVerbs()).authorize(ALICE, read_target(method, target))
     assert refusal.value.message == f"{message}: it is not among the verbs"
@@ -169,7 +169,7 @@ def test_a_review_is_decided_as_a_request_would_be():
 # Over HTTP
 
 
-async def test_without_a_token_nothing_is_told():
+async def test_without_a_token_every_path_is_unauthorized():
     async with APIServer() as server, Caller(server, token="") as call:
         for path in ("/", "/healthz", "/api/v1/pods", "/apis/nothing/v1/here"):
             reply = await call("GET", path)
@@ -189,7 +189,7 @@ async def test_users_are_known_by_the_tokens_that_the_server_was_given():
     assert review.json["status"]["userInfo"] == {"username": "alice", "groups": ["developers", "system:authenticated"]}
 
 
-async def test_who_may_not_is_not_told_what_is_served():
+async def test_an_unauthorized_user_does_not_learn_what_is_served():
     async with APIServer(authorizer=AllowVerbs("get")) as server:
         async with Caller(server, token=server.issue_token("alice")) as call:
             assert (await call("GET", f"{CONFIG_MAPS}/a")).status == 404
@@ -199,7 +199,7 @@ async def test_who_may_not_is_not_told_what_is_served():
             assert (await call("GET", CONFIG_MAPS)).status == 200
 
 
-async def test_an_impersonated_user_is_whom_the_server_sees():
+async def test_the_server_handles_a_request_as_the_impersonated_user():
     async with APIServer() as server, Caller(server) as call:
         path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
         review = await call("POST", path, {}, Impersonate_User="bob")
@@ -260,14 +260,14 @@ async def test_a_client_that_does_not_trust_the_authority_goes_away(secure: APIS
         await get(secure, "/version", ssl.create_default_context())
 
 
-async def test_a_client_certificate_tells_who_is_asking(secure: APIServer, tmp_path: Path):
+async def test_a_client_certificate_identifies_a_user(secure: APIServer, tmp_path: Path):
     pair = secure.issue_certificate("bob", groups=["ops"])
     assert (await get(secure, "/api/v1/pods", trusting(secure, pair, tmp_path)))[0] == 200
     assert secure.requests[-1].user == "bob"
 
 
 @pytest.mark.usefixtures("quiet_loop")
-async def test_a_certificate_of_another_authority_is_refused(secure: APIServer, tmp_path: Path):
+async def test_a_certificate_of_another_authority_is_rejected(secure: APIServer, tmp_path: Path):
     pair = CertificateAuthority.create().issue("bob")
     # A client may take the connection for a good one before the server has looked at what it sent.
     with pytest.raises((ssl.SSLError, ConnectionError)):
@@ -277,7 +277,7 @@ async def test_a_certificate_of_another_authority_is_refused(secure: APIServer, 
 
 
 @pytest.mark.usefixtures("quiet_loop")
-async def test_plain_http_at_the_port_of_tls_gets_no_answer_and_the_server_goes_on(secure: APIServer):
+async def test_plain_http_on_the_tls_port_gets_no_response_and_the_server_continues(secure: APIServer):
     port = int(secure.url.rpartition(":")[2])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,4 +1,4 @@
-"""What follows from deletions: dependents go with their owners, and what is in a namespace goes with it."""
+"""The garbage collector: dependents are deleted with their owners, the contents of a namespace with it."""
 
 import pytest
 from hypothesis import given
@@ -41,9 +41,9 @@ def test_dependents_go_after_their_owner_down_to_the_last(server: BareServer):
     dependent(server, "grandchild", owner(child))
     dependent(server, "secret", owner(child), path=SECRETS)
     server.create(CONFIG_MAPS, "stranger")
-    server.told()
+    server.published()
     server.delete(f"{CONFIG_MAPS}/root")
-    assert server.told() == [
+    assert server.published() == [
         ("DELETED", "root"),
         ("DELETED", "child"),
         ("DELETED", "grandchild"),
@@ -52,7 +52,7 @@ def test_dependents_go_after_their_owner_down_to_the_last(server: BareServer):
     assert server.names(CONFIG_MAPS) == ["stranger"]
 
 
-def test_who_has_another_owner_stays_and_forgets_the_first(server: BareServer):
+def test_a_dependent_with_another_owner_stays_and_loses_the_first_reference(server: BareServer):
     first, second = server.create(CONFIG_MAPS, "first"), server.create(CONFIG_MAPS, "second")
     dependent(server, "child", owner(first), owner(second))
     server.delete(f"{CONFIG_MAPS}/first")
@@ -106,7 +106,7 @@ def test_what_is_in_no_namespace_cannot_belong_to_what_is_and_is_left_alone(serv
 
 
 @pytest.mark.parametrize("version", ["example.com/v1", "a/b/c"])
-def test_an_owner_of_a_kind_that_nobody_knows_may_be_there(server: BareServer, version: str):
+def test_an_owner_of_an_unknown_kind_counts_as_present(server: BareServer, version: str):
     unknown = {"apiVersion": "example.com/v1", "kind": "Widget", "name": "w", "uid": "none"}
     dependent(server, "child", unknown)
     assert server.names(CONFIG_MAPS) == ["child"]
@@ -121,7 +121,7 @@ def test_an_owner_that_is_only_marked_is_still_there(server: BareServer):
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_who_is_adopted_in_time_stays(server: BareServer):
+def test_a_dependent_that_is_adopted_in_time_stays(server: BareServer):
     first, second = server.create(CONFIG_MAPS, "first"), server.create(CONFIG_MAPS, "second")
     dependent(server, "child", owner(first))
     server.patch(f"{CONFIG_MAPS}/child", {"metadata": {"ownerReferences": [owner(second)]}})
@@ -144,9 +144,9 @@ def test_in_the_foreground_dependents_go_first(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     child = dependent(server, "child", owner(root, blockOwnerDeletion=True))
     dependent(server, "grandchild", owner(child, blockOwnerDeletion=True))
-    server.told()
+    server.published()
     server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
-    assert [event for event in server.told() if event[0] == "DELETED"] == [
+    assert [event for event in server.published() if event[0] == "DELETED"] == [
         ("DELETED", "grandchild"),
         ("DELETED", "child"),
         ("DELETED", "root"),
@@ -164,7 +164,7 @@ def test_in_the_foreground_an_owner_waits_for_those_that_block_it(server: BareSe
     assert server.names(CONFIG_MAPS) == ["does-not"]
 
 
-def test_in_the_foreground_who_has_another_owner_stays(server: BareServer):
+def test_in_the_foreground_a_dependent_with_another_owner_stays(server: BareServer):
     root, second = server.create(CONFIG_MAPS, "root"), server.create(CONFIG_MAPS, "second")
     dependent(server, "child", owner(root, blockOwnerDeletion=True), owner(second))
     server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
@@ -172,7 +172,7 @@ def test_in_the_foreground_who_has_another_owner_stays(server: BareServer):
     assert owners_of(server, "child") == ["second"]
 
 
-def test_an_owner_goes_on_when_somebody_lets_its_dependent_loose(server: BareServer):
+def test_a_foreground_deletion_continues_when_its_dependent_is_released(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root, blockOwnerDeletion=True), finalizers=[HOLD])
     server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
@@ -180,7 +180,7 @@ def test_an_owner_goes_on_when_somebody_lets_its_dependent_loose(server: BareSer
     assert server.names(CONFIG_MAPS) == ["child"]
 
 
-def test_those_who_own_each_other_do_not_wait_for_ever(server: BareServer):
+def test_objects_that_own_each_other_do_not_wait_forever(server: BareServer):
     a = server.create(CONFIG_MAPS, "a")
     b = dependent(server, "b", owner(a, blockOwnerDeletion=True))
     server.patch(f"{CONFIG_MAPS}/a", {"metadata": {"ownerReferences": [owner(b, blockOwnerDeletion=True)]}})
@@ -201,7 +201,7 @@ def test_orphans_forget_their_owner_and_stay(server: BareServer):
     assert owners_of(server, "shared") == ["other"]
 
 
-def test_who_is_no_dependent_any_more_is_left_alone(server: BareServer):
+def test_a_former_dependent_is_not_deleted(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
     before = server.patch(f"{CONFIG_MAPS}/child", {"metadata": {"ownerReferences": None}})
@@ -218,10 +218,10 @@ def test_a_namespace_takes_its_content_along(server: BareServer):
     spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}
     server.create("/api/v1/namespaces/other/pods", "pod", spec=spec)
     server.create(CONFIG_MAPS, "elsewhere")
-    server.told()
+    server.published()
     answer = server.delete("/api/v1/namespaces/other")
     assert answer["status"] == {"phase": "Terminating"}
-    gone = [name for kind, name in server.told() if kind == "DELETED"]
+    gone = [name for kind, name in server.published() if kind == "DELETED"]
     assert sorted(gone) == ["a", "b", "other", "pod"]
     assert gone[-1] == "other"
     assert server.names("/api/v1/configmaps") == ["elsewhere"]
@@ -261,7 +261,7 @@ def test_a_namespace_that_is_held_stays_when_it_is_empty(server: BareServer):
 # --- when it does not go smoothly -------------------------------------------------------------------------------------
 
 
-def test_what_is_refused_is_tried_again_with_the_next_write():
+def test_a_rejected_deletion_is_retried_after_the_next_write():
     refusing = True
 
     def refuse(request: APIRequest, new: Tree | None, _old: Tree | None) -> None:
@@ -279,7 +279,7 @@ def test_what_is_refused_is_tried_again_with_the_next_write():
     assert server.names(CONFIG_MAPS) == ["something-else"]
 
 
-def test_what_was_left_undone_is_done_after_a_restart():
+def test_pending_deletions_are_completed_after_a_restart():
     server = BareServer()
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
@@ -292,7 +292,7 @@ def test_what_was_left_undone_is_done_after_a_restart():
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_many_writes_in_one_commit_are_followed_too():
+def test_all_writes_of_one_commit_are_processed():
     server = BareServer(storage=Storage(group_commit=True))
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
@@ -304,7 +304,7 @@ def test_many_writes_in_one_commit_are_followed_too():
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_a_closed_collector_hears_nothing(server: BareServer):
+def test_a_closed_garbage_collector_ignores_events(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root))
     server.garbage_collector.close()
@@ -323,7 +323,7 @@ DELETIONS = st.lists(st.tuples(st.sampled_from(NAMES), POLICIES), max_size=4)
 
 
 @given(EDGES, st.sets(st.sampled_from(NAMES), max_size=2), DELETIONS)
-def test_whoever_owns_whom_it_comes_to_rest_with_nobody_left_behind(
+def test_any_graph_of_owners_ends_without_orphaned_dependents(
     edges: dict[tuple[str, str], bool], held: set[str], deletions: list[tuple[str, str]]
 ):
     server = BareServer()

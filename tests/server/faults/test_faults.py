@@ -1,4 +1,4 @@
-"""What goes wrong on purpose: first which requests it strikes, then what becomes of them over HTTP."""
+"""Fault injection: first which requests a fault affects, then its effects over HTTP."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ def strikes(faults: FaultInjector, request: LoggedRequest) -> bool:
         {"group": "", "subresource": ""},
     ],
 )
-def test_a_fault_strikes_what_meets_all_criteria(criteria: dict[str, str]):
+def test_a_fault_affects_requests_that_match_all_criteria(criteria: dict[str, str]):
     faults = FaultInjector(Random().random)
     faults.add(Fault(Refuse(), **criteria))
     request = logged(user="system:admin", user_agent="kubectl/1.2", namespace="default", name="web-0")
@@ -62,13 +62,13 @@ def test_a_fault_strikes_what_meets_all_criteria(criteria: dict[str, str]):
 
 
 @pytest.mark.parametrize("criteria", [{"verb": "get"}, {"resource": "pod"}, {"verb": "list", "namespace": "default"}])
-def test_a_fault_spares_what_fails_one_criterion(criteria: dict[str, str]):
+def test_a_fault_does_not_affect_requests_that_fail_one_criterion(criteria: dict[str, str]):
     faults = FaultInjector(Random().random)
     faults.add(Fault(Refuse(), **criteria))
     assert not strikes(faults, logged())
 
 
-def test_a_fault_skips_and_counts_only_what_it_concerns():
+def test_a_fault_skips_and_counts_matching_requests_only():
     faults = FaultInjector(Random().random)
     fault = faults.add(Fault(Refuse(), verb="list", skip=1, times=2))
     struck = [strikes(faults, logged(verb=verb)) for verb in ("list", "get", "list", "get", "list", "list")]
@@ -86,7 +86,7 @@ def test_chance_repeats_with_its_seed():
     assert 10 < sum(run(1)) < 40
 
 
-def test_a_fault_that_is_removed_strikes_no_longer():
+def test_a_removed_fault_affects_no_requests():
     faults = FaultInjector(Random().random)
     first, second = faults.add(Fault(Refuse())), faults.add(Fault(Refuse(), verb="get"))
     faults.remove(first)
@@ -135,7 +135,7 @@ def test_delays_add_up():
         lambda: Fault(Refuse(), resources="pods"),
     ],
 )
-def test_a_fault_that_makes_no_sense_is_refused(make):
+def test_an_invalid_fault_is_rejected(make):
     with pytest.raises(UsageError):
         make()
 
@@ -171,7 +171,7 @@ async def call(server: APIServer) -> AsyncIterator[Caller]:
         yield call
 
 
-async def test_a_refused_request_is_reset_and_not_done(server: APIServer, call: Caller):
+async def test_a_refused_request_is_reset_and_not_handled(server: APIServer, call: Caller):
     server.faults.add(Fault(Refuse(), method="POST", resource="configmaps", times=1))
     with pytest.raises(aiohttp.ClientConnectionError):
         await call.create("a")
@@ -179,7 +179,7 @@ async def test_a_refused_request_is_reset_and_not_done(server: APIServer, call: 
     await call.create("a")
 
 
-async def test_a_lost_answer_is_reset_and_done(server: APIServer, call: Caller):
+async def test_a_request_with_a_dropped_response_is_handled_and_reset(server: APIServer, call: Caller):
     server.faults.add(Fault(DropResponse(), verb="create", times=1))
     with pytest.raises(aiohttp.ClientConnectionError):
         await call.create("a")
@@ -197,7 +197,7 @@ async def test_a_lost_answer_is_reset_and_done(server: APIServer, call: Caller):
         ForbiddenError.of("configmaps", "a", "no"),
     ],
 )
-async def test_a_request_fails_as_it_is_told(server: APIServer, call: Caller, error):
+async def test_a_request_fails_with_the_error_of_the_fault(server: APIServer, call: Caller, error):
     server.faults.add(Fault(Fail(error), verb="get", times=1))
     reply = await call("GET", f"{CONFIG_MAPS}/a")
     assert (reply.status, reply.json["reason"], reply.json["message"]) == (error.code, error.reason, error.message)
@@ -225,7 +225,7 @@ async def test_a_stop_does_not_wait_for_a_delay(clock: VirtualClock):
             await creating
 
 
-async def test_a_list_expires_when_it_is_told(server: APIServer, call: Caller):
+async def test_a_list_expires_by_a_fault(server: APIServer, call: Caller):
     server.faults.add(Fault(Expire(), verb="list", times=1))
     reply = await call("GET", CONFIG_MAPS)
     assert (reply.status, reply.json["reason"]) == (410, "Expired")
@@ -313,7 +313,7 @@ async def test_what_is_held_back_comes_in_one_piece(server: APIServer, call: Cal
 # The log
 
 
-async def test_the_log_tells_who_asked_for_what_and_what_came_of_it(server: APIServer):
+async def test_the_log_has_user_verb_resource_and_status(server: APIServer):
     async with Caller(server, User_Agent="tool/1") as call:
         await call("POST", CONFIG_MAPS, config_map("a"))
         await call("GET", f"{CONFIG_MAPS}?limit=5")
@@ -344,7 +344,7 @@ async def test_the_log_can_be_waited_for(server: APIServer, call: Caller):
     assert [request.path for request in await waiting] == [CONFIG_MAPS, CONFIG_MAPS]
 
 
-def test_a_verb_that_no_request_has_is_refused():
+def test_an_unknown_verb_is_rejected():
     with pytest.raises(UsageError, match="no request has the verb 'wach'; the verbs are get, list, watch"):
         Fault(Refuse(), verb="wach")
     with pytest.raises(UsageError, match="'WATCH'"):

@@ -1,4 +1,4 @@
-"""How requests are read and answers are sent, whatever they are about."""
+"""How requests are read and responses are sent over HTTP."""
 
 import asyncio
 import gzip
@@ -26,7 +26,7 @@ async def call(server: APIServer) -> AsyncIterator[Caller]:
 # Answers
 
 
-async def test_an_object_comes_as_json_with_the_headers_of_every_answer(call: Caller):
+async def test_an_object_is_sent_as_json_with_the_headers_of_every_response(call: Caller):
     reply = await call("GET", "/api/v1/namespaces/default")
     assert reply.status == 200
     assert reply.headers["Content-Type"] == "application/json"
@@ -39,7 +39,7 @@ async def test_the_clients_own_audit_id_is_kept(call: Caller):
     assert (await call("GET", "/version", Audit_Id="mine")).headers["Audit-Id"] == "mine"
 
 
-async def test_a_refusal_is_a_status(call: Caller):
+async def test_an_error_response_is_a_status(call: Caller):
     reply = await call("GET", f"{CONFIG_MAPS}/none")
     assert reply.status == 404
     assert reply.json == {
@@ -54,13 +54,13 @@ async def test_a_refusal_is_a_status(call: Caller):
     }
 
 
-async def test_a_refusal_is_written_in_yaml_for_those_who_want_that(call: Caller):
+async def test_an_error_response_is_yaml_if_the_client_accepts_that(call: Caller):
     reply = await call("GET", f"{CONFIG_MAPS}/none", Accept="application/yaml")
     assert reply.headers["Content-Type"] == "application/yaml"
     assert b"reason: NotFound" in reply.body
 
 
-async def test_people_get_an_answer_that_they_can_read(call: Caller):
+async def test_interactive_clients_get_indented_json(call: Caller):
     assert b'\n  "kind": "Namespace"' in (await call("GET", "/api/v1/namespaces/default", User_Agent="curl/8")).body
 
 
@@ -73,7 +73,7 @@ async def test_warnings_are_headers(call: Caller):
     ]
 
 
-async def test_what_is_to_be_tried_again_says_when(call: Caller):
+async def test_a_retriable_error_has_a_retry_after_header(call: Caller):
     reply = await call("GET", f"{CONFIG_MAPS}?resourceVersion=999999&resourceVersionMatch=NotOlderThan")
     assert reply.status == 504
     assert reply.headers["Retry-After"] == "1"
@@ -86,7 +86,7 @@ async def test_a_head_request_gets_headers_only(call: Caller):
     assert (refused.status, refused.body) == (405, b"")
 
 
-async def test_large_answers_are_compressed_for_those_who_can_read_that(call: Caller):
+async def test_large_responses_are_compressed_if_the_client_accepts_that(call: Caller):
     for number in range(3):
         await call("POST", CONFIG_MAPS, {**config_map(f"big-{number}"), "data": {"much": "x" * 60_000}})
     plain = await call("GET", CONFIG_MAPS)
@@ -98,7 +98,7 @@ async def test_large_answers_are_compressed_for_those_who_can_read_that(call: Ca
     assert gzip.decompress(packed.body) == plain.body
 
 
-async def test_small_answers_are_not_compressed(call: Caller):
+async def test_small_responses_are_not_compressed(call: Caller):
     assert "Content-Encoding" not in (await call("GET", CONFIG_MAPS, Accept_Encoding="gzip")).headers
 
 
@@ -111,7 +111,7 @@ async def test_what_cannot_be_sent_as_wanted_is_not_done(call: Caller):
 # Bodies
 
 
-async def test_a_body_of_three_mebibytes_is_read_and_a_larger_one_is_refused(call: Caller):
+async def test_a_body_of_three_mebibytes_is_read_and_a_larger_one_is_rejected(call: Caller):
     def body(size: int) -> bytes:
         return json.dumps(config_map("a")).encode().ljust(size)
 
@@ -132,7 +132,7 @@ async def test_a_body_without_a_length_is_limited_too(call: Caller):
         assert response.status == 413
 
 
-async def test_a_client_that_waits_to_be_told_to_go_on_is_told(server: APIServer):
+async def test_a_client_that_expects_100_continue_gets_it(server: APIServer):
     body = json.dumps(config_map("a")).encode()
     async with raw_connection(server) as (reader, writer):
         writer.write(request(server, "POST", CONFIG_MAPS, Expect="100-continue", Content_Length=str(len(body))))
@@ -192,14 +192,14 @@ async def test_tricks_with_paths_lead_nowhere(server: APIServer, call: Caller, p
         b"POST /api HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
 )
-async def test_what_is_no_http_is_refused_and_the_server_goes_on(server: APIServer, call: Caller, nonsense: bytes):
+async def test_malformed_http_is_rejected_and_the_server_continues(server: APIServer, call: Caller, nonsense: bytes):
     async with raw_connection(server) as (reader, writer):
         writer.write(nonsense)
         assert (await reader.readline()).split()[1] == b"400"
     assert (await call("GET", "/version")).status == 200
 
 
-async def test_headers_without_end_are_refused_and_not_logged(
+async def test_headers_without_end_are_rejected_and_not_logged(
     server: APIServer, call: Caller, caplog: pytest.LogCaptureFixture
 ):
     async with raw_connection(server) as (reader, writer):
@@ -220,7 +220,7 @@ async def test_a_selector_of_many_kilobytes_is_read(call: Caller):
     assert (await call("GET", f"{CONFIG_MAPS}?labelSelector=app+in+({names})")).status == 200
 
 
-async def test_half_a_request_holds_nobody_up(server: APIServer, call: Caller):
+async def test_an_incomplete_request_delays_no_others(server: APIServer, call: Caller):
     async with raw_connection(server) as (_, first), raw_connection(server) as (_, second):
         first.write(b"GET /version HTT")
         second.write(request(server, "POST", CONFIG_MAPS, Content_Length="1000") + b"{")
@@ -239,7 +239,7 @@ async def test_a_client_that_goes_away_in_the_middle_of_its_body_leaves_nothing(
     assert (await call("GET", CONFIG_MAPS)).json["items"] == []
 
 
-async def test_requests_on_one_connection_are_answered_in_order(server: APIServer):
+async def test_requests_on_one_connection_get_responses_in_order(server: APIServer):
     async with raw_connection(server) as (reader, writer):
         writer.write(request(server, "GET", "/healthz") + request(server, "GET", "/nowhere", Connection="close"))
         answers = await reader.read()
@@ -277,7 +277,7 @@ async def test_stopping_ends_connections_that_do_nothing():
         assert await reader.read() == b""
 
 
-async def test_stopping_ends_requests_that_are_under_way():
+async def test_stopping_ends_open_requests():
     async with APIServer() as server, raw_connection(server) as (reader, writer):
         writer.write(request(server, "POST", CONFIG_MAPS, Content_Length="10"))
         await server.wait_for_requests(1, until="started")

@@ -1,4 +1,4 @@
-"""What a deletion does to an object: nothing yet, a mark on it, or its end."""
+"""Whether a deletion keeps, marks or removes an object."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -60,11 +60,11 @@ def marked(planned: Keep | Mark | Remove) -> Tree:
 # --- finalizers -------------------------------------------------------------------------------------------------------
 
 
-def test_what_nobody_holds_goes():
+def test_an_object_without_finalizers_is_removed():
     assert plan(thing()) == Remove()
 
 
-def test_what_somebody_holds_is_marked():
+def test_an_object_with_finalizers_is_marked():
     metadata = marked(plan(thing(finalizers=[HOLD])))
     assert metadata["deletionTimestamp"] == "2026-01-01T00:00:00Z"
     assert metadata["deletionGracePeriodSeconds"] == 0
@@ -107,7 +107,7 @@ def test_in_the_background_nothing_is_waited_for(policy: str):
 
 
 @pytest.mark.parametrize(("of", "group"), [("replicationcontrollers", ""), ("jobs", "batch")])
-def test_the_oldest_owners_of_pods_orphan_them_unless_told_otherwise(of: str, group: str):
+def test_the_oldest_owners_of_pods_orphan_them_by_default(of: str, group: str):
     assert marked(plan(thing(), of=of, group=group))["finalizers"] == [ORPHAN]
     assert plan(thing(), DeleteOptions(policy="Background"), of=of, group=group) == Remove()
 
@@ -214,7 +214,7 @@ def test_a_namespace_waits_until_it_is_empty():
         ({"deletionTimestamp": "x", "finalizers": [HOLD]}, False),
     ],
 )
-def test_a_deletion_is_finished_when_nobody_is_waited_for(metadata: Tree, finished: bool):
+def test_a_deletion_is_complete_without_finalizers_and_grace_period(metadata: Tree, finished: bool):
     assert is_deletion_complete(thing(**metadata)) is finished
 
 
@@ -247,7 +247,7 @@ def test_a_dry_deletion_of_a_pod_that_runs_shows_the_mark_and_leaves_none():
 @pytest.mark.parametrize(
     ("options", "code"), [({"orphanDependents": False}, 202), ({"propagationPolicy": "Background"}, 200)]
 )
-def test_only_the_oldest_way_to_ask_is_told_that_it_is_not_over_yet(options: Tree, code: int):
+def test_only_the_oldest_option_gets_a_202_for_an_incomplete_deletion(options: Tree, code: int):
     server = BareServer()
     server.create(CONFIG_MAPS, "a", metadata={"finalizers": [HOLD]})
     assert server.respond("DELETE", f"{CONFIG_MAPS}/a", options).code == code
@@ -257,10 +257,10 @@ def test_a_collection_goes_one_by_one_in_order():
     server = BareServer()
     for name in ("b", "a", "c"):
         server.create(CONFIG_MAPS, name)
-    server.told()
+    server.published()
     listed = server.delete(CONFIG_MAPS)
     assert [item["metadata"]["name"] for item in listed["items"]] == ["a", "b", "c"]
-    assert server.told() == [("DELETED", "a"), ("DELETED", "b"), ("DELETED", "c")]
+    assert server.published() == [("DELETED", "a"), ("DELETED", "b"), ("DELETED", "c")]
 
 
 def test_a_collection_with_a_limit_goes_in_parts():

@@ -1,4 +1,4 @@
-"""Addresses and ports for services: each is given to one at a time, stays with it, and is free when it is gone."""
+"""The allocation of addresses and node ports: each belongs to one Service until that is deleted."""
 
 import msgspec
 import pytest
@@ -47,7 +47,7 @@ def test_the_first_free_address_is_given():
     assert [each["spec"]["clusterIP"] for each in (first, second, third)] == ["10.96.0.2", "10.96.0.3", "10.96.0.2"]
 
 
-def test_an_address_can_be_asked_for_once():
+def test_a_requested_address_is_allocated_once():
     first = assigned(service("a", clusterIP="10.96.7.7"))
     assert first["spec"]["clusterIPs"] == ["10.96.7.7"]
     [(field, message)] = refusal(service("b", clusterIP="10.96.7.7"), first)
@@ -55,7 +55,7 @@ def test_an_address_can_be_asked_for_once():
     assert message.endswith("failed to allocate IP 10.96.7.7: provided IP is already allocated")
 
 
-def test_an_address_of_another_network_cannot_be_asked_for():
+def test_an_address_of_another_network_is_rejected():
     [(field, message)] = refusal(service(clusterIP="192.168.0.1"))
     assert (field, "does not match the current range" in message) == ("spec.clusterIPs", True)
 
@@ -84,7 +84,7 @@ def test_the_cluster_has_one_family(spec: Tree, policy: str, families: list[str]
         ({"clusterIP": "fd00::1"}, "spec.ipFamilies[0]"),
     ],
 )
-def test_what_the_cluster_does_not_have_is_refused(spec: Tree, field: str):
+def test_address_families_that_the_cluster_lacks_are_rejected(spec: Tree, field: str):
     assert [found for found, _ in refusal(service(**spec))] == [field]
 
 
@@ -115,7 +115,7 @@ def test_a_load_balancer_may_do_without_ports_of_the_nodes():
     assert ports(assigned(service(type="LoadBalancer", allocateLoadBalancerNodePorts=False))) == [0]
 
 
-def test_a_load_balancer_of_nodes_is_asked_for_its_health_at_a_port_of_its_own():
+def test_a_load_balancer_with_local_traffic_gets_a_health_check_port():
     found = assigned(service(type="LoadBalancer", externalTrafficPolicy="Local"))
     assert (ports(found), found["spec"]["healthCheckNodePort"]) == ([30000], 30001)
     again = assigned(service("b", type="NodePort", ports=[{"port": 80}, {"port": 81}]), others=(found,))
@@ -125,7 +125,7 @@ def test_a_load_balancer_of_nodes_is_asked_for_its_health_at_a_port_of_its_own()
 @pytest.mark.parametrize(
     ("asked", "said"), [(30000, "provided port is already allocated"), (80, "provided port is not in the valid range")]
 )
-def test_a_port_that_cannot_be_had_is_refused(asked: int, said: str):
+def test_a_node_port_that_is_taken_or_out_of_range_is_rejected(asked: int, said: str):
     first = assigned(service("a", type="NodePort"))
     tree = service("b", type="NodePort", ports=[{"port": 80, "nodePort": asked}])
     [(field, message)] = refusal(tree, first)
@@ -137,7 +137,7 @@ def test_a_port_that_cannot_be_had_is_refused(asked: int, said: str):
 
 
 @pytest.mark.parametrize("kind", ["ClusterIP", "NodePort", "LoadBalancer"])
-def test_an_update_that_says_nothing_keeps_everything(kind: str):
+def test_an_update_keeps_what_was_allocated(kind: str):
     old = assigned(service(type=kind, externalTrafficPolicy="Local"))
     again = assigned(service(type=kind, externalTrafficPolicy="Local"), old)
     assert again["spec"] == old["spec"]

@@ -1,4 +1,4 @@
-"""What a write makes of an object beyond what was asked."""
+"""The fields that the server sets or preserves on a write."""
 
 from datetime import UTC, datetime
 
@@ -70,7 +70,7 @@ def test_a_namespace_is_taken_from_the_path(said: Tree, kept: str):
     assert tree["metadata"] == {"namespace": kept}
 
 
-def test_another_namespace_is_refused_and_one_that_means_nothing_is_dropped():
+def test_another_namespace_is_rejected_and_that_of_a_cluster_resource_is_dropped():
     with pytest.raises(BadRequestError, match="does not match"):
         check_namespace(APIRequest("create", CONFIG_MAPS, "default"), {"metadata": {"namespace": "other"}})
     tree = {"metadata": {"namespace": "other"}}
@@ -86,7 +86,7 @@ def test_a_name_is_that_of_the_path():
             check_name(request, {"metadata": metadata})
 
 
-def test_the_uid_says_which_object_is_meant():
+def test_an_update_with_another_uid_conflicts():
     tree = {"metadata": {"name": "a", "uid": "uid-1"}}
     check_uid(tree, "uid-1", CONFIG_MAPS)
     check_uid({"metadata": {"name": "a"}}, "uid-1", CONFIG_MAPS)
@@ -109,7 +109,7 @@ def test_the_uid_says_which_object_is_meant():
         ("seven", Traits(), APIError),
     ],
 )
-def test_who_writes_has_seen_what_is_there(version: str, traits: Traits, refusal: type[APIError] | None):
+def test_an_update_of_another_version_conflicts(version: str, traits: Traits, refusal: type[APIError] | None):
     tree = {"metadata": {"name": "a", "resourceVersion": version}}
     if refusal is None:
         check_resource_version(tree, existing("ConfigMap"), CONFIG_MAPS, traits)
@@ -141,7 +141,7 @@ def test_a_new_object_has_no_version():
     assert caught.value.status_code == 500
 
 
-def test_a_status_is_not_brought_along_but_by_those_who_know_it():
+def test_a_new_object_has_no_status_of_its_client_except_a_node():
     assert begin(new("Deployment", status={"replicas": 3}), DEPLOYMENTS)["status"] == {}
     assert begin(new("Pod", status={"phase": "Running"}), PODS)["status"] == {}
     assert begin(new("Namespace", status={"phase": "Terminating"}), NAMESPACES)["status"] == {}
@@ -154,7 +154,7 @@ def test_the_first_status_of_one_is_not_that_of_another():
     assert begin(new("Namespace"), NAMESPACES)["status"] == {}
 
 
-def test_a_new_volume_says_since_when_it_is_what_it_is():
+def test_a_new_volume_has_the_time_of_its_phase():
     volume = begin(new("PersistentVolume"), resource("persistentvolumes"))
     assert volume["status"] == {"lastPhaseTransitionTime": "2026-01-02T03:04:05Z"}
 
@@ -225,7 +225,7 @@ def test_a_deployment_that_is_annotated_wants_something_else():
         assert tree["metadata"]["generation"] == generation
 
 
-def test_an_update_does_not_say_that_it_deletes_or_makes_another():
+def test_an_update_can_set_neither_deletion_marks_nor_another_uid():
     old = existing("ConfigMap")
     marked = existing("ConfigMap", metadata={"deletionTimestamp": "x", "deletionGracePeriodSeconds": 1, "uid": "other"})
     fields = [cause.field for cause in immutable_metadata_problems(marked, old)]

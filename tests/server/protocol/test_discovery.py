@@ -1,4 +1,4 @@
-"""What the server says that it serves, and the other paths that lead to no resource."""
+"""Discovery, and the other paths without a resource."""
 
 import json
 from typing import Any
@@ -49,7 +49,7 @@ def by(name: str, items: list[Any]) -> dict[str, Any]:
 # --- Aggregated -------------------------------------------------------------------------------------------------------
 
 
-def test_all_groups_are_told_in_one_document(asker, registry):
+def test_all_groups_are_in_one_document(asker, registry):
     answer = asker.respond("/apis", Accept=KUBECTL)
     assert answer.headers["Content-Type"] == V2
     document = json.loads(answer.body)
@@ -57,7 +57,7 @@ def test_all_groups_are_told_in_one_document(asker, registry):
     assert [item["metadata"]["name"] for item in document["items"]] == [each for each in registry.groups() if each]
 
 
-def test_an_aggregated_resource_says_all_there_is_to_know(asker):
+def test_an_aggregated_resource_is_complete(asker):
     apps = next(item for item in asker.tree("/apis", Accept=V2)["items"] if item["metadata"] == {"name": "apps"})
     (version,) = apps["versions"]
     assert (version["version"], version["freshness"]) == ("v1", "Current")
@@ -106,7 +106,7 @@ def test_older_clients_get_the_older_version(asker):
         "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",
     ],
 )
-def test_who_does_not_ask_for_the_aggregated_form_gets_the_plain_one(asker, accept):
+def test_a_client_that_does_not_accept_the_aggregated_form_gets_the_plain_one(asker, accept):
     answer = asker.respond("/apis", Accept=accept)
     assert answer.headers == {"Content-Type": "application/json"}
     assert json.loads(answer.body)["kind"] == "APIGroupList"
@@ -129,7 +129,7 @@ def test_a_new_resource_changes_the_document_and_its_tag(asker, registry):
     assert json.loads(after.body)["items"][-1]["metadata"] == {"name": "example.com"}
 
 
-def test_resources_that_are_added_to_a_group_are_told_in_order(registry):
+def test_resources_that_are_added_to_a_group_are_listed_in_order(registry):
     asker = Asker(registry)
     registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",)))
     assert [item["resource"] for item in newest(asker.tree("/apis", Accept=V2))] == ["widgets"]
@@ -153,7 +153,7 @@ def test_the_tag_follows_from_the_content():
 # --- Plain ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_plain_root_tells_the_versions_and_where_the_server_is(asker):
+def test_the_plain_root_has_the_versions_and_the_address_of_the_server(asker):
     assert asker.tree("/api") == {
         "kind": "APIVersions",
         "versions": ["v1"],
@@ -161,7 +161,7 @@ def test_the_plain_root_tells_the_versions_and_where_the_server_is(asker):
     }
 
 
-def test_a_group_tells_its_versions_and_which_is_preferred(asker):
+def test_a_group_has_its_versions_and_the_preferred_one(asker):
     autoscaling = {
         "name": "autoscaling",
         "versions": [
@@ -262,11 +262,11 @@ def test_the_index_lists_the_paths(asker):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping"])
-def test_a_healthy_server_says_ok(asker, path):
+def test_a_healthy_server_responds_ok(asker, path):
     assert asker.respond(path).body == b"ok"
 
 
-def test_health_is_told_check_by_check(registry):
+def test_verbose_health_lists_each_check(registry):
     asker = Asker(registry, checks={"storage": lambda: True})
     assert asker.respond("/livez?verbose").body == b"[+]ping ok\n[+]storage ok\nlivez check passed\n"
     assert asker.respond("/livez?verbose&exclude=storage&exclude=x").body == (
@@ -275,7 +275,7 @@ def test_health_is_told_check_by_check(registry):
     )
 
 
-def test_a_check_that_fails_is_named_without_being_asked(registry):
+def test_a_failed_check_is_listed_without_verbose(registry):
     asker = Asker(registry, checks={"storage": lambda: False})
     answer = asker.respond("/readyz")
     assert answer.code == 500

@@ -1,4 +1,4 @@
-"""What objects can be selected by, and what a selection makes of events."""
+"""Selectable fields, and the events within a selection."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What gets, lists and watches may ask for, and what the storage gives them."""
+"""The options of gets, lists and watches, and the lists that they produce."""
 
 import base64
 import json
@@ -133,7 +133,7 @@ def test_in_gets_and_watches_the_server_takes_a_bad_revision_for_its_own_fault(v
     assert caught.value.reason == ""
 
 
-def test_a_get_may_ask_for_something_not_older_than_a_revision():
+def test_a_get_may_require_a_minimum_revision():
     assert read_get_minimum(Query()) == 0
     assert read_get_minimum(Query.parse("resourceVersion=0")) == 0
     assert read_get_minimum(Query.parse("resourceVersion=12")) == 12
@@ -169,7 +169,7 @@ def test_a_watch_begins_with_what_there_is_or_after_a_revision(query, initial, m
     assert (options.initial_events, options.minimum, options.after) == (initial, minimum, after)
 
 
-def test_the_end_of_the_initial_events_is_marked_for_who_allows_bookmarks():
+def test_the_end_of_the_initial_events_is_marked_if_bookmarks_are_allowed():
     assert watch_options("allowWatchBookmarks=true").marks_end_of_initial_events
     assert not watch_options("").marks_end_of_initial_events
     later = watch_options("allowWatchBookmarks=true&resourceVersion=9")
@@ -209,7 +209,7 @@ def test_options_of_a_watch_that_do_not_go_together_are_invalid(query, messages)
         ("timeout=9", None),
     ],
 )
-def test_a_watch_ends_when_it_was_asked_to(query, timeout):
+def test_a_watch_ends_after_its_timeout(query, timeout):
     assert watch_options(query).timeout == timeout
 
 
@@ -286,7 +286,7 @@ def test_a_token_is_written_as_the_real_server_writes_it():
     }
 
 
-def test_a_list_goes_on_where_the_token_says():
+def test_a_list_continues_at_its_token():
     options = list_options(f"limit=2&continue={TOKEN}")
     assert (options.limit, options.revision, options.start_after) == (2, 7, ObjectKey("ns", "web"))
     assert list_options(f"resourceVersion=0&continue={TOKEN}").revision == 7
@@ -342,7 +342,7 @@ TOKEN_BYTES = st.binary() | st.fixed_dictionaries(
 
 
 @given(st.text() | TOKEN_BYTES.map(lambda data: base64.urlsafe_b64encode(data).decode()), st.sampled_from(["", "ns"]))
-def test_a_strange_token_is_read_or_refused(text, namespace):
+def test_any_token_is_read_or_rejected(text, namespace):
     try:
         _, key = read_continue(text, namespace)
     except BadRequestError:
@@ -433,7 +433,7 @@ def test_a_list_from_the_future_is_a_timeout(storage, match):
     assert caught.value.retry_after == 1
 
 
-def test_a_forgotten_revision_is_expired(storage):
+def test_a_compacted_revision_is_expired(storage):
     then = storage.revision
     put(storage, "c/1")
     storage.compact(storage.revision)
@@ -465,7 +465,7 @@ def test_an_expired_page_comes_with_a_token_to_go_on_without_the_snapshot(storag
         | st.text(max_size=5),
     )
 )  # fmt: skip
-def test_whatever_is_asked_is_answered_or_refused(query):
+def test_any_options_are_read_or_rejected(query):
     storage, pods = Storage(), REGISTRY.lookup("", "v1", "pods")
     assert pods
     request = APIRequest("list", pods, query=Query({name: [value] for name, value in query.items()}))

@@ -1,4 +1,4 @@
-"""The parameters of a URL, read as Kubernetes reads them."""
+"""The query parameters of a URL, read as Kubernetes does."""
 
 import pytest
 from hypothesis import given

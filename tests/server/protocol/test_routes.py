@@ -51,7 +51,7 @@ def place(method: str, target: str) -> tuple[str, str, str, str, str]:
         ("POST /apis/authorization.k8s.io/v1/subjectaccessreviews", ("create", "subjectaccessreviews", "", "", "")),
     ],
 )
-def test_method_and_path_say_what_is_asked_for(line, expected):
+def test_method_and_path_name_the_request(line, expected):
     assert place(*line.split()) == expected
 
 
@@ -103,7 +103,7 @@ def test_a_collection_is_watched_by_parameter_or_by_the_old_prefix(target, verb,
         ("/api/v1/namespaces/ns/pods/web/exec?command=ls", "exec", ""),
     ],
 )
-def test_some_subresources_are_doors_to_something_else(target, subresource, subpath):
+def test_some_subresources_have_the_verb_connect(target, subresource, subpath):
     request = ask("GET", target)
     assert (request.verb, request.subresource, request.subpath) == ("connect", subresource, subpath)
 
@@ -237,7 +237,7 @@ def test_a_path_is_cut_into_segments_after_it_was_decoded(target, expected):
         ("DELETE /api/v1/namespaces//pods", "Namespace parameter required."),
     ],
 )
-def test_names_that_could_lead_elsewhere_are_refused(line, message):
+def test_names_that_are_not_path_segments_are_rejected(line, message):
     with pytest.raises(BadRequestError) as caught:
         ask(*line.split())
     assert caught.value.message == message
@@ -271,9 +271,7 @@ def test_a_path_that_cannot_be_decoded_is_a_bad_request(target):
         ("TRACE /api/v1/pods", "", "", "pods", "", "", ""),
     ],
 )
-def test_a_url_says_what_it_asks_for_whether_that_is_served_or_not(
-    line, verb, group, resource, subresource, namespace, name
-):
+def test_a_url_is_read_whether_it_is_served_or_not(line, verb, group, resource, subresource, namespace, name):
     info = read_target(*line.split())
     assert info.is_resource
     assert (info.verb, info.group, info.resource, info.subresource) == (verb, group, resource, subresource)
@@ -281,7 +279,7 @@ def test_a_url_says_what_it_asks_for_whether_that_is_served_or_not(
 
 
 @pytest.mark.parametrize("target", ["/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/healthz"])
-def test_a_path_without_a_resource_is_asked_for_by_its_method(target):
+def test_the_verb_of_a_path_without_a_resource_is_its_method(target):
     info = read_target("GET", target)
     assert not info.is_resource
     assert info.verb == "get"
@@ -330,7 +328,7 @@ def test_every_name_survives_the_way_through_a_url(namespace, name):
 # --- What is asked again ----------------------------------------------------------------------------------------------
 
 
-def test_a_collection_that_is_no_longer_served_is_not_found_though_it_was_asked_for_before():
+def test_a_cached_collection_that_is_no_longer_served_is_not_found():
     registry = Registry.builtin()
     info = read_target("GET", "/apis/apps/v1/namespaces/ns/deployments")
     request = route(info, registry)
@@ -340,12 +338,12 @@ def test_a_collection_that_is_no_longer_served_is_not_found_though_it_was_asked_
         route(info, registry)
 
 
-def test_the_same_path_is_a_list_or_a_watch_whichever_was_asked_for_before():
+def test_the_same_path_is_a_list_or_a_watch_whichever_is_cached():
     verbs = [ask("GET", f"/api/v1/namespaces/again/pods{query}").verb for query in ("", "?watch=1", "", "?watch=1")]
     assert verbs == ["list", "watch", "list", "watch"]
 
 
-def test_who_accepts_nothing_that_is_served_is_refused_at_a_collection_that_others_have_listed():
+def test_an_unacceptable_accept_header_is_rejected_also_on_a_cached_collection():
     info = read_target("GET", "/api/v1/namespaces/again/pods")
     route(info, REGISTRY)
     with pytest.raises(NotAcceptableError):

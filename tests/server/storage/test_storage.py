@@ -1,4 +1,4 @@
-"""What a storage promises, in memory and in a file alike."""
+"""The contract of a storage, in memory and in a file."""
 
 import copy
 import pickle
@@ -109,7 +109,7 @@ def test_what_is_not_there_cannot_be_changed(storage, verb):
 
 
 @pytest.mark.parametrize("verb", ["update", "delete"])
-def test_a_write_that_expects_another_revision_is_refused(storage, verb):
+def test_a_write_that_expects_another_revision_conflicts(storage, verb):
     create(storage, "default/a")
     storage.update(PODS, key("default/a"), numbered, expected=2)
     with pytest.raises(RevisionConflictError, match="it is at revision 3, not at 2"):
@@ -117,7 +117,7 @@ def test_a_write_that_expects_another_revision_is_refused(storage, verb):
     assert getattr(storage, verb)(PODS, key("default/a"), numbered, expected=3).revision == 4
 
 
-def test_a_refused_write_changes_nothing_and_tells_nobody(storage):
+def test_a_rejected_write_changes_and_publishes_nothing(storage):
     create(storage, "default/a")
     heard: list[Event] = []
     storage.subscribe(heard.append)
@@ -166,7 +166,7 @@ def test_a_list_may_start_after_a_key_that_is_gone_or_in_another_namespace(stora
     assert storage.count(PODS, namespace="a", start_after=key("b/x")) == 0
 
 
-def test_pages_say_what_remains_and_where_to_go_on(storage):
+def test_pages_have_the_remaining_count_and_the_next_key(storage):
     create(storage, *(f"default/{letter}" for letter in "abcde"))
     first = storage.list(PODS, limit=2)
     second = storage.list(PODS, limit=2, revision=first.revision, start_after=first.next)
@@ -233,7 +233,7 @@ def test_a_scan_outlives_the_events_it_has_taken_note_of():
     assert found[-1].revision == 1201 < storage.compacted_revision
 
 
-def test_a_scan_whose_past_is_forgotten_meanwhile_says_so():
+def test_a_scan_of_a_revision_that_is_compacted_meanwhile_raises():
     storage = Storage(max_events=3)
     create(storage, *(f"default/{number:04d}" for number in range(501)))
     scan = storage.scan(PODS)
@@ -318,7 +318,7 @@ def test_to_compact_what_is_compacted_is_nothing_and_what_is_to_come_is_an_error
     assert storage.compacted_revision == 3
 
 
-def test_only_the_latest_events_are_remembered(make):
+def test_only_the_latest_events_are_kept(make):
     storage = make(max_events=2)
     create(storage, "default/a", "default/b", "default/c")
     create(storage, "n1", resource=NODES)
@@ -328,7 +328,7 @@ def test_only_the_latest_events_are_remembered(make):
         storage.events(NODES, after=2)
 
 
-def test_events_grow_old_also_while_nobody_writes(make):
+def test_events_expire_also_without_writes(make):
     now = Hand()
     storage = make(now=now, max_age=60.0)
     create(storage, "default/a")

@@ -1,4 +1,4 @@
-"""What a storage in a file survives, and what it says of files that it cannot use.
+"""What a storage in a file survives, and its errors for files that it cannot use.
 
 Run as a program, this is the process that gets killed: it writes to the directory that it is given, and prints what it
 has been promised to be safe.
@@ -134,7 +134,7 @@ def test_writes_end_with_the_disk_and_those_before_stay(tmp_path):
 # --- Restarts
 
 
-def test_an_object_whose_creation_is_forgotten_is_listed_after_a_restart(tmp_path: Path):
+def test_an_object_whose_creation_was_dropped_is_listed_after_a_restart(tmp_path: Path):
     with open_storage(tmp_path) as storage:
         storage.create(PODS, key("a"), numbered)
         changed = storage.update(PODS, key("a"), numbered)
@@ -208,7 +208,7 @@ def test_a_storage_opened_with_a_smaller_window_forgets_at_once(tmp_path):
         assert storage.count(PODS) == 5
 
 
-def test_events_grow_old_while_nobody_runs(tmp_path):
+def test_events_expire_while_no_process_runs(tmp_path):
     with open_storage(tmp_path, now=lambda: 1000.0, max_age=60.0) as storage:
         first = storage.create(PODS, key("a"), numbered).revision
     with open_storage(tmp_path, now=lambda: 1060.0, max_age=60.0) as storage:
@@ -264,21 +264,21 @@ def test_others_cannot_read_the_file(kept):
         assert {file.stat().st_mode & 0o077 for file in kept.iterdir()} == {0}
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
+def test_a_file_that_is_not_a_database_is_rejected_and_unchanged(tmp_path):
     foreign = b"my notes, not a database\n" * 100
     (tmp_path / FILE_NAME).write_bytes(foreign)
     assert "not a storage of listwatch" in refusal(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == foreign
 
 
-def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path):
+def test_a_database_of_another_program_is_rejected_and_unchanged(tmp_path):
     execute(tmp_path, "CREATE TABLE songs (title TEXT)")
     foreign = (tmp_path / FILE_NAME).read_bytes()
     assert "another program" in refusal(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == foreign
 
 
-def test_a_file_of_another_format_is_refused(kept):
+def test_a_file_of_another_format_is_rejected(kept):
     execute(kept, "PRAGMA user_version = 2")
     assert "another version of listwatch" in refusal(kept)
 
@@ -289,12 +289,12 @@ def execute(data_dir: Path, statement: str) -> None:
     database.close()
 
 
-def test_a_directory_that_cannot_be_made_is_refused(tmp_path):
+def test_a_directory_that_cannot_be_created_is_rejected(tmp_path):
     (tmp_path / "file").touch()
     assert "Not a directory" in refusal(tmp_path / "file" / "data")
 
 
-def test_a_file_cut_short_is_refused(kept):
+def test_a_truncated_file_is_rejected(kept):
     whole = (kept / FILE_NAME).read_bytes()
     (kept / FILE_NAME).write_bytes(whole[: len(whole) // 2])
     assert "damaged" in refusal(kept)

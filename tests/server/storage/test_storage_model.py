@@ -1,4 +1,4 @@
-"""Compares a storage with a model too plain to be wrong: every state there ever was, by revision."""
+"""Compares a storage with a simple model: all states, by revision."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""The side doors of objects, beyond the contract: budgets, tokens, and what single kinds let pass."""
+"""Subresources, beyond the contract: budgets, tokens, and the rules of single kinds."""
 
 import pytest
 from tests.server.bare_server import PODS, BareServer, Tree
@@ -49,7 +49,7 @@ def is_there(server: BareServer) -> bool:
 # --- eviction ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_evicted_pod_says_why_it_goes(server: BareServer):
+def test_an_evicted_pod_has_a_disruption_target_condition(server: BareServer):
     running_pod(server, READY)
     assert evict(server)["status"] == "Success"
     conditions = {each["type"]: each for each in server.get(f"{PODS}/web")["status"]["conditions"]}
@@ -92,7 +92,7 @@ def test_a_pod_that_does_not_run_needs_no_budget(server: BareServer, phase: str)
         ),
     ],
 )
-def test_a_refusal_says_what_the_budget_lacks(server: BareServer, status: Tree, said: str):
+def test_a_rejected_eviction_names_the_missing_healthy_pods(server: BareServer, status: Tree, said: str):
     running_pod(server, READY)
     budget(server, disruptionsAllowed=0, **status)
     with pytest.raises(TooManyRequestsError) as caught:
@@ -182,7 +182,7 @@ def test_a_pod_that_waits_for_its_gates_is_not_bound(server: BareServer):
         bind(server)
 
 
-def test_a_binding_may_say_which_pod_it_means(server: BareServer):
+def test_a_binding_may_name_the_uid_of_its_pod(server: BareServer):
     unbound_pod(server)
     with pytest.raises(ConflictError, match="UID in precondition"):
         bind(server, metadata={"uid": "other"})
@@ -235,7 +235,7 @@ def test_a_scale_that_changes_nothing_writes_nothing(server: BareServer, web: st
     assert server.storage.revision == before
 
 
-def test_a_scale_of_another_name_is_refused(server: BareServer, web: str):
+def test_a_scale_with_another_name_is_rejected(server: BareServer, web: str):
     with pytest.raises(BadRequestError):
         server.ask("PUT", f"{web}/scale", {"metadata": {"name": "other"}, "spec": {"replicas": 5}})
 
@@ -288,7 +288,7 @@ def test_a_token_needs_its_account(server: BareServer):
         server.ask("POST", f"{ACCOUNTS}/nobody/token", {"spec": {}})
 
 
-def test_nothing_runs_so_nothing_was_said(server: BareServer):
+def test_logs_are_empty(server: BareServer):
     server.create(PODS, "web", spec=SPEC)
     assert server.respond("GET", f"{PODS}/web/log").body == b""
     with pytest.raises(NotFoundError):
@@ -296,13 +296,13 @@ def test_nothing_runs_so_nothing_was_said(server: BareServer):
 
 
 @pytest.mark.parametrize("name", ["exec", "attach", "portforward", "proxy"])
-def test_a_door_that_leads_nowhere_here_is_not_found(server: BareServer, name: str):
+def test_an_unsupported_subresource_is_not_found(server: BareServer, name: str):
     server.create(PODS, "web", spec=SPEC)
     with pytest.raises(NotFoundError):
         server.respond("GET", f"{PODS}/web/{name}")
 
 
-def test_a_request_is_approved_through_a_door_of_its_own(server: BareServer):
+def test_a_certificate_request_is_approved_through_its_approval_subresource(server: BareServer):
     path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
     # The smallest request that a server takes: it only looks whether it is one.
     pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQgotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K"

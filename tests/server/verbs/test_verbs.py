@@ -1,4 +1,4 @@
-"""What the verbs do beyond the contract: chance, admission, revisions, and that all built-in resources have them."""
+"""The pipeline, beyond the contract: generated names, admission, revisions, and all built-in resources."""
 
 import msgspec
 import pytest
@@ -41,7 +41,7 @@ def test_a_generated_name_that_is_taken_is_made_again():
         assert created["metadata"]["name"] == expected
 
 
-def test_the_server_gives_up_after_eight_names_and_says_when_to_try_again():
+def test_name_generation_fails_after_eight_attempts_with_retry_after():
     server = BareServer(suffixes=["aaaaa"] * 9)
     server.ask("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
     with pytest.raises(AlreadyExistsError, match="was not able to generate a unique name") as caught:
@@ -94,7 +94,7 @@ def test_a_dry_run_costs_none(server: BareServer, method: str):
     assert server.names(CONFIG_MAPS) == ["a"]
 
 
-def test_a_refused_write_leaves_nothing(server: BareServer):
+def test_a_rejected_write_stores_nothing(server: BareServer):
     before = server.storage.revision
     with pytest.raises(InvalidError):
         server.create(CONFIG_MAPS, "Not A Name")
@@ -103,7 +103,7 @@ def test_a_refused_write_leaves_nothing(server: BareServer):
     assert server.storage.revision == before
 
 
-def test_of_two_who_read_the_same_one_writes(server: BareServer):
+def test_of_two_updates_of_the_same_version_one_succeeds(server: BareServer):
     read = server.create(CONFIG_MAPS, "a")
     server.ask("PUT", f"{CONFIG_MAPS}/a", {**read, "data": {"x": "first"}})
     with pytest.raises(ConflictError):
@@ -143,7 +143,7 @@ def test_admission_may_change_what_is_written_and_the_rules_still_hold():
         server.create(CONFIG_MAPS, "b", data={"label": "not fine"})
 
 
-def test_admission_may_refuse():
+def test_admission_may_reject_a_request():
     def refuse(request: APIRequest, _new: Tree | None, _old: Tree | None) -> None:
         if request.resource.kind == "ConfigMap":
             raise ForbiddenError.of("configmaps", request.name, "no more of these")
@@ -159,7 +159,7 @@ def test_admission_may_refuse():
 
 
 @pytest.mark.parametrize("resource", STORED, ids=lambda resource: str(resource.gvr))
-def test_every_resource_can_be_listed_and_asked_for(server: BareServer, resource: Resource):
+def test_every_resource_can_be_listed_and_read(server: BareServer, resource: Resource):
     listed = server.get(path_of(resource))
     assert (listed["kind"], listed["apiVersion"]) == (resource.list_kind, resource.api_version)
     assert [item["metadata"]["name"] for item in listed["items"]] == ["default"] * (resource.kind == "Namespace")
@@ -168,7 +168,7 @@ def test_every_resource_can_be_listed_and_asked_for(server: BareServer, resource
 
 
 @pytest.mark.parametrize("resource", STORED, ids=lambda resource: str(resource.gvr))
-def test_every_resource_refuses_an_object_without_a_name_in_the_same_way(server: BareServer, resource: Resource):
+def test_every_resource_rejects_an_object_without_a_name_alike(server: BareServer, resource: Resource):
     if "create" not in resource.verbs:
         with pytest.raises(MethodNotAllowedError):
             server.ask("POST", path_of(resource), {})
@@ -206,7 +206,7 @@ def test_what_can_be_made_by_an_update_is_made_by_one(server: BareServer, resour
 # --- versions of a kind -----------------------------------------------------------------------------------------------
 
 
-def test_a_list_is_in_the_version_that_was_asked_for(server: BareServer):
+def test_a_list_is_in_the_requested_version(server: BareServer):
     path = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
     server.create(path.format("v1"), "a", spec={"scaleTargetRef": target, "maxReplicas": 3})

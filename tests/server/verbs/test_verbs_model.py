@@ -1,4 +1,4 @@
-"""Compares the server's core, without HTTP, with a dictionary: every verb, finalizers, dry runs, lists and watches.
+"""Compares the pipeline, without HTTP, with a dictionary: every verb, finalizers, dry runs, lists and watches.
 
 `test_server_model` does the same over HTTP with fewer verbs and real connections.
 """
@@ -291,5 +291,5 @@ class Core(RuleBasedStateMachine):
             assert watch.unread == []
 
 
-def test_the_core_and_a_dictionary_tell_the_same_story():
+def test_the_pipeline_behaves_like_a_dictionary():
     run_state_machine_as_test(Core, settings=settings(max_examples=40, stateful_step_count=50, deadline=None))

@@ -1,4 +1,4 @@
-"""How events reach their readers: each once, in order, and written once for all who see them alike."""
+"""Readers get each event once and in order, and an event is encoded once for all readers with the same view."""
 
 from collections.abc import Iterator
 
@@ -84,7 +84,7 @@ def test_another_selection_shares_what_is_written(storage: Storage, feeds: Feeds
     assert send.count == 2  # one for each representation
 
 
-def test_a_reader_takes_no_more_at_once_than_it_is_told(storage: Storage, feeds: Feeds):
+def test_a_reader_takes_no_more_than_the_requested_size(storage: Storage, feeds: Feeds):
     slow = reader(feeds)
     for number in range(10):
         write(storage, f"pod-{number}")
@@ -102,7 +102,7 @@ def test_the_backlog_counts_what_was_not_read(storage: Storage, feeds: Feeds):
     assert slow.backlog == (1, sizes[1])
 
 
-def test_nothing_is_kept_for_nobody(storage: Storage, feeds: Feeds):
+def test_events_without_readers_are_not_kept(storage: Storage, feeds: Feeds):
     gone = reader(feeds)
     gone.close()
     gone.close()

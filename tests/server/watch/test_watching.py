@@ -1,4 +1,4 @@
-"""Watches over HTTP, from their first event to their end. `test_watch_feed.py` looks at what they share."""
+"""Watches over HTTP, from their first event to their end. `test_watch_feed.py` tests what they share."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ async def ended_watches(server: APIServer, count: int = 1) -> None:
 # What a watch tells
 
 
-async def test_a_watch_tells_what_happens_in_its_order(call: Caller):
+async def test_a_watch_sends_events_in_order(call: Caller):
     async with call.watch() as events:
         created = await call.create("a")
         await call("PUT", f"{CONFIG_MAPS}/a", {**created, "data": {"of": "b"}})
@@ -50,7 +50,7 @@ async def test_a_watch_tells_what_happens_in_its_order(call: Caller):
         assert await events.some(3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
 
 
-async def test_a_watch_from_a_version_tells_what_happened_after_it_and_goes_on(call: Caller):
+async def test_a_watch_from_a_version_sends_the_events_after_it_and_continues(call: Caller):
     version = (await call.create("a"))["metadata"]["resourceVersion"]
     await call.create("b")
     await call.delete("a")
@@ -69,7 +69,7 @@ async def test_a_watch_without_a_version_begins_with_all_there_is(call: Caller, 
         assert await events.some(2) == [("ADDED", "b"), ("ADDED", "c")]
 
 
-async def test_a_deleted_object_is_told_of_in_its_last_state_at_the_version_of_its_end(call: Caller):
+async def test_a_deleted_object_is_sent_in_its_last_state_at_the_version_of_the_deletion(call: Caller):
     created = await call.create("a")
     async with call.watch(f"resourceVersion={created['metadata']['resourceVersion']}") as events:
         await call.delete("a")
@@ -78,7 +78,7 @@ async def test_a_deleted_object_is_told_of_in_its_last_state_at_the_version_of_i
     assert gone == created
 
 
-async def test_a_deletion_that_a_finalizer_held_up_tells_what_was_seen_last(call: Caller):
+async def test_a_deletion_after_a_finalizer_is_sent_with_the_last_seen_state(call: Caller):
     await call.create("a", finalizers=["example.com/hold"])
     async with call.watch("resourceVersion=0") as events:
         await call("DELETE", f"{CONFIG_MAPS}/a")
@@ -92,7 +92,7 @@ async def test_a_deletion_that_a_finalizer_held_up_tells_what_was_seen_last(call
     assert gone["object"] == marked["object"]
 
 
-async def test_no_watch_tells_of_other_namespaces_or_resources(call: Caller):
+async def test_a_watch_sends_no_events_of_other_namespaces_or_resources(call: Caller):
     async with call.watch() as events, call.watch(path="/api/v1/configmaps") as everywhere:
         await call("POST", "/api/v1/namespaces/kube-system/configmaps", config_map("elsewhere"))
         await call("POST", "/api/v1/namespaces/default/secrets", {"metadata": {"name": "other"}})
@@ -141,7 +141,7 @@ async def test_the_end_of_the_initial_events_is_marked(server: APIServer, call: 
         assert await events.some(1) == [("ADDED", "c")]
 
 
-async def test_a_watch_that_is_to_begin_in_the_future_waits_for_it(server: APIServer, call: Caller):
+async def test_a_watch_with_initial_events_of_a_future_version_waits_for_it(server: APIServer, call: Caller):
     wanted = server.revision + 2
     opening = asyncio.create_task(opened(call, f"{INITIAL}&resourceVersion={wanted}"))
     await server.wait_for_requests(1, until="started", verb="watch")
@@ -172,7 +172,7 @@ async def test_a_future_that_does_not_come_ends_the_watch_with_an_error(
     assert error["object"]["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 
 
-async def test_a_watch_from_the_future_tells_only_what_comes_after_it(server: APIServer, call: Caller):
+async def test_a_watch_from_a_future_version_sends_only_later_events(server: APIServer, call: Caller):
     async with call.watch(f"resourceVersion={server.revision + 1}") as events:
         await call.create("too-early")
         await call.create("a")
@@ -182,7 +182,7 @@ async def test_a_watch_from_the_future_tells_only_what_comes_after_it(server: AP
 # The past
 
 
-async def test_a_version_that_is_forgotten_ends_the_watch_with_410(server: APIServer, call: Caller):
+async def test_a_compacted_version_ends_the_watch_with_410(server: APIServer, call: Caller):
     await call.create("a")
     await call.create("b")
     server.compact()
@@ -201,7 +201,7 @@ async def test_a_version_that_is_forgotten_ends_the_watch_with_410(server: APISe
     }
 
 
-async def test_a_server_can_say_410_before_the_watch_begins():
+async def test_a_server_can_send_410_as_an_http_status():
     async with APIServer(watch_errors_as_http=True) as server, Caller(server) as call:
         await call.create("a")
         server.compact()
@@ -209,7 +209,7 @@ async def test_a_server_can_say_410_before_the_watch_begins():
     assert (reply.status, reply.json["reason"]) == (410, "Expired")
 
 
-async def test_an_open_watch_does_not_notice_that_the_past_is_forgotten(server: APIServer, call: Caller):
+async def test_an_open_watch_is_not_affected_by_compaction(server: APIServer, call: Caller):
     async with call.watch() as events:
         await call.create("a")
         server.compact()
@@ -251,7 +251,7 @@ async def test_one_object_is_watched_by_its_name(call: Caller):
 # Representations
 
 
-async def test_a_watch_of_metadata_tells_nothing_else(call: Caller):
+async def test_a_watch_of_metadata_sends_nothing_else(call: Caller):
     accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
     async with call.watch("", Accept=accept) as events:
         await call.create("a")
@@ -274,7 +274,7 @@ async def test_each_piece_of_a_compressed_watch_list_can_be_read_when_it_is_ther
     assert [brief(event) for event in unpacked(second)] == [("ADDED", "b")]
 
 
-async def test_a_compressed_watch_list_says_so(call: Caller):
+async def test_a_compressed_watch_list_has_a_content_encoding(call: Caller):
     async with call.watch(INITIAL, Accept_Encoding="gzip") as events:
         assert events.headers["Content-Encoding"] == "gzip"
         assert events.headers["Vary"] == "Accept-Encoding"
@@ -321,7 +321,7 @@ async def test_bookmarks_come_about_once_a_minute_and_shortly_before_the_end(
         assert await events.rest() == []
 
 
-async def test_who_did_not_ask_for_bookmarks_gets_none(server: APIServer, call: Caller, clock: VirtualClock):
+async def test_a_watch_without_bookmarks_gets_none(server: APIServer, call: Caller, clock: VirtualClock):
     async with call.watch("resourceVersion=1&timeoutSeconds=100") as events:
         await clock.advance(90.0)
         put(server, "a")
@@ -329,14 +329,14 @@ async def test_who_did_not_ask_for_bookmarks_gets_none(server: APIServer, call: 
         assert [brief(event) for event in await events.rest()] == [("ADDED", "a")]
 
 
-async def test_a_bookmark_that_tells_nothing_new_is_not_sent(server: APIServer, call: Caller, clock: VirtualClock):
+async def test_a_bookmark_without_a_new_version_is_not_sent(server: APIServer, call: Caller, clock: VirtualClock):
     query = f"resourceVersion={server.revision}&allowWatchBookmarks=true&timeoutSeconds=100"
     async with call.watch(query) as events:
         await clock.advance(100.0)
         assert await events.rest() == []
 
 
-async def test_a_watch_that_does_not_say_how_long_ends_after_half_an_hour_to_an_hour(clock: VirtualClock):
+async def test_a_watch_without_a_timeout_ends_after_half_an_hour_to_an_hour(clock: VirtualClock):
     async with APIServer(clock=clock, seed=7) as server, Caller(server) as call, call.watch() as events:
         assert await clock.wait_asleep() is None
         assert 1800.0 <= (clock.next_deadline or 0) - clock.monotonic() < 3600.0
@@ -379,7 +379,7 @@ async def test_a_client_that_goes_away_ends_its_watch(server: APIServer, call: C
     assert server.statistics().watches == 0
 
 
-async def test_a_client_that_does_not_read_is_cut_off_and_nobody_waits_for_it(clock: VirtualClock):
+async def test_a_client_that_does_not_read_is_aborted_and_delays_no_others(clock: VirtualClock):
     settings = WatchSettings(max_backlog_bytes=4 << 20)
     async with (
         APIServer(clock=clock, watch_settings=settings) as server,
