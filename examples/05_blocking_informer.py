@@ -2,7 +2,6 @@
 
 import threading
 
-import listwatch as lw
 from listwatch import blocking
 from listwatch.models.core_v1 import Pod
 
@@ -21,10 +20,7 @@ def on_delete(pod: Pod) -> None:
 
 
 def main() -> None:
-    with (
-        blocking.ClientSet(lw.load_config()) as client,
-        blocking.SharedInformerFactory(client, resync=60.0) as factory,
-    ):
+    with blocking.ClientSet() as client, blocking.SharedInformerFactory(client, resync=60.0) as factory:
         pods = factory.core_v1.pods
         # Handlers are called in a thread of their own, and may block.
         pods.informer.add_handler(on_add=on_add, on_update=on_update, on_delete=on_delete)

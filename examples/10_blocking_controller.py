@@ -56,7 +56,7 @@ def differs(current: Deployment, desired: Deployment) -> bool:
 
 def main() -> None:
     settings = lw.Watch(ConfigMap, label_selector="deploy=yes", when=resource_version_changed)
-    with blocking.ClientSet(lw.load_config()) as client:
+    with blocking.ClientSet() as client:
         manager = blocking.Manager(client)
         manager.add(blocking.Controller(reconcile, for_=settings, owns=[Deployment], name="deployments"))
         manager.run()  # until Ctrl-C or SIGTERM

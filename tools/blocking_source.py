@@ -349,7 +349,7 @@ class _ClassWriter:
         unwrapped = _unwrapped(member, self._module, self._imports, self._wrapped)
         call = f"self._async.{member.name}({_arguments(member, unwrapped)})"
         if name == "__enter__":
-            return f"self._run({call})\nreturn self"
+            return f"return self._enter({call})"
         if any(decorator in _CONTEXT_MANAGERS for decorator in map(ast.unparse, member.decorator_list)):
             raise ValueError(f"{self._name}.{name} is a context manager: write _do_{name} in blocking/runtime")
         if mentions(member.returns, {"AsyncIterator", "AsyncGenerator"}):

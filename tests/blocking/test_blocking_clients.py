@@ -8,13 +8,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from listwatch import blocking
 from listwatch.blocking.runtime.background import LoopThread
-from listwatch.errors import ConflictError, ExpiredError, NotFoundError, UsageError, WaitTimeoutError
+from listwatch.errors import ConfigError, ConflictError, ExpiredError, NotFoundError, UsageError, WaitTimeoutError
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.partial_object import PartialObjectMetadata
@@ -96,6 +97,26 @@ def test_clients_are_made_from_a_configuration_or_over_another_client(api_server
         with blocking.MetadataClient(rest) as metadata:
             assert metadata.resource("po").list().items == []
         assert blocking.DiscoveryClient(rest).server_version().major == "1"
+    assert loop_threads() == []
+
+
+def test_a_client_without_a_configuration_loads_it(
+    api_server: APIServerThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    api_server.kubeconfig(tmp_path / "config")
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+    with blocking.ClientSet() as client:
+        assert client.core_v1.pods().list().items == []
+    discovery = blocking.DiscoveryClient()
+    assert discovery.server_version().major == "1"
+    discovery.close()
+
+
+def test_a_client_that_cannot_be_entered_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    client = blocking.ClientSet()
+    with pytest.raises(ConfigError, match="missing"), client:
+        pass
     assert loop_threads() == []
 
 

@@ -248,6 +248,17 @@ def test_a_factory_shares_informers_and_waits_for_all_of_them(client: blocking.C
         assert not thread.is_alive()
 
 
+def test_dir_of_a_factory_shows_its_methods_and_resources(client: blocking.ClientSet):
+    factory = blocking.SharedInformerFactory(client)
+    public = {name for name in dir(factory) if not name.startswith("_")}
+    assert {"core_v1", "apps_v1"} <= public
+    methods = {name for name in public if not name[-1].isdigit()}
+    assert methods == {"informer", "start", "statistics", "stop", "wait_for_sync"}
+    assert "pods" in dir(factory.core_v1)
+    with pytest.raises(AttributeError, match="did you mean core_v1"):
+        factory.corev1  # type: ignore[attr-defined]  # noqa: B018  # the error under test
+
+
 def test_any_thread_may_read_the_cache(client: blocking.ClientSet, config_maps: Any):
     with blocking.SharedInformerFactory(client) as factory, ThreadPoolExecutor(4) as threads:
         handle = factory.informer(ConfigMap, indexers={"a": lambda item: [item.data.get("a", "")]})

@@ -186,8 +186,7 @@ class ByteStream(ByteIteration):
         self._do_close()
 
     def __enter__(self) -> Self:
-        self._run(self._async.__aenter__())
-        return self
+        return self._enter(self._async.__aenter__())
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
@@ -226,8 +225,7 @@ class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
         self._do_close()
 
     def __enter__(self) -> Self:
-        self._run(self._async.__aenter__())
-        return self
+        return self._enter(self._async.__aenter__())
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
@@ -257,8 +255,7 @@ class LogStream(LineIteration):
         return BlockingIterator(self._async.batches(), self._loop)
 
     def __enter__(self) -> Self:
-        self._run(self._async.__aenter__())
-        return self
+        return self._enter(self._async.__aenter__())
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
@@ -435,8 +432,7 @@ class RESTClient(BlockingObject):
         self._do_close()
 
     def __enter__(self) -> Self:
-        self._run(self._async.__aenter__())
-        return self
+        return self._enter(self._async.__aenter__())
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
@@ -1082,8 +1078,7 @@ class BaseClient(BlockingObject):
         self._do_close()
 
     def __enter__(self) -> Self:
-        self._run(self._async.__aenter__())
-        return self
+        return self._enter(self._async.__aenter__())
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
@@ -1557,8 +1552,7 @@ class RetryWatcher(RetryIteration[WatchEvent[T]], Generic[T]):
         self._do_close()
 
     def __enter__(self) -> Self:
-        self._run(self._async.__aenter__())
-        return self
+        return self._enter(self._async.__aenter__())
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()

@@ -78,8 +78,7 @@ class EventRecorder(BlockingObject):
         return self._async.statistics()
 
     def __enter__(self) -> Self:
-        self._run(self._async.__aenter__())
-        return self
+        return self._enter(self._async.__aenter__())
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()

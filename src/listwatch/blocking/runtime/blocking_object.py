@@ -88,6 +88,14 @@ class BlockingObject:
         """Return a blocking object of the same class; `self` for the same asynchronous object."""
         return self if original is self._async else self._wrap(original, self._loop)
 
+    def _enter(self, coroutine: Coroutine[Any, Any, object]) -> Self:
+        try:
+            self._run(coroutine)
+        except BaseException:
+            self._release_loop()
+            raise
+        return self
+
     def _do_close(self) -> None:
         if self._loop.is_open:
             self._loop.run(self._async.aclose(), self._name_of("close"))  # type: ignore[attr-defined]  # it has one

@@ -34,8 +34,8 @@ class ThreadedController(Controller[T]):
     Its reconcile function, if it is a plain one, gets a blocking context.
     """
 
-    running_loop: LoopReference | None = None
-    client_loop: LoopReference | None = None
+    _running_loop: LoopReference | None = None
+    _client_loop: LoopReference | None = None
     """For the client of the context."""
 
     def __init__(self, reconcile: Any, **options: Any) -> None:
@@ -44,14 +44,14 @@ class ThreadedController(Controller[T]):
 
     def _make_context(self, key: ObjectKey, attempt: int) -> ReconcileContext[T]:
         context = super()._make_context(key, attempt)
-        made: ReconcileContext[T] = context if self._is_async else wrap(context, self.client_loop)
+        made: ReconcileContext[T] = context if self._is_async else wrap(context, self._client_loop)
         return made
 
 
 class ThreadedManager(Manager):
     """A manager that keeps the background loop alive while it runs."""
 
-    running_loop: LoopReference | None = None
+    _running_loop: LoopReference | None = None
 
 
 class RunningController(Running):
@@ -61,7 +61,7 @@ class RunningController(Running):
         super()._open(original, *arguments)
         assert isinstance(original, ThreadedController)
         if not self._owns_loop:
-            original.client_loop = self._loop
+            original._client_loop = self._loop
 
 
 class RunningManager(Running):
@@ -72,7 +72,7 @@ class RunningManager(Running):
     def _do_add(self, controller: C) -> C:
         original: Any = controller._async
         self._call("add", lambda: self._async.add(original))
-        original.client_loop = original.client_loop or self._loop
+        original._client_loop = original._client_loop or self._loop
         return controller
 
     def _do_run(self, *, handle_signals: bool) -> None:

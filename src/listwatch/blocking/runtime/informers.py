@@ -47,14 +47,14 @@ class ThreadedInformer(SharedIndexInformer[T]):
 
     _indexer_type = ThreadedIndexer
     _listener_type = ThreadListener
-    running_loop: LoopReference | None = None
+    _running_loop: LoopReference | None = None
 
 
 class ThreadedFactory(SharedInformerFactory):
     """A factory of such informers."""
 
     _informer_type = ThreadedInformer
-    running_loop: LoopReference | None = None
+    _running_loop: LoopReference | None = None
 
 
 class RunningFactory(Running, LoopAttributes):

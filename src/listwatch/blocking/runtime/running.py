@@ -14,7 +14,7 @@ __all__ = ["Running"]
 
 
 class _Runnable(Protocol):
-    running_loop: LoopReference | None
+    _running_loop: LoopReference | None
     """Keeps the background loop alive while the object runs, even if all blocking objects for it are deleted."""
 
     def start(self) -> None: ...
@@ -30,11 +30,11 @@ class Running(BlockingObject):
     def _do_start(self) -> None:
         original = self._async
         self._call("start", original.start)
-        if original.running_loop is None:
-            original.running_loop = LoopReference(f"this {type(self).__name__}", original.stop)
+        if original._running_loop is None:
+            original._running_loop = LoopReference(f"this {type(self).__name__}", original.stop)
 
     def _do_stop(self) -> None:
-        loop = self._async.running_loop or self._loop
+        loop = self._async._running_loop or self._loop
         if not loop.is_open:
             return
         if isinstance(threading.current_thread(), HandlerThread):
@@ -61,6 +61,6 @@ async def _stop(original: _Runnable) -> None:
 
 
 def _release(original: _Runnable) -> None:
-    loop, original.running_loop = original.running_loop, None
+    loop, original._running_loop = original._running_loop, None
     if loop is not None:
         loop.close()
