@@ -1,4 +1,4 @@
-"""Broken objects and what is said of them: how the tests of the rules make the one and write down the other."""
+"""Builds invalid objects, and the causes that validation should return for them."""
 
 import json
 
@@ -74,7 +74,7 @@ def service(**spec):
 
 
 def complete(kind, fields):
-    """The object as it is when rules look at it."""
+    """Return the object as validation receives it: decoded, defaulted and completed; and its resource."""
     resource = RESOURCES[kind]
     body = json.dumps({**fields, "metadata": {"name": "x", **fields.get("metadata", {})}}).encode()
     tree = decode_body(body, "application/json", resource.gvk, SCHEMA).tree

@@ -8,15 +8,11 @@ the zero value of the requested type. An empty object or list returned that way 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from listwatch.json_value import JSON, JSONObject
 
 T = TypeVar("T")
-
-Tree = Any
-"""Untyped JSON, for modules that do not use JSON and JSONObject yet; so are `child` and `children`."""
 
 _GO_TYPES = {
     dict: "map[string]interface {}",
@@ -87,16 +83,6 @@ def ensure_object(tree: JSONObject, *names: str) -> JSONObject:
             inner = tree[name] = {}
         tree = inner
     return tree
-
-
-def child(tree: Tree, *names: str) -> Tree:
-    """Untyped `value_at`."""
-    return value_at(tree, *names)
-
-
-def children(tree: Tree, *names: str) -> Iterator[Tree]:
-    """Untyped `objects_at`."""
-    return iter(objects_at(tree, *names))
 
 
 def copied(tree: T) -> T:

@@ -1,4 +1,4 @@
-"""The rules for all other kinds, each by what the real server answers when it is broken."""
+"""The rules of all other kinds: each violation has the causes that a real API server returns."""
 
 import pytest
 from tests.server.broken_objects import (
@@ -809,5 +809,5 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("kind", "fields", "expected"), OTHERS)
-def test_other_kinds_keep_their_rules(kind, fields, expected):
+def test_an_invalid_object_is_rejected_with_the_causes_of_a_real_server(kind, fields, expected):
     check(kind, fields, expected)

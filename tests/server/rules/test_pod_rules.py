@@ -1,4 +1,4 @@
-"""The rules for pods, each by what the real server answers when it is broken."""
+"""The rules of pods: each violation has the causes that a real API server returns."""
 
 import pytest
 from tests.server.broken_objects import (
@@ -620,11 +620,11 @@ PODS = [
 
 
 @pytest.mark.parametrize(("fields", "expected"), PODS)
-def test_pods_keep_their_rules(fields, expected):
+def test_an_invalid_pod_is_rejected_with_the_causes_of_a_real_server(fields, expected):
     check("v1/Pod", fields, expected)
 
 
-def test_the_pods_of_a_template_keep_the_same_rules():
+def test_the_rules_of_pods_apply_to_pod_templates():
     broken = template(containers=[{}])
     path = "spec.template.spec.containers[0]"
     assert required(f"{path}.image") in causes("apps/v1/Deployment", workload(template=broken))

@@ -1,4 +1,4 @@
-"""Objects that are in order, metadata, updates, and objects at random; each kind's rules have tests of their own."""
+"""Validation of valid objects, of metadata, of updates and of random objects. Each kind has more tests of its own."""
 
 from copy import deepcopy
 from random import Random
@@ -136,7 +136,7 @@ GOOD = [
 
 
 @pytest.mark.parametrize(("kind", "fields"), GOOD)
-def test_what_is_in_order_is_accepted(kind, fields):
+def test_a_valid_object_is_accepted(kind, fields):
     check(kind, fields, [])
 
 
@@ -208,11 +208,11 @@ METADATA = [
 
 
 @pytest.mark.parametrize(("metadata", "expected"), METADATA)
-def test_metadata_keeps_its_rules(metadata, expected):
+def test_invalid_metadata_is_rejected(metadata, expected):
     check("v1/ConfigMap", {"metadata": metadata}, expected)
 
 
-def test_only_one_owner_controls_an_object():
+def test_a_second_controlling_owner_is_rejected():
     references = [
         {"apiVersion": "v1", "kind": "K", "name": name, "uid": name, "controller": True} for name in ("n", "m")
     ]
@@ -238,11 +238,11 @@ def test_only_one_owner_controls_an_object():
         ("v1/Pod", "a_b", SUBDOMAIN),
     ],
 )
-def test_each_kind_has_its_own_rule_for_names(kind, name, detail):
+def test_names_are_validated_by_the_format_of_their_kind(kind, name, detail):
     assert invalid("metadata.name", name, detail) in causes(kind, {"metadata": {"name": name}})
 
 
-def test_a_namespace_belongs_to_what_lives_in_one():
+def test_namespaced_objects_require_a_namespace_and_others_reject_it():
     tree, resource = complete("v1/ConfigMap", {})
     del tree["metadata"]["namespace"]
     assert [cause.field for cause in validate_create(tree, resource)] == ["metadata.namespace"]
@@ -252,7 +252,7 @@ def test_a_namespace_belongs_to_what_lives_in_one():
     assert str(cause) == "metadata.namespace: Forbidden: not allowed on this type"
 
 
-def test_what_is_not_built_in_has_metadata_with_rules_too():
+def test_the_metadata_of_custom_objects_is_validated():
     tree = {"metadata": {"name": "A", "namespace": "ns", "finalizers": ["short"], "labels": {"a b": ""}}}
     assert [cause.field for cause in validate_create(tree, WIDGETS)] == ["metadata.name", "metadata.labels"]
 
@@ -401,7 +401,7 @@ UPDATES = [
 
 
 @pytest.mark.parametrize(("kind", "before", "after", "expected"), UPDATES)
-def test_updates_leave_alone_what_cannot_change(kind, before, after, expected):
+def test_an_update_of_an_immutable_field_is_rejected(kind, before, after, expected):
     old, resource = complete(kind, before)
     new, _ = complete(kind, after)
     found = [str(cause) for cause in validate_update(new, old, resource)]
@@ -410,7 +410,7 @@ def test_updates_leave_alone_what_cannot_change(kind, before, after, expected):
         assert any(text in each for each in found), found
 
 
-def test_a_bound_claim_may_grow():
+def test_a_bound_claim_may_request_more_storage():
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     old, resource = complete("v1/PersistentVolumeClaim", {"spec": spec})
     old["status"]["phase"] = "Bound"
@@ -419,7 +419,7 @@ def test_a_bound_claim_may_grow():
     assert validate_update(new, old, resource) == []
 
 
-def test_an_object_that_is_being_deleted_gets_no_new_finalizer():
+def test_a_finalizer_cannot_be_added_to_an_object_that_is_being_deleted():
     old, resource = complete("v1/ConfigMap", {"metadata": {"finalizers": ["a.b/c", "a.b/d"]}})
     old["metadata"]["deletionTimestamp"] = "2024-01-01T00:00:00Z"
     new = deepcopy(old)
@@ -433,7 +433,7 @@ def test_an_object_that_is_being_deleted_gets_no_new_finalizer():
     )
 
 
-def test_a_change_of_status_is_judged_by_the_metadata_alone():
+def test_a_status_update_of_a_pod_validates_only_the_metadata():
     old, resource = complete("v1/Pod", pod())
     new, _ = complete("v1/Pod", pod(nodeName="n"))
     new["metadata"]["labels"] = {"a b": ""}
@@ -441,7 +441,7 @@ def test_a_change_of_status_is_judged_by_the_metadata_alone():
     assert {cause.field for cause in validate_update(new, old, resource)} == {"metadata.labels", "spec"}
 
 
-# --- anything of the right types ---
+# --- random objects ---
 
 
 def random_value(random, shape, depth):
@@ -484,7 +484,7 @@ def random_struct(random, type_, depth):
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(WITH_RULES))
-def test_whatever_can_be_decoded_can_be_judged(random: Random, kind):
+def test_every_object_that_can_be_decoded_can_be_validated(random: Random, kind):
     resource = RESOURCES[kind]
     type_ = SCHEMA.type_of(resource.api_version, resource.kind)
     trees = []
@@ -502,5 +502,5 @@ def test_whatever_can_be_decoded_can_be_judged(random: Random, kind):
         assert cause.message
 
 
-def test_every_kind_in_the_table_is_one():
+def test_every_kind_in_the_table_of_rules_exists():
     assert RULES.keys() <= {str(resource.gvk.group_kind) for resource in SCHEMA.resources}

@@ -1,4 +1,4 @@
-"""The rules for kinds that make pods, each by what the real server answers when it is broken."""
+"""The rules of workload controllers: each violation has the causes that a real API server returns."""
 
 import pytest
 from tests.server.broken_objects import (
@@ -585,5 +585,5 @@ WORKLOADS = [
 
 
 @pytest.mark.parametrize(("kind", "fields", "expected"), WORKLOADS)
-def test_workloads_keep_their_rules(kind, fields, expected):
+def test_an_invalid_workload_is_rejected_with_the_causes_of_a_real_server(kind, fields, expected):
     check(kind, fields, expected)

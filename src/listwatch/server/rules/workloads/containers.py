@@ -195,7 +195,7 @@ def _resource_name(name: str, path: str) -> Causes:
 
 
 def _can_be_overcommitted(name: str) -> bool:
-    """Return whether the limits of a resource may exceed its requests."""
+    """Return whether the limit of a resource may exceed the request."""
     return (("/" not in name) or name.startswith("kubernetes.io/")) and not name.startswith("hugepages-")
 
 
