@@ -34,7 +34,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean
+.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ models: setup ## generate src/listwatch/models again, from the folder or API ser
 
 blocking: setup ## generate src/listwatch/blocking again, from the asynchronous classes
 	@$(RUN) -m tools.generate_blocking
+
+reference: setup ## write docs/reference.md again, from the docstrings of the public names
+	@$(RUN) -m tools.generate_reference
 
 bench: $(BENCH_READY) ## measure listwatch beside its peers, in less than eight minutes; PART="clients informers" for some
 	@$(RUN) -m bench $(PART)
