@@ -7,7 +7,7 @@ from listwatch.controller import resource_version_changed, set_controller
 from listwatch.models.apps_v1 import Deployment, DeploymentSpec
 from listwatch.models.core_v1 import ConfigMap, Container, PodSpec, PodTemplateSpec
 from listwatch.models.meta_v1 import LabelSelector
-from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects import ObjectMeta
 
 
 def wanted_for(settings: ConfigMap) -> Deployment:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -78,7 +78,7 @@ def summary(package: ModuleType, name: str) -> str:
     else:
         text = _comment_of(package, name)
     if not text:
-        sys.exit(f"{package.__name__}.{name} has no documentation; write a docstring, or a string below its assignment")
+        raise LookupError(f"{package.__name__}.{name} has no docstring, nor a string below its assignment")
     return first_sentence(text).replace("|", "\\|")
 
 
@@ -93,7 +93,7 @@ def _comment_of(package: ModuleType, name: str) -> str:
     homes = getattr(package, "_HOMES", {})
     module = import_module(homes.get(name, package.__name__))
     body = ast.parse(inspect.getsource(module)).body
-    for statement, below in zip(body, body[1:], strict=False):
+    for statement, below in pairwise(body):
         if name in _assigned(statement) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
             return str(below.value.value)
     return ""

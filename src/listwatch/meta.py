@@ -185,6 +185,7 @@ def split_api_version(text: str) -> tuple[str, str]:
 
 
 def join_api_version(group: str, version: str) -> str:
+    """`("apps", "v1")` is `apps/v1`; `("", "v1")` is `v1`."""
     return f"{group}/{version}" if group else version
 
 

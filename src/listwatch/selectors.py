@@ -152,7 +152,7 @@ class Labelled(Protocol):
     def labels(self) -> Mapping[str, str]: ...
 
 
-LabelledT = TypeVar("LabelledT", bound=Labelled)
+_LabelledT = TypeVar("_LabelledT", bound=Labelled)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -205,7 +205,7 @@ class LabelSelector:
                 return False
         return True
 
-    def select(self, items: Iterable[LabelledT]) -> list[LabelledT]:
+    def select(self, items: Iterable[_LabelledT]) -> list[_LabelledT]:
         """The items that match; faster than calling `matches` for each."""
         found = list(items)
         for key, values, wanted in self._tests:

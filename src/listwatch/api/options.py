@@ -27,8 +27,11 @@ __all__ = [
 ]
 
 FieldValidation = Literal["", "Ignore", "Warn", "Strict"]
+"""How the server treats unknown and duplicate fields; empty for its default."""
 PropagationPolicy = Literal["", "Orphan", "Background", "Foreground"]
+"""What happens to the dependents of a deleted object; empty for the default of the kind."""
 LogSource = Literal["", "All", "Stdout", "Stderr"]
+"""The stream of a container log; empty for the default of the server."""
 QueryValue = str | int | bool
 """The value of a query parameter."""
 

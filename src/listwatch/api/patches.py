@@ -51,6 +51,7 @@ STRATEGIC_MERGE_PATCH = PatchType.STRATEGIC
 APPLY_PATCH = PatchType.APPLY
 
 PatchTypeLike = PatchType | Literal["json", "merge", "strategic", "apply"]
+"""A patch type, or its short name."""
 
 Patch = Object | Mapping[str, object] | Sequence[Mapping[str, object]] | bytes | str
 """A patch as Python objects, or as encoded JSON."""

@@ -60,6 +60,7 @@ class NameReference:
 Reference = Resource | GroupVersionResource | KindReference | NameReference
 
 ResourceLike = type[Object] | Reference | GroupVersionKind | GroupKind | GroupResource | tuple[str, str] | str
+"""What identifies a resource: a model class, a kind, a resource, an (apiVersion, kind) pair, or a name."""
 
 
 def read_reference(of: ResourceLike, kind: str = "") -> Reference:

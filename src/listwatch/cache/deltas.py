@@ -88,3 +88,4 @@ ObjectDelta = AddedDelta[T] | UpdatedDelta[T] | DeletedDelta[T] | ReplacedDelta[
 """A delta of one object."""
 
 Delta = ObjectDelta[T] | ReplacedAllDelta[T] | SyncAllDelta | BookmarkDelta
+"""One entry of a DeltaFIFO."""

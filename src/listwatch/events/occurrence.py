@@ -12,6 +12,7 @@ from listwatch.errors import UsageError
 __all__ = ["EventType", "Occurrence", "Reference", "Source", "reference_to"]
 
 EventType = Literal["Normal", "Warning"]
+"""The type of a Kubernetes event."""
 
 _WIRE_NAMES = {
     "apiVersion": "api_version",

@@ -66,6 +66,7 @@ class ObjectDeleted(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
 
 Change = ObjectAdded[T] | ObjectUpdated[T] | ObjectDeleted[T]
+"""One notification of a handler."""
 
 
 class _AddWithFlag(Protocol[T_contra]):

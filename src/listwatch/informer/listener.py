@@ -24,6 +24,7 @@ __all__ = ["Backlog", "HandlerRegistration", "Listener", "ListenerStatistics", "
 T = TypeVar("T", bound=Object)
 
 Overflow = Literal["coalesce", "report"]
+"""What happens when a backlog exceeds its limit: changes of one object are merged, or it is logged."""
 
 _log = logging.getLogger("listwatch.informer")
 
