@@ -1,4 +1,4 @@
-"""List the config maps of one namespace, then watch from the listed version: nothing is missed or told twice."""
+"""List the config maps of one namespace, then watch from the listed version: no event is missed or repeated."""
 
 import asyncio
 

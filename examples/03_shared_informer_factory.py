@@ -27,7 +27,7 @@ async def main() -> None:
         pods = factory.core_v1.pods
         pods.informer.add_handler(on_add=on_add, on_update=on_update, on_delete=on_delete)
         await factory.wait_for_sync(timeout=30)
-        print(f"in step, with {len(pods.lister.list())} pods", flush=True)
+        print(f"synced, with {len(pods.lister.list())} pods", flush=True)
         await asyncio.Event().wait()
 
 

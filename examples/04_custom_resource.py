@@ -26,7 +26,7 @@ DEFINITION = {
 
 
 async def define(dynamic: lw.DynamicClient) -> None:
-    """Return when the server serves what is defined, whoever has defined it."""
+    """Create the definition unless it exists, and return when it is served."""
     definitions = dynamic.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
     with suppress(lw.errors.AlreadyExistsError):
         await definitions.create(lw.Unstructured(DEFINITION))
@@ -49,7 +49,7 @@ async def main() -> None:
                 on_delete=lambda item: print(f"DELETED : {item.name}", flush=True),
             )
             await factory.wait_for_sync(timeout=30)
-            print(f"in step, with {len(handle.lister.list())} crontabs", flush=True)
+            print(f"synced, with {len(handle.lister.list())} crontabs", flush=True)
             await asyncio.Event().wait()
 
 

@@ -1,4 +1,4 @@
-"""Tell for every node which pods are on it, from an index that is kept in step."""
+"""Print the pods of every node, from an index that is kept synced."""
 
 import asyncio
 

@@ -102,13 +102,13 @@ async def test_a_custom_resource_is_listed_and_followed(tmp_path: Path) -> None:
     async with APIServer(tls=True) as server, DynamicClient(server.config) as client:
         crontabs = client.resource("stable.example.com/v1", "CronTab").namespace("default")
         async with running("04_custom_resource.py", server, tmp_path) as program:
-            await program.wait_for_line("in step, with 0 crontabs")
+            await program.wait_for_line("synced, with 0 crontabs")
             await crontabs.create(crontab("old", "* * * * */5"))
             await program.wait_for_line("ADDED : old")
             assert await program.interrupt() == 0
         async with running("04_custom_resource.py", server, tmp_path) as program:
             await program.wait_for_line("default/old runs at * * * * */5")
-            await program.wait_for_line("in step, with 1 crontabs")
+            await program.wait_for_line("synced, with 1 crontabs")
             await crontabs.create(crontab("new", "0 0 * * *"))
             await program.wait_for_line("ADDED : new")
             await crontabs.patch("new", {"spec": {"cronSpec": "1 0 * * *"}})
