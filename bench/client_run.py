@@ -87,7 +87,7 @@ def _rate(started: float, count: int, expected: int) -> float:
 
 
 def _run_without_loop(main: Coroutine[Any, Any, None]) -> None:
-    """Run what never suspends; our blocking face refuses to hold up an event loop, and the others need none."""
+    """Run a coroutine that never suspends; the blocking API refuses to run in an event loop, the others need none."""
     try:
         main.send(None)
     except StopIteration:

@@ -5,7 +5,7 @@
 
 The tables below name the classes and functions of each module, and the hand-written class of `blocking/runtime` that
 implements what cannot be generated: its method `_do_stop` is the body of `stop`. Signatures, types and documentation
-come from the source of the asynchronous classes (`tools/blocking_source.py`).
+come from the source of the asynchronous classes (`tools/blocking`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ import listwatch.informer as informer
 import listwatch.leaderelection as leaderelection
 import listwatch.workqueue as workqueue
 from listwatch.client.resources import typed_groups as client_groups
+from listwatch.client.resources.resource_groups import ClusterScoped, Group, Namespaced
 from listwatch.informer import typed_groups as informer_groups
-from tools.blocking_source import Output, Recipe, write_module
+from listwatch.informer.informer_handle import InformerGroup
+from tools.blocking.modules import Output, Recipe, write_module
 
 FOLDER = Path(__file__).parent.parent / "src" / "listwatch" / "blocking"
 
@@ -41,9 +43,9 @@ OUTPUTS = (
             client.ResourceClient: Recipe(is_returned=True),
             client.SubresourceClient: Recipe(is_returned=True),
             client.MetadataResource: Recipe(is_returned=True),
-            client_groups.Namespaced: Recipe(is_returned=True),
-            client_groups.ClusterScoped: Recipe(is_returned=True),
-            client_groups.Group: Recipe("Attributes", is_returned=True),
+            Namespaced: Recipe(is_returned=True),
+            ClusterScoped: Recipe(is_returned=True),
+            Group: Recipe("Attributes", is_returned=True),
             client.RESTMapper: Recipe(),
             client.DiscoveryClient: Recipe(),
             client.DynamicClient: Recipe(without={"source"}),
@@ -80,7 +82,7 @@ OUTPUTS = (
             ),
             informer.Informer: Recipe("PlainInformer[T]", made_as="PlainThreadedInformer", attributes={"name": "str"}),
             informer.InformerHandle: Recipe(calls="in_loop", is_returned=True, attributes={"is_released": "bool"}),
-            informer_groups.InformerGroup: Recipe("LoopAttributes", is_returned=True),
+            InformerGroup: Recipe("LoopAttributes", is_returned=True),
             informer.SharedInformerFactory: Recipe("RunningFactory", made_as="ThreadedFactory", calls="in_loop"),
         },
         groups=informer_groups,

@@ -12,7 +12,7 @@ import listwatch
 from listwatch import blocking, client, controller, events, informer, leaderelection, workqueue
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from tools import generate_blocking
-from tools.blocking_source import blocking_words
+from tools.blocking.writing import blocking_words
 
 PACKAGES: list[ModuleType] = [listwatch, client, informer, workqueue, leaderelection, controller, events]
 

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import NamedTuple, TypeVar
 
 from listwatch.blocking import runtime
-from tools.blocking_annotations import PROTOCOLS, mentions
+from tools.blocking.annotations import PROTOCOLS, mentions
 
 __all__ = ["Imports"]
 
@@ -145,6 +145,7 @@ class _Inlined(ast.NodeTransformer):
             value = _Substituted(home, argument).visit(value)
         inner = _Inlined(home, self._names)
         value = inner.visit(value)
+        assert isinstance(value, ast.expr)
         is_private = alias.startswith("_") or (home == self._module and alias in _private_aliases(home))
         if not is_private and not mentions(value, self._names):
             return None

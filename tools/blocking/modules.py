@@ -13,22 +13,35 @@ Every public member of a class becomes one of the same name and parameters:
 from __future__ import annotations
 
 import ast
-import copy
-import importlib
-import inspect
-import pkgutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from types import ModuleType
 from typing import Any, Literal
 
-from listwatch.blocking import runtime
-from tools.blocking_annotations import PROTOCOLS, blocking_annotation, mentions, needs_unwrapping, without_none
-from tools.blocking_imports import Imports
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from tools.blocking.annotations import blocking_annotation, mentions
+from tools.blocking.imports import Imports
+from tools.blocking.reading import (
+    attributes_of,
+    base_names,
+    class_of,
+    inherits_groups,
+    runtime_class,
+    runtime_functions,
+    source_of,
+)
+from tools.blocking.writing import (
+    CONTEXT_MANAGERS,
+    Function,
+    docstring,
+    function_definition,
+    name_of,
+    parsed_function,
+    passed_arguments,
+    result_statements,
+    returns_nothing,
+    unwrapped_parameters,
+)
 
 _RENAMED = {
     "aclose": "close",
@@ -38,22 +51,6 @@ _RENAMED = {
     "__anext__": "__next__",
 }
 _SPECIAL = {"__call__", "__len__", "__contains__", *_RENAMED.values()}
-_CONTEXT_MANAGERS = ("asynccontextmanager", "contextmanager")
-
-# Documentation of asynchronous classes in the words of blocking programs.
-_WORDS = {
-    "async with": "with",
-    "async for": "for",
-    "await ": "",
-    "to be awaited": "called",
-    "awaitable": "callable",
-    ", or awaits one": "",
-    ", or is async": "",
-    "an async iterator": "an iterator",
-    " `client` is for async functions.": "",
-    "an asynchronous iterator": "an iterator",
-    "asynchronous iterator": "iterator",
-}
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,7 @@ class _ModuleWriter:
         output = self._output
         body: list[ast.stmt] = []
         for original, recipe in output.all_classes().items():
-            if output.groups is not None and _inherits_groups(original, output.groups):
+            if output.groups is not None and inherits_groups(original, output.groups):
                 body += self._groups(output.groups)
             body.append(_ClassWriter(original, recipe, self._imports, self._wrapped).definition())
         body += [self._function(each) for each in output.functions]
@@ -173,7 +170,7 @@ class _ModuleWriter:
         self._imports.add_module(sys.modules[protocol.__module__])
         definition = class_of(protocol)
         definition.body = [
-            _definition(each, each.name, "...", protocol.__module__, self._imports)
+            function_definition(each, each.name, "...", protocol.__module__, self._imports)
             if isinstance(each, Function) else each
             for each in definition.body
         ]  # fmt: skip
@@ -187,17 +184,18 @@ class _ModuleWriter:
         own = runtime_functions().get(name)
         if own is not None:
             self._imports.add(f"from {own.__module__.rpartition('.')[0]} import {own.__module__.rpartition('.')[2]}")
-            call = f"{own.__module__.rpartition('.')[2]}.{name}({_arguments(found, {})})"
+            call = f"{own.__module__.rpartition('.')[2]}.{name}({passed_arguments(found, {})})"
             body = f"return {call}"
         else:
             self._imports.add(f"from {original.__module__} import {name} as async_{name}")
             source = found.args.args[0].arg
-            unwrapped = _unwrapped(found, original.__module__, self._imports, self._wrapped)
-            call = f"async_{name}({_arguments(found, unwrapped)})"
-            body = f"with loop_for({source}, {name!r}) as loop:\n    {_result(found, f'loop.run({call}, {name!r})')}"
+            unwrapped = unwrapped_parameters(found, original.__module__, self._imports, self._wrapped)
+            call = f"async_{name}({passed_arguments(found, unwrapped)})"
+            statements = result_statements(found, f"loop.run({call}, {name!r})")
+            body = f"with loop_for({source}, {name!r}) as loop:\n    {statements}"
             if unwrapped:
                 _check_is_first(name, source, unwrapped)
-        return _definition(found, name, body, original.__module__, self._imports)
+        return function_definition(found, name, body, original.__module__, self._imports)
 
 
 class _ClassWriter:
@@ -210,7 +208,7 @@ class _ClassWriter:
         self._recipe = recipe
         self._imports = imports
         self._wrapped = wrapped
-        self._hand_written = [_runtime_class(each) for each in _base_names(recipe.bases)]
+        self._hand_written = [runtime_class(each) for each in base_names(recipe.bases)]
         for each in self._own_mro():
             imports.add_module(sys.modules[each.__module__])
 
@@ -229,7 +227,7 @@ class _ClassWriter:
         declared = f"{self._recipe.made_as or f'Async{self._name}'}{parameters}"
         definition = class_of(self._original)
         body: list[ast.stmt] = [
-            *_documentation(definition),
+            *docstring(definition),
             *ast.parse(f"_original: ClassVar[type] = Async{self._name}\n_async: {declared}").body,
             *sorted([*self._attributes(), *self._members()], key=_is_not_constructor),
         ]
@@ -238,9 +236,9 @@ class _ClassWriter:
     def _bases(self, parameters: str) -> list[ast.expr]:
         definition = class_of(self._original)
         bases = [self._recipe.bases] if self._recipe.bases else []
-        inherited = [each for each in definition.bases if _name_of(each) in self._wrapped or self._is_groups(each)]
+        inherited = [each for each in definition.bases if name_of(each) in self._wrapped or self._is_groups(each)]
         bases += [ast.unparse(each) for each in inherited]
-        if not any(_name_of(each) in self._wrapped for each in inherited):
+        if not any(name_of(each) in self._wrapped for each in inherited):
             if not self._recipe.bases:
                 bases.append("BlockingObject")
             if parameters:
@@ -251,14 +249,14 @@ class _ClassWriter:
         return tree.bases
 
     def _is_groups(self, base: ast.expr) -> bool:
-        found = getattr(sys.modules[self._original.__module__], _name_of(base), None)
+        found = getattr(sys.modules[self._original.__module__], name_of(base), None)
         return "typed_groups" in getattr(found, "__module__", "")
 
     # --- attributes that a constructor sets --------------------------------------------------------------------------
 
     def _attributes(self) -> Iterator[ast.stmt]:
         for cls in reversed(self._own_mro()):
-            for name, (annotation, text) in _attributes_of(class_of(cls), self._recipe.attributes).items():
+            for name, (annotation, text) in attributes_of(class_of(cls), self._recipe.attributes).items():
                 if name not in self._recipe.without:
                     documentation = f'    """{text}"""\n' if text else ""
                     value = self._returning(annotation, f"self._async.{name}")
@@ -294,47 +292,49 @@ class _ClassWriter:
     def _member(self, member: Function, name: str, functions: Sequence[Function]) -> ast.FunctionDef:
         if "overload" in map(ast.unparse, member.decorator_list):
             decorators = [*map(ast.unparse, member.decorator_list)]
-            return _definition(member, name, "...", self._module, self._imports, decorators=decorators)
+            return function_definition(member, name, "...", self._module, self._imports, decorators=decorators)
         if name == "__init__":
-            return _definition(member, name, self._constructor(member), self._module, self._imports)
+            return function_definition(member, name, self._constructor(member), self._module, self._imports)
         if name == "__exit__":
-            return _parsed(f"def __exit__(self, *exc_info: object) -> None:\n    {self._exit(functions)}")
+            return parsed_function(f"def __exit__(self, *exc_info: object) -> None:\n    {self._exit(functions)}")
         if name == "__iter__":
             [next_item] = [each for each in functions if each.name == "__anext__"]
             assert next_item.returns is not None
             item = ast.unparse(blocking_annotation(next_item.returns))
             self._imports.add("from collections.abc import Iterator")
-            return _parsed(f"def __iter__(self) -> Iterator[{item}]:\n    return self._do_iter()")
-        decorators = [each for each in map(ast.unparse, member.decorator_list) if each not in _CONTEXT_MANAGERS]
+            return parsed_function(f"def __iter__(self) -> Iterator[{item}]:\n    return self._do_iter()")
+        decorators = [each for each in map(ast.unparse, member.decorator_list) if each not in CONTEXT_MANAGERS]
         if {"property", "cached_property"} & {*decorators}:
             body = self._returning(member.returns, f"self._async.{name}")
-            return _definition(member, name, body, self._module, self._imports, decorators=decorators)
+            return function_definition(member, name, body, self._module, self._imports, decorators=decorators)
         if "classmethod" in decorators:
             body = self._class_method(member, is_overloaded=sum(each.name == name for each in functions) > 1)
-            return _definition(member, name, body, self._module, self._imports, decorators=decorators)
-        return _definition(member, name, self._method(member, name), self._module, self._imports)
+            return function_definition(member, name, body, self._module, self._imports, decorators=decorators)
+        return function_definition(member, name, self._method(member, name), self._module, self._imports)
 
     def _inherited_constructor(self) -> ast.FunctionDef:
         # Written again, because it creates an object of this class.
         for base in public_bases(self._original):
             for each in class_of(base).body:
                 if isinstance(each, ast.FunctionDef) and each.name == "__init__":
-                    return _definition(each, "__init__", self._constructor(each), base.__module__, self._imports)
+                    return function_definition(
+                        each, "__init__", self._constructor(each), base.__module__, self._imports
+                    )
         raise ValueError(f"{self._name} has no constructor")
 
     def _constructor(self, member: Function) -> str:
-        unwrapped = _unwrapped(member, self._module, self._imports, self._wrapped)
+        unwrapped = unwrapped_parameters(member, self._module, self._imports, self._wrapped)
         made = self._recipe.made_as or f"Async{self._name}"
-        arguments = [f"{made}({_arguments(member, unwrapped)})", *unwrapped]
+        arguments = [f"{made}({passed_arguments(member, unwrapped)})", *unwrapped]
         return f"self._open({', '.join(arguments)})"
 
     def _class_method(self, member: Function, *, is_overloaded: bool) -> str:
-        unwrapped = _unwrapped(member, self._module, self._imports, self._wrapped)
+        unwrapped = unwrapped_parameters(member, self._module, self._imports, self._wrapped)
         function, before = f"Async{self._name}.{member.name}", ""
         if is_overloaded:  # no single overload takes all arguments
             before, function = f"create: Callable[..., Async{self._name}[Any]] = {function}\n", "create"
         loop = f"loop_of({next(iter(unwrapped))})" if unwrapped else "None"
-        return f"{before}return cls._wrap({function}({_arguments(member, unwrapped)}), {loop})"
+        return f"{before}return cls._wrap({function}({passed_arguments(member, unwrapped)}), {loop})"
 
     def _exit(self, functions: Sequence[Function]) -> str:
         if self._is_hand_written("__exit__"):
@@ -344,13 +344,13 @@ class _ClassWriter:
 
     def _method(self, member: Function, name: str) -> str:
         if self._is_hand_written(name):
-            call = f"self._do_{name.strip('_')}({_arguments(member, {})})"
-            return call if _returns_nothing(member) else f"return {call}"
-        unwrapped = _unwrapped(member, self._module, self._imports, self._wrapped)
-        call = f"self._async.{member.name}({_arguments(member, unwrapped)})"
+            call = f"self._do_{name.strip('_')}({passed_arguments(member, {})})"
+            return call if returns_nothing(member) else f"return {call}"
+        unwrapped = unwrapped_parameters(member, self._module, self._imports, self._wrapped)
+        call = f"self._async.{member.name}({passed_arguments(member, unwrapped)})"
         if name == "__enter__":
             return f"return self._enter({call})"
-        if any(decorator in _CONTEXT_MANAGERS for decorator in map(ast.unparse, member.decorator_list)):
+        if any(decorator in CONTEXT_MANAGERS for decorator in map(ast.unparse, member.decorator_list)):
             raise ValueError(f"{self._name}.{name} is a context manager: write _do_{name} in blocking/runtime")
         if mentions(member.returns, {"AsyncIterator", "AsyncGenerator"}):
             return f"return BlockingIterator({call}, self._loop)"
@@ -366,7 +366,7 @@ class _ClassWriter:
         return self._returning(member.returns, call)
 
     def _is_hand_written(self, name: str) -> bool:
-        inherited = [_runtime_class("BlockingObject")] if name == "close" and self._is_closed_by_aclose() else []
+        inherited = [runtime_class("BlockingObject")] if name == "close" and self._is_closed_by_aclose() else []
         return any(hasattr(each, f"_do_{name.strip('_')}") for each in (*self._hand_written, *inherited))
 
     def _is_closed_by_aclose(self) -> bool:
@@ -379,7 +379,7 @@ class _ClassWriter:
             return value
         if ast.unparse(annotation) == "Self":
             return f"return self._same({value})"
-        name = _name_of(annotation)
+        name = name_of(annotation)
         if name in self._wrapped:
             return f"return {name}._wrap({value}, self._loop)"
         if name == "tuple" and mentions(annotation, self._wrapped):
@@ -393,201 +393,6 @@ def _is_not_constructor(member: ast.stmt) -> bool:
     return not (isinstance(member, ast.FunctionDef) and member.name == "__init__")
 
 
-# --- reading the asynchronous classes ---------------------------------------------------------------------------------
-
-
-@cache
-def _source_text(module: str) -> str:
-    return inspect.getsource(sys.modules[module])
-
-
-def source_of(module: ModuleType) -> ast.Module:
-    return ast.parse(_source_text(module.__name__))
-
-
-def class_of(cls: type) -> ast.ClassDef:
-    body = source_of(sys.modules[cls.__module__]).body
-    [found] = [each for each in body if isinstance(each, ast.ClassDef) and each.name == cls.__name__]
-    return found
-
-
-def _inherits_groups(cls: type, groups: ModuleType) -> bool:
-    return any(each.__module__ == groups.__name__ for each in cls.__mro__[1:])
-
-
-def _attributes_of(cls: ast.ClassDef, given: Mapping[str, str]) -> dict[str, tuple[ast.expr, str]]:
-    """The public attributes that `__init__` sets, with their types and documentation."""
-    found: dict[str, tuple[ast.expr, str]] = {}
-    for init in (each for each in cls.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"):
-        parameters = {each.arg: each.annotation for each in (*init.args.args, *init.args.kwonlyargs)}
-        for index, statement in enumerate(init.body):
-            for name, annotation in _assigned(statement, parameters):
-                if name.startswith("_"):
-                    continue
-                if name in given:
-                    annotation = ast.parse(given[name], mode="eval").body
-                if annotation is None:
-                    raise ValueError(f"the type of {cls.name}.{name} is not stated: give it in the recipe's attributes")
-                found[name] = annotation, _string_at(init.body, index + 1)
-    return found
-
-
-def _assigned(statement: ast.stmt, parameters: Mapping[str, ast.expr | None]) -> Iterator[tuple[str, ast.expr | None]]:
-    if isinstance(statement, ast.AnnAssign) and _is_of_self(statement.target):
-        yield statement.target.attr, statement.annotation  # type: ignore[union-attr]  # of self
-    elif isinstance(statement, ast.Assign):
-        for target in statement.targets:
-            if _is_of_self(target):
-                yield target.attr, _type_of(statement.value, parameters)  # type: ignore[attr-defined]  # of self
-
-
-def _is_of_self(target: ast.expr) -> bool:
-    return isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
-
-
-def _type_of(value: ast.expr, parameters: Mapping[str, ast.expr | None]) -> ast.expr | None:
-    """The type of `parameter`, or of `parameter or something`."""
-    if isinstance(value, ast.Name):
-        return parameters.get(value.id)
-    if isinstance(value, ast.BoolOp) and isinstance(value.values[0], ast.Name):
-        return without_none(parameters.get(value.values[0].id))
-    return None
-
-
-def _string_at(body: Sequence[ast.stmt], index: int) -> str:
-    following = body[index] if index < len(body) else None
-    if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-        return blocking_words(str(following.value.value))
-    return ""
-
-
-# --- writing ----------------------------------------------------------------------------------------------------------
-
-
-def blocking_words(text: str) -> str:
-    """Documentation in the words of blocking programs."""
-    for word, other in _WORDS.items():
-        text = text.replace(word, other)
-    return text
-
-
-def _documentation(node: ast.ClassDef | Function) -> Iterator[ast.stmt]:
-    text = ast.get_docstring(node)
-    if text:
-        indent = " " * (4 if isinstance(node, ast.ClassDef) or node.col_offset == 0 else 8)
-        lines = [f"{indent}{line}" if line else "" for line in blocking_words(text).splitlines()]
-        yield ast.Expr(ast.Constant("\n".join(lines).strip() + ("\n" + indent if len(lines) > 1 else "")))
-
-
-def _definition(
-    member: Function,
-    name: str,
-    body: str,
-    module: str,
-    imports: Imports,
-    *,
-    decorators: Sequence[str] = (),
-) -> ast.FunctionDef:
-    arguments = copy.deepcopy(member.args)
-    for each in (
-        *arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg
-    ):  # fmt: skip
-        if each is not None and each.annotation is not None:
-            each.annotation = blocking_annotation(imports.resolved(each.annotation, module))
-    returns = member.returns and blocking_annotation(imports.resolved(member.returns, module))
-    if any(each in _CONTEXT_MANAGERS for each in map(ast.unparse, member.decorator_list)):
-        imports.add("from contextlib import AbstractContextManager")
-        assert isinstance(returns, ast.Subscript)
-        returns = ast.Subscript(ast.Name("AbstractContextManager"), returns.slice)
-    return ast.FunctionDef(
-        name=name,
-        args=arguments,
-        body=[*_documentation(member), *ast.parse(body).body] if body != "..." else [*ast.parse(body).body],
-        decorator_list=[ast.Name(each) for each in decorators],
-        returns=returns,
-    )
-
-
-def _parsed(text: str) -> ast.FunctionDef:
-    [function] = ast.parse(text).body
-    assert isinstance(function, ast.FunctionDef)
-    return function
-
-
-def _arguments(member: Function, unwrapped: Collection[str]) -> str:
-    """The arguments that pass on the parameters of a function."""
-    args = member.args
-
-    def passed(name: str) -> str:
-        return f"unwrap({name})" if name in unwrapped else name
-
-    given = [passed(each.arg) for each in (*args.posonlyargs, *args.args) if each.arg not in ("self", "cls")]
-    if args.vararg:
-        given.append(f"*{args.vararg.arg}")
-    given += [f"{each.arg}={passed(each.arg)}" for each in args.kwonlyargs]
-    if args.kwarg:
-        given.append(f"**{args.kwarg.arg}")
-    return ", ".join(given)
-
-
-def _unwrapped(member: Function, module: str, imports: Imports, wrapped: frozenset[str]) -> dict[str, None]:
-    """The parameters for which a blocking object may be given."""
-    parameters = (*member.args.posonlyargs, *member.args.args, *member.args.kwonlyargs)
-    names = wrapped | {*PROTOCOLS}
-    return {
-        each.arg: None
-        for each in parameters
-        if each.annotation is not None and needs_unwrapping(imports.resolved(each.annotation, module), names)
-    }
-
-
-def _result(function: Function, value: str) -> str:
-    # With a variable, because type checkers may not infer a type variable from unwrapped arguments.
-    assert function.returns is not None
-    declared = ast.unparse(blocking_annotation(function.returns))
-    return value if _returns_nothing(function) else f"result: {declared} = {value}\n    return result"
-
-
 def _check_is_first(name: str, first: str, unwrapped: Collection[str]) -> None:
     if first not in unwrapped:
         raise ValueError(f"{name}: the first parameter is to be the client or source, whose loop is used")
-
-
-def _returns_nothing(member: Function) -> bool:
-    return member.returns is not None and ast.unparse(member.returns) == "None"
-
-
-def _name_of(annotation: ast.expr) -> str:
-    return ast.unparse(annotation.value if isinstance(annotation, ast.Subscript) else annotation)
-
-
-# --- the hand-written classes -----------------------------------------------------------------------------------------
-
-
-@cache
-def _runtime_modules() -> tuple[ModuleType, ...]:
-    names = [each.name for each in pkgutil.iter_modules(runtime.__path__)]
-    return tuple(importlib.import_module(f"{runtime.__name__}.{name}") for name in names)
-
-
-def _runtime_class(name: str) -> type:
-    for module in _runtime_modules():
-        found = vars(module).get(name)
-        if isinstance(found, type) and found.__module__ == module.__name__:
-            return found
-    raise ValueError(f"there is no class {name} in {runtime.__name__}")
-
-
-@cache
-def runtime_functions() -> dict[str, Callable[..., Any]]:
-    """The hand-written functions, by name."""
-    modules = [each for each in _runtime_modules() if each.__name__.endswith((".functions", ".finalizers"))]
-    return {name: getattr(module, name) for module in modules for name in module.__all__}
-
-
-def _base_names(bases: str) -> list[str]:
-    if not bases:
-        return []
-    [tree] = ast.parse(f"class C({bases}): ...").body
-    assert isinstance(tree, ast.ClassDef)
-    return [_name_of(each) for each in tree.bases]
