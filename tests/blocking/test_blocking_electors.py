@@ -173,9 +173,9 @@ def test_an_interrupted_candidate_withdraws(client: blocking.ClientSet):
 
 
 def test_invalid_arguments_raise_the_errors_of_the_asynchronous_class(client: blocking.ClientSet):
-    with pytest.raises(UsageError, match="needs the name"):
+    with pytest.raises(UsageError, match="needs name="):
         blocking.LeaderElector(client)
-    with pytest.raises(UsageError, match="on_new_leader=5 cannot be called"):
+    with pytest.raises(UsageError, match="on_new_leader=5 is not callable"):
         elector(client, "me", on_new_leader=5)
     me = elector(client, "me", on_started_leading=lambda: None)
     with pytest.raises(UsageError, match="are for run"), me.lead():
