@@ -1,1 +1,1 @@
-"""How fast listwatch is, measured side by side with others in one run. `make bench` runs it."""
+"""Benchmarks of listwatch beside comparable libraries. `make bench` runs them."""

@@ -1,6 +1,6 @@
-"""`python -m bench [part …]`: measures the parts named, or all. `--help` says how to measure more, or less.
+"""`python -m bench [part …]`: runs the named parts, or all of them. `--help` lists the options.
 
-A promise that is not kept is said, and is no error; exits with 1 if something did not run.
+A missed target is reported but is not an error. The exit code is 1 if a part or a contender failed.
 """
 
 from __future__ import annotations
@@ -13,84 +13,90 @@ import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import clients, informers, objects, other_kinds, queues, real, server
-from bench.charts import draw
-from bench.environments import make_all
-from bench.results import FOLDER, Report, machine, write
-from bench.runner import Effort
+from bench import objects
+from bench.clients import comparison as clients
+from bench.harness.environments import make_all
+from bench.harness.runner import Effort
+from bench.informers import other_resources, pod_informers, real_api_server
+from bench.queues import comparison as queues
+from bench.report.charts import draw
+from bench.report.report import FOLDER, Report, machine, write
+from bench.server import comparison as server
 
 Part = Callable[[Effort], Report]
 
 PARTS: dict[str, Part] = {
-    "informers": informers.report,
-    "kinds": other_kinds.report,
-    "real": real.report,
-    "queues": queues.report,
-    "clients": clients.report,
-    "objects": objects.report,
-    "server": server.report,
+    "informers": pod_informers.measure,
+    "kinds": other_resources.measure,
+    "real": real_api_server.measure,
+    "queues": queues.measure,
+    "clients": clients.measure,
+    "objects": objects.measure,
+    "server": server.measure,
 }
-TIME = 360.0
-"""Seconds after which only what has no figures yet is measured, so that eight minutes are enough on a slow machine."""
+TIME_BUDGET = 360.0
+"""Seconds after which no further rounds start, which keeps a whole run below eight minutes on a slow machine."""
 
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     print(", ".join(machine().values()))
     make_all()
-    deadline = math.inf if options.full else time.monotonic() + TIME
-    effort = Effort(options.full, most_rounds=options.rounds, most_objects=options.objects, deadline=deadline)
+    deadline = math.inf if options.full else time.monotonic() + TIME_BUDGET
+    effort = Effort(options.full, max_rounds=options.rounds, max_objects=options.objects, deadline=deadline)
     folder = options.results or (FOLDER / "full" if options.full else FOLDER)
-    return measure({name: PARTS[name] for name in options.parts or PARTS}, effort, folder)
+    return run_parts({name: PARTS[name] for name in options.parts or PARTS}, effort, folder)
 
 
-def measure(parts: Mapping[str, Part], effort: Effort, folder: Path) -> int:
-    """Measure these, keep what came of it in a folder, and return what to exit with."""
+def run_parts(parts: Mapping[str, Part], effort: Effort, folder: Path) -> int:
+    """Run the parts, write the results to a folder, and return the exit code."""
     started = time.monotonic()
     reports = [_run(name, part, effort, folder) for name, part in parts.items()]
-    if drawn := draw(folder):
-        print(f"\ndrawn in {folder}: {', '.join(drawn)}")
-    _conclude([made for made in reports if made])
-    print(f"\n(all took {time.monotonic() - started:.0f} s)")
-    return 0 if all(made and not made.failed() for made in reports) else 1
+    if charts := draw(folder):
+        print(f"\ncharts in {folder}: {', '.join(charts)}")
+    _print_summary([report for report in reports if report])
+    print(f"\n(total: {time.monotonic() - started:.0f} s)")
+    return 0 if all(report and not report.failed() for report in reports) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure listwatch beside its peers.")
-    # No part at all is a choice too, which argparse wants to be told.
-    parser.add_argument("parts", nargs="*", metavar="part", choices=[*PARTS, []], help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--full", action="store_true", help="all contenders, sizes and measures; takes an hour")
-    parser.add_argument("--rounds", type=int, default=sys.maxsize, help="at most so many rounds")
-    parser.add_argument("--objects", type=int, default=sys.maxsize, help="no more than so many objects")
-    parser.add_argument("--results", type=Path, help="the folder for tables and charts")
+    # With nargs="*", argparse checks the default, an empty list, against the choices.
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", choices=[*PARTS, []], help=f"parts to run: {', '.join(PARTS)}"
+    )
+    parser.add_argument("--full", action="store_true", help="all contenders, sizes and measurements; takes an hour")
+    parser.add_argument("--rounds", type=int, default=sys.maxsize, help="maximum number of rounds")
+    parser.add_argument("--objects", type=int, default=sys.maxsize, help="maximum number of objects")
+    parser.add_argument("--results", type=Path, help="folder for tables and charts")
     return parser
 
 
 def _run(name: str, part: Part, effort: Effort, folder: Path) -> Report | None:
-    """The report of a part; none if it broke, which is said and does not keep others from being measured."""
+    """Run one part and write its report; return None if it raised. The other parts still run."""
     started = time.monotonic()
     print(f"\n=== {name} ===", flush=True)
     try:
-        made = part(effort)
-    except Exception:  # noqa: BLE001  # whatever it is, it is shown, and the other parts can be measured
+        report = part(effort)
+    except Exception:  # noqa: BLE001  # printed; the other parts still run
         traceback.print_exc()
         return None
-    made.conclude()
-    write(made, effort.command, folder)
+    report.print_notes_and_targets()
+    write(report, effort.command, folder)
     print(f"\n  ({name} took {time.monotonic() - started:.0f} s)", flush=True)
-    return made
+    return report
 
 
-def _conclude(reports: list[Report]) -> None:
-    promises = [(made.name, promise) for made in reports for promise in made.promises]
-    broken = [(name, promise) for name, promise in promises if not promise.is_kept]
-    if promises:
-        print(f"\n{len(promises) - len(broken)} of {len(promises)} promises are kept{'; not:' if broken else '.'}")
-    for name, promise in broken:
-        print(f"  {name}: {promise}")
-    for made in reports:
-        for name, reason in made.failed().items():
-            print(f"  {made.name}: {name} did not run: {reason}")
+def _print_summary(reports: list[Report]) -> None:
+    targets = [(report.name, target) for report in reports for target in report.targets]
+    missed = [(name, target) for name, target in targets if not target.is_met]
+    if targets:
+        print(f"\n{len(targets) - len(missed)} of {len(targets)} targets are met{'; missed:' if missed else '.'}")
+    for name, target in missed:
+        print(f"  {name}: {target}")
+    for report in reports:
+        for name, reason in report.failed().items():
+            print(f"  {report.name}: {name} failed: {reason}")
 
 
 if __name__ == "__main__":

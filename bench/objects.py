@@ -1,6 +1,6 @@
-"""From bytes to objects: a list page of pods, by each way there is in Python.
+"""Decoding a list page of pods: listwatch beside other Python decoders.
 
-Run as `python -m bench.objects CONTENDER FILE COUNT`, it measures one of them and prints its figures as JSON.
+`python -m bench.objects CONTENDER FILE COUNT` measures one decoder and prints its figures as JSON.
 """
 
 from __future__ import annotations
@@ -15,50 +15,52 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.pods import pod_list
-from bench.results import Report
-from bench.runner import Effort, Figures, race_here
-from bench.tables import Promise, number, spread
+from bench.harness.runner import Effort, Figures, compare_here
+from bench.replay.pods import pod_list
+from bench.report.report import Report
+from bench.report.tables import Target, number, spread
 
-SPLITTING = ("listwatch", "orjson dicts", "json dicts", "lightkube")
-TOUCHED = "listwatch, every part touched"
-TRACED = 500  # objects whose memory is counted, which takes long
+DECODERS = ("listwatch", "orjson dicts", "json dicts", "lightkube")
+FULLY_READ = "listwatch, every part touched"
+TRACED = 500  # objects whose memory is traced, because tracemalloc is slow
 
 
-def report(effort: Effort) -> Report:
-    """Measure all, and say what was promised."""
-    count = min(20_000 if effort.full else 5_000, effort.most_objects)
+def measure(effort: Effort) -> Report:
+    """Run the part and return its report."""
+    count = min(20_000 if effort.full else 5_000, effort.max_objects)
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "pods.json")
         page.write_bytes(pod_list(count))
         size = page.stat().st_size / count
-        result = race_here(
+        result = compare_here(
             "bench.objects",
-            [*SPLITTING, TOUCHED],
+            [*DECODERS, FULLY_READ],
             effort,
             rounds=effort.rounds(2, 5),
             arguments=[str(page), str(count)],
         )
-    made = Report("objects", f"a page of {count:,} pods, {size:,.0f} bytes each, into objects", races={"": result})
-    columns = [spread("objects/s", "rate"), number("bytes kept per object, beyond its own", "beside")]
-    made.table("way", columns, result.rows, result.length)
-    made.promises = _promises(result.rows)
-    return made
+    report = Report(
+        "objects", f"a page of {count:,} pods, {size:,.0f} bytes each, into objects", comparisons={"": result}
+    )
+    columns = [spread("objects/s", "rate"), number("bytes per object beyond its JSON", "beside")]
+    report.table("decoder", columns, result.rows, result.length)
+    report.targets = _targets(result.rows)
+    return report
 
 
-def _promises(rows: Mapping[str, Figures]) -> list[Promise]:
-    if not {*SPLITTING, TOUCHED} <= rows.keys():
+def _targets(rows: Mapping[str, Figures]) -> list[Target]:
+    if not {*DECODERS, FULLY_READ} <= rows.keys():
         return []
-    ours, touched = rows["listwatch"], rows[TOUCHED]
+    ours, fully_read = rows["listwatch"], rows[FULLY_READ]
     return [
-        Promise("list page into objects, against orjson dicts", ours["rate"] / rows["orjson dicts"]["rate"], 8.0),
-        Promise("bytes that an untouched object keeps beside its own, against 1,200", ours["beside"] / 1200, most=1.0),
-        # Which decodes everything at once, whether somebody looks at it or not.
-        Promise("every part touched, against lightkube", touched["rate"] / rows["lightkube"]["rate"], 1.0),
+        Target("list page into objects, against orjson dicts", ours["rate"] / rows["orjson dicts"]["rate"], 8.0),
+        Target("memory of an unread object beyond its JSON, against 1,200 bytes", ours["beside"] / 1200, most=1.0),
+        # lightkube decodes every part when it parses the list.
+        Target("every part read, against lightkube", fully_read["rate"] / rows["lightkube"]["rate"], 1.0),
     ]
 
 
-# --- one contender ------------------------------------------------------------------------------------------------
+# --- Decoders ---------------------------------------------------------------------------------------------------------
 
 
 def _listwatch() -> Callable[[bytes], Any]:
@@ -67,7 +69,7 @@ def _listwatch() -> Callable[[bytes], Any]:
     return PodList.from_json
 
 
-def _listwatch_touched() -> Callable[[bytes], Any]:
+def _listwatch_fully_read() -> Callable[[bytes], Any]:
     from listwatch.models.core_v1 import PodList
 
     def read(page: bytes) -> Any:
@@ -103,13 +105,13 @@ _CONTENDERS = {
     "orjson dicts": _orjson,
     "json dicts": _json,
     "lightkube": _lightkube,
-    TOUCHED: _listwatch_touched,
+    FULLY_READ: _listwatch_fully_read,
 }
 
 
 def _measure_one(read: Callable[[bytes], Any], page: bytes, count: int) -> Figures:
     few = pod_list(TRACED)
-    read(few)  # imports, decoders and caches are there before the clock runs
+    read(few)  # warm-up: imports, decoders and caches
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()

@@ -11,7 +11,7 @@ import (
 
 const sentAnnotation = "bench/sent"
 
-// A handler calls one function for each change, and says when so many changes were seen.
+// A handler calls a function for each change, and signals when an expected number of changes was handled.
 type handler struct {
 	mutex sync.Mutex
 	call  func(metav1.Object)
@@ -23,7 +23,7 @@ func newHandler() *handler {
 	return &handler{call: glance, done: make(chan struct{})}
 }
 
-// expect calls this function with the next so many changes; the channel is closed after the last of them.
+// expect calls the function with the following changes; the channel is closed after count of them.
 func (h *handler) expect(count int, call func(metav1.Object)) <-chan struct{} {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -50,7 +50,7 @@ func (h *handler) see(obj interface{}) {
 	}
 }
 
-// sink keeps the compiler from leaving out what is read.
+// sink keeps the compiler from removing the reads.
 var sink int
 
 func glance(found metav1.Object) {

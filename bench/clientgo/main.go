@@ -1,4 +1,4 @@
-// Command informer measures client-go's SharedIndexInformer: the same plan, the same figures as bench/informer_run.py.
+// Command informer measures client-go's SharedIndexInformer: the same plan, the same figures as bench/informers/run.py.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Plan says what to measure; the same is given to the Python programs.
+// Plan is what to measure; the Python programs receive the same.
 type Plan struct {
 	URL      string       `json:"url"`
 	Token    string       `json:"token"`
@@ -25,16 +25,16 @@ type Plan struct {
 	Count    int          `json:"count"`
 	Events   int          `json:"events"`
 	Fields   int          `json:"fields"`
-	Rates    [][2]float64 `json:"rates"` // how many events a second, how many in all
+	Rates    [][2]float64 `json:"rates"` // events per second, total number of events
 	Relist   bool         `json:"relist"`
-	Reads    float64      `json:"reads"` // seconds for each way to read
+	Reads    float64      `json:"reads"` // seconds per way of reading
 	Queue    bool         `json:"queue"`
 	Items    int          `json:"items"`
 	Rate     float64      `json:"rate"`
 	Seconds  float64      `json:"seconds"`
 }
 
-// Figures are what was measured, by name.
+// Figures are the measured values, by name.
 type Figures map[string]float64
 
 func main() {
@@ -70,7 +70,7 @@ func measure(plan Plan) (Figures, error) {
 	started, cpu := time.Now(), cpuSeconds()
 	all := handler.expect(plan.Count, glance)
 	go informed.Run(stop)
-	<-all // sooner than the next line, which looks every 100 ms
+	<-all // earlier than the next line, which polls every 100 ms
 	took, used, most := time.Since(started), cpuSeconds()-cpu, peak()
 	if !cache.WaitForCacheSync(stop, registration.HasSynced) {
 		return nil, fmt.Errorf("not synced")
@@ -79,12 +79,12 @@ func measure(plan Plan) (Figures, error) {
 	figures["sync_cpu"] = used
 	figures["peak"] = most
 	if held := len(informed.GetStore().ListKeys()); held != plan.Count {
-		return nil, fmt.Errorf("%d objects came, not %d", held, plan.Count)
+		return nil, fmt.Errorf("the cache has %d objects, expected %d", held, plan.Count)
 	}
 	settle(figures)
 
 	source := source{plan.URL}
-	if plan.Relist { // first, while nothing has changed
+	if plan.Relist { // first, while nothing has changed yet
 		relist(figures, source, handler)
 	}
 	if plan.Events > 0 {
@@ -100,7 +100,7 @@ func measure(plan Plan) (Figures, error) {
 	return figures, nil
 }
 
-// informerOf gives what is usual for the resource: a typed informer, or a dynamic one where there is no type.
+// informerOf returns the usual informer of the resource: a typed one, or a dynamic one where there is no type.
 func informerOf(plan Plan) (cache.SharedIndexInformer, error) {
 	if plan.Resource == "widgets" {
 		client, err := dynamic.NewForConfig(config(plan))
@@ -126,14 +126,14 @@ func informerOf(plan Plan) (cache.SharedIndexInformer, error) {
 }
 
 func config(plan Plan) *rest.Config {
-	// No rate limit: none of the others has one. Everything else is as it comes.
+	// No rate limit, because no other contender has one. Everything else is the default.
 	config := &rest.Config{Host: plan.URL, BearerToken: plan.Token, QPS: -1}
 	config.TLSClientConfig.Insecure = len(plan.URL) > 5 && plan.URL[:5] == "https"
 	config.ContentType = "application/json"
 	if plan.Protobuf {
 		config.ContentType = "application/vnd.kubernetes.protobuf"
 	}
-	config.AcceptContentTypes = config.ContentType // else it would take protobuf wherever it is offered
+	config.AcceptContentTypes = config.ContentType // otherwise it would prefer protobuf
 	return config
 }
 

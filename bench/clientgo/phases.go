@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A source replays what it is told to: bench/replay.py.
+// A source sends commands to the replay server: bench/replay/replay_server.py.
 type source struct{ url string }
 
 func (s source) tell(format string, values ...any) {
@@ -29,11 +29,11 @@ func (s source) tell(format string, values ...any) {
 	response.Body.Close()
 }
 
-// burst measures events as fast as they can be taken.
+// burst measures events that are sent as fast as they are read.
 func burst(figures Figures, name string, from source, h *handler, call func(metav1.Object), count int) {
 	done := h.expect(count, call)
 	from.tell("burst?events=%d", count)
-	started, cpu := time.Now(), cpuSeconds() // the first event comes after the answer
+	started, cpu := time.Now(), cpuSeconds() // the first event comes after the response
 	<-done
 	figures[name] = float64(count) / time.Since(started).Seconds()
 	figures[name+"_cpu"] = (cpuSeconds() - cpu) / float64(count)
@@ -55,14 +55,14 @@ func latency(figures Figures, from source, h *handler, rate float64, count int) 
 	percentiles(figures, fmt.Sprintf("latency_%g", rate), took)
 }
 
-// percentiles notes how long things took, which are sorted.
+// percentiles records percentiles of sorted durations.
 func percentiles(figures Figures, name string, took []float64) {
 	for suffix, part := range map[string]float64{"p50": 0.5, "p99": 0.99, "p999": 0.999} {
 		figures[name+"_"+suffix] = took[min(int(float64(len(took))*part), len(took)-1)]
 	}
 }
 
-// relist measures the time from the source being asked again to all of it being handled; nothing has changed.
+// relist measures from the relist request to the first event handled after the list; no object has changed.
 func relist(figures Figures, from source, h *handler) {
 	took := make(chan float64, 1)
 	h.expect(0, func(found metav1.Object) {
@@ -76,7 +76,7 @@ func relist(figures Figures, from source, h *handler) {
 	figures["relist_cpu"] = cpuSeconds() - cpu
 }
 
-// reads measures a lister while writes go on.
+// reads measures a lister during writes.
 func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seconds float64) {
 	lister := listersv1.NewPodLister(indexer)
 	all := keys(lister)
@@ -108,7 +108,7 @@ func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seco
 	}
 }
 
-// keys come in no order, as programs ask, and are copies, side by side in memory: it is the cache that is to be searched.
+// keys are shuffled, as programs read in no order, and copied to be adjacent in memory: only the lookup is measured.
 func keys(lister listersv1.PodLister) []types.NamespacedName {
 	var found []types.NamespacedName
 	pods, _ := lister.List(labels.Everything())
@@ -123,7 +123,7 @@ func keys(lister listersv1.PodLister) []types.NamespacedName {
 	return found
 }
 
-// settle lets the collector run, as it would by and by, and then in the way that is kindest to what is resident.
+// settle measures memory after a garbage collection, and after returning free memory to the operating system.
 func settle(figures Figures) {
 	runtime.GC()
 	time.Sleep(time.Second)

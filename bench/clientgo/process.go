@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// now is the clock that all processes of a machine share.
+// now is the monotonic clock of the machine, which all processes share.
 func now() int64 {
 	var at unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &at)

@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// measureQueue measures a work queue: the same as bench/queue_run.py.
+// measureQueue measures a work queue: the same as bench/queues/run.py.
 func measureQueue(plan Plan) (Figures, error) {
 	figures := Figures{}
-	err := reconciling(figures, plan) // first: what the other leaves behind would be in its way
+	err := reconciling(figures, plan) // first, before the other fills the heap
 	throughQueue(figures, plan.Items)
 	return figures, err
 }

@@ -1,1 +1,1 @@
-"""The field: one module for each library, which runs in an environment of its own and imports nothing but it."""
+"""One module per library. Each runs in its own environment and imports no other library."""

@@ -1,4 +1,4 @@
-"""cloudcoil and its informer, which calls no handler for what was there at first, and reads one page only."""
+"""cloudcoil. Its informer calls no handler for the initial objects and reads only one page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from cloudcoil.client import Config  # first: its packages import each other
+from cloudcoil.client import Config  # must come first: its packages import each other
 from cloudcoil.client._api_client import AsyncAPIClient
 from cloudcoil.models.kubernetes.core.v1 import Pod
 
@@ -15,14 +15,14 @@ from cloudcoil.models.kubernetes.core.v1 import Pod
 from cloudcoil.caching._informer import AsyncInformer
 from cloudcoil.caching._types import InformerOptions
 
-from bench.contender import PYTHON_MODELS, Cache, See
+from bench.harness.contender import SNAKE_CASE_READER, Cache, OnObject
 
-READING = PYTHON_MODELS
-MOST = 5000
+READER = SNAKE_CASE_READER
+PAGE_SIZE = 5000
 
 
 @asynccontextmanager
-async def informer(url: str, see: See) -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject) -> AsyncIterator[Cache]:
     config = Config(server=url)
     connected = AsyncAPIClient(
         api_version="v1",
@@ -33,13 +33,13 @@ async def informer(url: str, see: See) -> AsyncIterator[Cache]:
         default_namespace="default",
         client=config.async_client,
     )
-    made = AsyncInformer(connected, InformerOptions(all_namespaces=True, page_size=MOST))
+    made = AsyncInformer(connected, InformerOptions(all_namespaces=True, page_size=PAGE_SIZE))
 
     async def added(pod: Any) -> None:
-        see(pod)
+        on_object(pod)
 
     async def updated(_old: Any, new: Any) -> None:
-        see(new)
+        on_object(new)
 
     made.on_add(added)
     made.on_update(updated)

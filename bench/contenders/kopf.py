@@ -1,4 +1,4 @@
-"""The layer of kopf that lists and watches; it keeps nothing, so a task keeps what came in a dict."""
+"""kopf's watch layer. It has no cache, so a task stores the objects in a dict."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from kopf._cogs.configs.configuration import OperatorSettings
 from kopf._cogs.structs.credentials import ConnectionInfo, Vault
 from kopf._cogs.structs.references import Resource
 
-from bench.contender import DICTS, OTHER_DICTS, Cache, See
-from bench.loops import Store
-from bench.replay_paths import WIDGETS
+from bench.harness.contender import DICT_READER, OTHER_DICT_READERS, Cache, OnObject
+from bench.harness.dict_cache import DictCache
+from bench.replay.paths import WIDGETS
 
-READING, OTHERS = DICTS, OTHER_DICTS
+READER, OTHER_READERS = DICT_READER, OTHER_DICT_READERS
 
 
 @asynccontextmanager
-async def informer(url: str, see: See, resource: str = "pods") -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject, resource: str = "pods") -> AsyncIterator[Cache]:
     vault_var.set(Vault({"bench": ConnectionInfo(server=url)}))
-    store = Store(see, key=lambda pod: (pod["metadata"]["namespace"], pod["metadata"]["name"]))
+    cache = DictCache(on_object, key=lambda pod: (pod["metadata"]["namespace"], pod["metadata"]["name"]))
 
     async def follow() -> None:
         watched = Resource(*(WIDGETS if resource == WIDGETS[2] else ("", "v1", resource)), namespaced=True)
         async for event in infinite_watch(settings=OperatorSettings(), resource=watched, namespace=None):
             if event is Bookmark.LISTED:
-                store.filled()
+                cache.mark_synced()
             else:
-                store.change(event["type"] or "ADDED", event["object"])
+                cache.apply(event["type"] or "ADDED", event["object"])
 
-    async with store.following(follow()) as cache:
-        yield cache
+    async with cache.running(follow()) as reads:
+        yield reads

@@ -1,4 +1,4 @@
-"""kr8s; it has no informer, so a task lists, keeps what came in a dict, and watches."""
+"""kr8s. It has no informer, so a task lists and watches into a dict."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 import kr8s.asyncio
 from kr8s.asyncio.objects import Pod
 
-from bench.contender import DICTS, Cache, Client, Reading, See
-from bench.loops import Store
-from bench.replay_paths import NAME, NAMESPACE, VERSION
+from bench.harness.contender import DICT_READER, Cache, Client, ObjectReader, OnObject
+from bench.harness.dict_cache import DictCache
+from bench.replay.paths import NAME, NAMESPACE, VERSION
 
 
-def _glance(pod: Any) -> Any:
+def _read_metadata(pod: Any) -> Any:
     return pod.name, pod.namespace, pod.labels
 
 
-READING = Reading(_glance, lambda pod: DICTS.touch(pod.raw), lambda pod: DICTS.annotations(pod.raw))
+READER = ObjectReader(
+    _read_metadata, lambda pod: DICT_READER.read_all(pod.raw), lambda pod: DICT_READER.annotations(pod.raw)
+)
 
 
 @asynccontextmanager
@@ -33,7 +35,7 @@ async def client(url: str) -> AsyncIterator[Client]:
             yield pod
 
     async def pod() -> Any:
-        # Pod.get lists with a field selector; a refresh is the single GET there is.
+        # Pod.get lists with a field selector; only refresh sends a single GET.
         found = await Pod({"metadata": {"name": NAME, "namespace": NAMESPACE}}, api=api)
         await found.refresh()
         return found
@@ -42,14 +44,14 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def informer(url: str, see: See) -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject) -> AsyncIterator[Cache]:
     api = await kr8s.asyncio.api(url=url)
-    store = Store(see, key=lambda pod: (pod.namespace, pod.name))
+    cache = DictCache(on_object, key=lambda pod: (pod.namespace, pod.name))
 
     async def follow() -> None:
-        store.fill([pod async for pod in api.get(Pod, namespace=kr8s.ALL)])
+        cache.add_all([pod async for pod in api.get(Pod, namespace=kr8s.ALL)])
         async for event, pod in api.watch(Pod, namespace=kr8s.ALL, since=VERSION):
-            store.change(event, pod)
+            cache.apply(event, pod)
 
-    async with store.following(follow()) as cache:
-        yield cache
+    async with cache.running(follow()) as reads:
+        yield reads

@@ -1,4 +1,4 @@
-"""The official client, and its informer."""
+"""The official Python client and its informer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kubernetes import client as official
 from kubernetes import watch
 from kubernetes.informer import SharedInformer
 
-from bench.contender import PYTHON_MODELS, Cache, Client, See
-from bench.replay_paths import VERSION
+from bench.harness.contender import SNAKE_CASE_READER, Cache, Client, OnObject
+from bench.replay.paths import VERSION
 
-READING = PYTHON_MODELS
+READER = SNAKE_CASE_READER
 
 
 def _api(url: str) -> official.CoreV1Api:
@@ -37,13 +37,13 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def informer(url: str, see: See) -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject) -> AsyncIterator[Cache]:
     made = SharedInformer(_api(url).list_pod_for_all_namespaces)
     for event in ("ADDED", "MODIFIED", "DELETED"):
-        made.add_event_handler(event, see)
+        made.add_event_handler(event, on_object)
     made.start()
-    # It does not say when it has synced; the version is set after the last handler was called.
-    while made._resource_version is None:  # noqa: ASYNC110  # as above
+    # It has no has_synced; the version is set after the last handler call.
+    while made._resource_version is None:  # noqa: ASYNC110  # there is no event to wait for
         await asyncio.sleep(0.005)
     cache = made.cache
     yield Cache(

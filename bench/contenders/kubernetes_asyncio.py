@@ -1,4 +1,4 @@
-"""kubernetes_asyncio; it has no informer, so a task lists, keeps what came in a dict, and watches."""
+"""kubernetes_asyncio. It has no informer, so a task lists and watches into a dict."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from kubernetes_asyncio import client as generated
 from kubernetes_asyncio import watch
 
-from bench.contender import PYTHON_MODELS, Cache, Client, See
-from bench.loops import Store
-from bench.replay_paths import NAME, NAMESPACE, VERSION
+from bench.harness.contender import SNAKE_CASE_READER, Cache, Client, OnObject
+from bench.harness.dict_cache import DictCache
+from bench.replay.paths import NAME, NAMESPACE, VERSION
 
-READING = PYTHON_MODELS
+READER = SNAKE_CASE_READER
 
 
 @asynccontextmanager
@@ -33,17 +33,17 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def informer(url: str, see: See) -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject) -> AsyncIterator[Cache]:
     async with generated.ApiClient(generated.Configuration(host=url)) as connection:
         api = generated.CoreV1Api(connection)
-        store = Store(see, key=lambda pod: (pod.metadata.namespace, pod.metadata.name))
+        cache = DictCache(on_object, key=lambda pod: (pod.metadata.namespace, pod.metadata.name))
 
         async def follow() -> None:
-            store.fill((await api.list_pod_for_all_namespaces()).items)
+            cache.add_all((await api.list_pod_for_all_namespaces()).items)
             async for event in watch.Watch().stream(
                 api.list_pod_for_all_namespaces, resource_version=VERSION, timeout_seconds=600
             ):
-                store.change(event["type"], event["object"])
+                cache.apply(event["type"], event["object"])
 
-        async with store.following(follow()) as cache:
-            yield cache
+        async with cache.running(follow()) as reads:
+            yield reads

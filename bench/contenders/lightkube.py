@@ -1,4 +1,4 @@
-"""lightkube, blocking; it has no informer, so a thread lists, keeps what came in a dict, and watches."""
+"""lightkube's blocking client. It has no informer, so a thread lists and watches into a dict."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lightkube import ALL_NS, KubeConfig
 from lightkube.config.models import Cluster, User
 from lightkube.resources.core_v1 import Pod
 
-from bench.contender import MODELS, Cache, Client, See
-from bench.loops import ThreadedStore
-from bench.replay_paths import VERSION
+from bench.harness.contender import CAMEL_CASE_READER, Cache, Client, OnObject
+from bench.harness.dict_cache import ThreadedDictCache
+from bench.replay.paths import VERSION
 
-READING = MODELS
+READER = CAMEL_CASE_READER
 
 
 def config(url: str) -> KubeConfig:
@@ -38,14 +38,14 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def informer(url: str, see: See) -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject) -> AsyncIterator[Cache]:
     connected = lightkube.Client(config(url), trust_env=False)
-    store = ThreadedStore(see, key=lambda pod: (pod.metadata.namespace, pod.metadata.name))
+    cache = ThreadedDictCache(on_object, key=lambda pod: (pod.metadata.namespace, pod.metadata.name))
 
     def follow() -> None:
-        store.fill(connected.list(Pod, namespace=ALL_NS))
+        cache.add_all(connected.list(Pod, namespace=ALL_NS))
         for event, pod in connected.watch(Pod, namespace=ALL_NS, resource_version=VERSION):
-            store.change(event, pod)
+            cache.apply(event, pod)
 
     threading.Thread(target=follow, daemon=True).start()
-    yield await store.wait()
+    yield await cache.wait_for_sync()

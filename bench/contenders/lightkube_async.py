@@ -1,4 +1,4 @@
-"""lightkube's asynchronous client; it has no informer, so a task lists, keeps what came in a dict, and watches."""
+"""lightkube's asynchronous client. It has no informer, so a task lists and watches into a dict."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from lightkube import ALL_NS, AsyncClient
 from lightkube.resources.core_v1 import Pod
 
-from bench.contender import MODELS, Cache, Client, See
 from bench.contenders.lightkube import config
-from bench.loops import Store
-from bench.replay_paths import NAME, NAMESPACE, VERSION
+from bench.harness.contender import CAMEL_CASE_READER, Cache, Client, OnObject
+from bench.harness.dict_cache import DictCache
+from bench.replay.paths import NAME, NAMESPACE, VERSION
 
-READING = MODELS
+READER = CAMEL_CASE_READER
 
 
 @asynccontextmanager
@@ -33,14 +33,14 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def informer(url: str, see: See) -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject) -> AsyncIterator[Cache]:
     connected = AsyncClient(config(url), trust_env=False)
-    store = Store(see, key=lambda pod: (pod.metadata.namespace, pod.metadata.name))
+    cache = DictCache(on_object, key=lambda pod: (pod.metadata.namespace, pod.metadata.name))
 
     async def follow() -> None:
-        store.fill([pod async for pod in connected.list(Pod, namespace=ALL_NS)])
+        cache.add_all([pod async for pod in connected.list(Pod, namespace=ALL_NS)])
         async for event, pod in connected.watch(Pod, namespace=ALL_NS, resource_version=VERSION):
-            store.change(event, pod)
+            cache.apply(event, pod)
 
-    async with store.following(follow()) as cache:
-        yield cache
+    async with cache.running(follow()) as reads:
+        yield reads

@@ -1,4 +1,4 @@
-"""listwatch itself."""
+"""listwatch, asynchronous API."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import listwatch as lw
-from bench.contender import Cache, Client, Reading, See
-from bench.replay_paths import NAME, NAMESPACE, VERSION, WIDGETS
+from bench.harness.contender import Cache, Client, ObjectReader, OnObject
+from bench.replay.paths import NAME, NAMESPACE, VERSION, WIDGETS
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.meta import Resource
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
@@ -18,7 +18,7 @@ _WIDGETS = Resource(WIDGETS[0], WIDGETS[1], "Widget", WIDGETS[2], namespaced=Tru
 _INFORMED = {"pods": Pod, "configmaps": ConfigMap, "secrets": Secret, "widgets": _WIDGETS}
 
 
-def _glance(found: Object) -> Any:
+def _read_metadata(found: Object) -> Any:
     return found.name, found.namespace, found.labels
 
 
@@ -26,55 +26,55 @@ def _annotations(found: Object) -> Any:
     return found.metadata.annotations
 
 
-def _touch(pod: Pod) -> Any:
+def _read_all(pod: Pod) -> Any:
     managed = [(entry.manager, entry.fields) for entry in pod.metadata.managed_fields]
     containers = [(each.image, each.env, each.ports, each.resources) for each in pod.spec.containers]
     conditions = [each.type for each in pod.status.conditions]
     return managed, containers, conditions, pod.spec.node_name, pod.spec.volumes, pod.status.pod_ip
 
 
-def _touch_data(found: Any) -> Any:
+def _read_all_of_data(found: Any) -> Any:
     managed = [(entry.manager, entry.fields) for entry in found.metadata.managed_fields]
     return managed, list(found.data.items())
 
 
-def _touch_widget(found: lw.Unstructured) -> Any:
+def _read_all_of_widget(found: lw.Unstructured) -> Any:
     managed = [(entry.manager, entry.fields) for entry in found.metadata.managed_fields]
     parts = [(each["name"], each["weight"], each["tags"]) for each in found["spec"]["parts"]]
     return managed, parts, found["status"]["phase"]
 
 
-# Names are imported when they are first used, and this is not to be counted as the work of an informer.
-_USED = (lw.ClientSet, lw.DynamicClient, lw.SharedInformerFactory, AiohttpTransport)
+# Exports are imported on first use; import them here so that the import time is not counted as sync time.
+_PRELOADED = (lw.ClientSet, lw.DynamicClient, lw.SharedInformerFactory, AiohttpTransport)
 
-READING = Reading(_glance, _touch, _annotations)
-OTHERS = {
-    "configmaps": Reading(_glance, _touch_data, _annotations),
-    "secrets": Reading(_glance, _touch_data, _annotations),
-    "widgets": Reading(_glance, _touch_widget, _annotations),
+READER = ObjectReader(_read_metadata, _read_all, _annotations)
+OTHER_READERS = {
+    "configmaps": ObjectReader(_read_metadata, _read_all_of_data, _annotations),
+    "secrets": ObjectReader(_read_metadata, _read_all_of_data, _annotations),
+    "widgets": ObjectReader(_read_metadata, _read_all_of_widget, _annotations),
 }
 
 
 @asynccontextmanager
 async def client(url: str) -> AsyncIterator[Client]:
     async with lw.ClientSet(lw.ClientConfig(host=url)) as connected:
-        everywhere, here = connected.core_v1.pods(), connected.core_v1.pods(NAMESPACE)
+        all_pods, pods = connected.core_v1.pods(), connected.core_v1.pods(NAMESPACE)
 
         async def changes() -> AsyncGenerator[Any]:
-            async with everywhere.watch(resource_version=VERSION) as events:
+            async with all_pods.watch(resource_version=VERSION) as events:
                 async for event in events:
                     yield event.object
 
-        yield Client(pods=everywhere.list, changes=changes, pod=lambda: here.get(NAME))
+        yield Client(pods=all_pods.list, changes=changes, pod=lambda: pods.get(NAME))
 
 
 @asynccontextmanager
-async def informer(url: str, see: See, resource: str = "pods", token: str = "") -> AsyncIterator[Cache]:
+async def informer(url: str, on_object: OnObject, resource: str = "pods", token: str = "") -> AsyncIterator[Cache]:
     config = lw.ClientConfig(host=url, token=token, insecure_skip_tls_verify=url.startswith("https"))
     client = lw.DynamicClient if resource == WIDGETS[2] else lw.ClientSet
     async with client(config) as connected, lw.SharedInformerFactory(connected) as factory:
         made = factory.informer(_INFORMED[resource])
-        made.informer.add_handler(on_add=see, on_update=lambda _old, new: see(new), on_delete=see)
+        made.informer.add_handler(on_add=on_object, on_update=lambda _old, new: on_object(new), on_delete=on_object)
         await factory.wait_for_sync(timeout=600)
         lister, indexer = made.lister, made.informer.indexer
         yield Cache(

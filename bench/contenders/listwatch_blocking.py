@@ -1,4 +1,4 @@
-"""listwatch for programs without an event loop."""
+"""listwatch, blocking API."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import listwatch as lw
-from bench.contender import Client
-from bench.contenders.listwatch import READING
+from bench.contenders.listwatch import READER
+from bench.harness.contender import Client
 from listwatch import blocking
 
-__all__ = ["READING", "client"]
+__all__ = ["READER", "client"]
 
 
 @asynccontextmanager

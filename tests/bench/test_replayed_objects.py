@@ -1,19 +1,19 @@
-"""The objects that are replayed: like those of a real cluster, and the same in every run."""
+"""The objects of the replay server resemble those of a real cluster and are the same in every run."""
 
 import json
 import random
 
 import pytest
-from bench.kinds import KINDS
-from bench.managed_fields import entry, fields_of
-from bench.pods import pods
+from bench.replay.managed_fields import entry, fields_of
+from bench.replay.pods import pods
+from bench.replay.resources import RESOURCES
 
 
 def size_of(value: object) -> int:
     return len(json.dumps(value, separators=(",", ":")))
 
 
-def test_pods_have_about_four_kilobytes_and_up_to_sixty():
+def test_pods_have_four_kilobytes_on_average_and_sixty_at_most():
     sizes = [size_of(each) for each in pods(2_000)]
     assert 4_000 < sum(sizes) / len(sizes) < 4_700
     assert min(sizes) < 3_000
@@ -22,20 +22,20 @@ def test_pods_have_about_four_kilobytes_and_up_to_sixty():
 
 @pytest.mark.parametrize("resource", ["configmaps", "secrets", "widgets"])
 def test_other_objects_have_half_a_kilobyte_to_sixty(resource):
-    dice = random.Random(1)
-    sizes = [size_of(KINDS[resource].make(index, dice)) for index in range(2_000)]
+    rng = random.Random(1)
+    sizes = [size_of(RESOURCES[resource].make(index, rng)) for index in range(2_000)]
     assert 500 < min(sizes) < 1_100
     assert 45_000 < max(sizes) < 65_000
 
 
-@pytest.mark.parametrize("resource", KINDS)
+@pytest.mark.parametrize("resource", RESOURCES)
 def test_objects_are_the_same_in_every_run_and_all_different(resource):
-    first, again = ([KINDS[resource].make(index, dice) for index in range(50)] for dice in map(random.Random, (1, 1)))
+    first, again = ([RESOURCES[resource].make(index, rng) for index in range(50)] for rng in map(random.Random, (1, 1)))
     assert first == again
     assert len({json.dumps(each) for each in first}) == 50
 
 
-def test_every_field_that_a_controller_writes_is_managed_by_it():
+def test_managed_fields_name_the_fields_that_each_manager_wrote():
     pod = next(each for each in pods(50) if each["status"]["phase"] == "Running")
     controller, kubelet = pod["metadata"]["managedFields"]
     (owner,), (container, *_) = pod["metadata"]["ownerReferences"], pod["spec"]["containers"]
@@ -47,7 +47,7 @@ def test_every_field_that_a_controller_writes_is_managed_by_it():
     assert f'k:{{"ip":"{pod["status"]["podIP"]}"}}' in kubelet["fieldsV1"]["f:status"]["f:podIPs"]
 
 
-def test_items_of_a_list_with_keys_are_managed_one_by_one_and_others_together():
+def test_items_of_a_keyed_list_are_managed_one_by_one_and_other_lists_are_atomic():
     written = {"conditions": [{"type": "Ready", "status": "True"}], "hostIPs": [{"ip": "10.0.0.1"}]}
     condition = {".": {}, "f:status": {}, "f:type": {}}
     assert fields_of(written, "status") == {
@@ -56,7 +56,7 @@ def test_items_of_a_list_with_keys_are_managed_one_by_one_and_others_together():
     }
 
 
-def test_what_may_be_absent_has_a_manager_itself():
+def test_an_optional_object_field_has_an_entry_for_itself():
     assert fields_of({"labels": {"app": "web"}}, "metadata") == {"f:labels": {".": {}, "f:app": {}}}
 
 

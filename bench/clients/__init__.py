@@ -1,0 +1,1 @@
+"""Benchmarks of clients without an informer."""

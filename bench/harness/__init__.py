@@ -1,0 +1,1 @@
+"""Runs contenders in their own environments and processes, and defines what a contender is."""

@@ -1,0 +1,1 @@
+"""The replay server: the source of the objects and events that contenders receive."""
