@@ -20,7 +20,7 @@ import (
 // A source sends commands to the replay server: bench/replay/replay_server.py.
 type source struct{ url string }
 
-func (s source) tell(format string, values ...any) {
+func (s source) send(format string, values ...any) {
 	response, err := http.Get(s.url + "/bench/" + fmt.Sprintf(format, values...))
 	if err != nil {
 		fail(err)
@@ -32,7 +32,7 @@ func (s source) tell(format string, values ...any) {
 // burst measures events that are sent as fast as they are read.
 func burst(figures Figures, name string, from source, h *handler, call func(metav1.Object), count int) {
 	done := h.expect(count, call)
-	from.tell("burst?events=%d", count)
+	from.send("burst?events=%d", count)
 	started, cpu := time.Now(), cpuSeconds() // the first event comes after the response
 	<-done
 	figures[name] = float64(count) / time.Since(started).Seconds()
@@ -47,7 +47,7 @@ func latency(figures Figures, from source, h *handler, rate float64, count int) 
 			took = append(took, float64(now()-sent)/1e9)
 		}
 	})
-	from.tell("pace?rate=%g&events=%d", rate, count)
+	from.send("pace?rate=%g&events=%d", rate, count)
 	cpu := cpuSeconds()
 	<-done
 	figures[fmt.Sprintf("latency_%g_cpu", rate)] = (cpuSeconds() - cpu) / float64(count)
@@ -70,7 +70,7 @@ func relist(figures Figures, from source, h *handler) {
 			took <- float64(now()-sent) / 1e9
 		}
 	})
-	from.tell("expire")
+	from.send("expire")
 	cpu := cpuSeconds()
 	figures["relist"] = <-took
 	figures["relist_cpu"] = cpuSeconds() - cpu
@@ -90,7 +90,7 @@ func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seco
 	for name, read := range ways {
 		count := int(1000 * seconds)
 		done := h.expect(count, glance)
-		from.tell("pace?rate=1000&events=%d", count)
+		from.send("pace?rate=1000&events=%d", count)
 		times, started, cpu := 0, time.Now(), cpuSeconds()
 		for writing := true; writing; {
 			for range atATime[name] {

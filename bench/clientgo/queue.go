@@ -70,7 +70,7 @@ func reconciling(figures Figures, plan Plan) error {
 	count := int(plan.Rate * plan.Seconds)
 	done := make(chan []float64)
 	go work(queue, informer.GetStore(), count, done)
-	source{plan.URL}.tell("pace?rate=%g&events=%d", plan.Rate, count)
+	source{plan.URL}.send("pace?rate=%g&events=%d", plan.Rate, count)
 	cpu := cpuSeconds()
 	percentiles(figures, "reconcile", <-done)
 	figures["reconcile_cpu"] = (cpuSeconds() - cpu) / float64(count)
