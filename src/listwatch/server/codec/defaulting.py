@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from threading import RLock
 
 from msgspec import UNSET
 
@@ -37,17 +38,29 @@ class _SchemaDefaults:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._types: dict[str, _TypeDefaults | None] = {}
+        self._building: dict[str, _TypeDefaults | None] = {}
+        self._lock = RLock()  # servers in several threads share the defaults
 
     def of_type(self, name: str) -> _TypeDefaults | None:
         """Return the defaults of a type; None if it has none, at any depth."""
-        if name not in self._types:
-            self._types[name] = None  # ends the recursion of a type that contains itself
+        return self._types[name] if name in self._types else self._build(name)
+
+    def _build(self, name: str) -> _TypeDefaults | None:
+        """Build the defaults of a type and those that it refers to; they are published together."""
+        with self._lock:
+            if name in self._types or name in self._building:
+                return self._types[name] if name in self._types else self._building[name]
+            is_outermost = not self._building
+            self._building[name] = None  # ends the recursion of a type that contains itself
             defaults = _TypeDefaults(self._schema.type(name))
             for field in self._schema.type(name).fields.values():
                 if inner := self._for_shape(field.type):
                     defaults.fields[field.name] = inner
-            self._types[name] = defaults if defaults.has_any else None
-        return self._types[name]
+            found = self._building[name] = defaults if defaults.has_any else None
+            if is_outermost:
+                self._types.update(self._building)
+                self._building = {}
+            return found
 
     def _for_shape(self, shape: Shape) -> Callable[[JSON], None] | None:
         match shape.type:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
+from threading import RLock
 from typing import TypeAlias
 
 from msgspec import UNSET
@@ -181,16 +182,30 @@ class _Readers:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._types: dict[str, Reader] = {}
+        self._building: dict[str, Reader] = {}
+        self._lock = RLock()  # servers in several threads share the readers
 
     def of_type(self, name: str) -> Reader:
-        return self._types.get(name) or self._make(self._schema.type(name))
+        return self._types.get(name) or self._build(name)
+
+    def _build(self, name: str) -> Reader:
+        """Build a reader and those that it refers to; they are published together, when all are complete."""
+        with self._lock:
+            if reader := self._types.get(name) or self._building.get(name):
+                return reader
+            is_outermost = not self._building
+            reader = self._make(self._schema.type(name))
+            if is_outermost:
+                self._types.update(self._building)
+                self._building = {}
+            return reader
 
     def _make(self, type_: TypeSchema) -> Reader:
         if reader := self._special(type_):
-            self._types[type_.name] = reader
+            self._building[type_.name] = reader
             return reader
         struct = _Struct(type_.name)
-        self._types[type_.name] = struct.read  # set before the fields, which may refer to this type
+        self._building[type_.name] = struct.read  # set before the fields, which may refer to this type
         for field in type_.fields.values():
             struct.add(field, self._of_shape(field.type))
         return struct.read
