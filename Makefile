@@ -1,7 +1,6 @@
-# Everything a contributor runs. Each target works as the first command on a fresh clone.
+# All commands of a contributor. Each target works as the first command on a fresh clone.
 
-# Without PYTHON=…, the environment is .venv. Each other Python has its own, so that versions are never mixed:
-# `make test PYTHON=python3.13` uses .venv-3.13.
+# The default environment is .venv. With PYTHON=…, each version has its own: `make test PYTHON=python3.13` uses .venv-3.13.
 PYTHON ?= python3
 ifeq ($(origin PYTHON),file)
   VENV := .venv
@@ -12,19 +11,19 @@ LOWEST := $(VENV)-lowest
 RUN    := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 
-# Where `make models` reads the API's schemas and discovery from: a folder, or the URL of an API server.
+# The source of `make models`: a folder with schemas and discovery documents, or the URL of an API server.
 SOURCE ?= ../shared/kubernetes-1.37
 
-# How long each of the two runs of `make soak` takes: informers, then controllers.
+# The duration of each of the two runs of `make soak`: informers, then controllers.
 MINUTES ?= 3
 
-# The stamps are written last, so that an interrupted installation is done again, not taken for a finished one.
+# Stamp files are written last, so that an interrupted installation is repeated.
 READY       := $(VENV)/.ready
 CHECK_READY := $(VENV)/.check-ready
 BENCH_READY := $(VENV)/.bench-ready
 LOWEST_READY := $(LOWEST)/.ready
 
-# $(call venv,DIR) makes an environment unless it is there, $(call install,DIR) installs into it.
+# $(call venv,DIR) creates an environment unless it exists, $(call install,DIR) installs into it.
 ifdef UV
   venv    = test -x $(1)/bin/python || $(UV) venv --quiet --python $(PYTHON) $(1)
   install = VIRTUAL_ENV=$(1) $(UV) pip install --quiet
@@ -39,7 +38,7 @@ endif
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## install into .venv, or .venv-3.x with PYTHON=python3.x; does nothing when up to date
+setup: $(READY) ## install into .venv, or .venv-3.x with PYTHON=python3.x; no-op when up to date
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "listwatch needs Python 3.11 or newer: make PYTHON=python3.x")'
@@ -48,9 +47,9 @@ $(READY): pyproject.toml
 	@$(call install,$(VENV)) -e '.[test]'
 	@touch $@
 
-# Made anew each time, because nothing newer may be left in it.
+# Always recreated, so that no newer version remains in it.
 $(LOWEST_READY): pyproject.toml tools/lowest_requirements.py
-	@echo "installing the lowest versions that are allowed into $(LOWEST)"
+	@echo "installing the lowest allowed versions into $(LOWEST)"
 	@rm -rf $(LOWEST)
 	@$(call venv,$(LOWEST))
 	@$(LOWEST)/bin/python -m tools.lowest_requirements > $(LOWEST)/requirements.txt
@@ -63,7 +62,7 @@ $(CHECK_READY): $(READY)
 	@touch $@
 
 $(BENCH_READY): $(READY)
-	@echo "installing what listwatch is measured against"
+	@echo "installing the benchmark dependencies"
 	@$(call install,$(VENV)) -e '.[bench]'
 	@touch $@
 
@@ -80,28 +79,28 @@ check: $(CHECK_READY) ## ruff, mypy, pyright, the architecture test and the gene
 	@$(RUN) -m tools.generate_blocking --check
 	@$(RUN) -m pytest -q tests/test_architecture.py tests/typechecking
 
-models: setup ## generate src/listwatch/models again, from the folder or API server SOURCE=…
+models: setup ## regenerate src/listwatch/models from SOURCE=…
 	@$(RUN) -m tools.generate_models $(SOURCE)
 
-blocking: setup ## generate src/listwatch/blocking again, from the asynchronous classes
+blocking: setup ## regenerate src/listwatch/blocking from the asynchronous classes
 	@$(RUN) -m tools.generate_blocking
 
-reference: setup ## write docs/reference.md again, from the docstrings of the public names
+reference: setup ## regenerate docs/reference.md from the docstrings of the public names
 	@$(RUN) -m tools.generate_reference
 
-bench: $(BENCH_READY) ## measure listwatch beside its peers, in less than eight minutes; PART="clients informers" for some
+bench: $(BENCH_READY) ## run the benchmarks next to client-go and other clients, about eight minutes; PART="clients informers" selects some
 	@$(RUN) -m bench $(PART)
 
-bench-full: $(BENCH_READY) ## the same with more rounds, more objects and more peers, in an hour
+bench-full: $(BENCH_READY) ## the same with more rounds, objects and clients, about an hour
 	@$(RUN) -m bench --full $(PART)
 
-demo: setup ## show what an informer sees, on an API server in this process
+demo: setup ## run an informer against the embedded API server and print what it sees
 	@$(RUN) -m listwatch.cli demo
 
-real: setup ## run the contract tests on a real kube-apiserver and etcd, which are built if need be
+real: setup ## run the contract tests on a real kube-apiserver and etcd; builds them if they are missing
 	@$(RUN) -m tools.run_real
 
-soak: setup ## keep informers, then controllers, under trouble for MINUTES=3 each, and look at what came of it
+soak: setup ## run informers, then controllers, under faults for MINUTES=3 each, and check the results
 	@$(RUN) -m soak informers --minutes $(MINUTES)
 	@$(RUN) -m soak controllers --minutes $(MINUTES)
 
