@@ -1,4 +1,4 @@
-"""The differ finds what differs between two servers, and nothing else. The servers here are two embedded ones."""
+"""The differ reports the differences between two servers, and nothing else. Both servers here are embedded ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +9,12 @@ from listwatch.errors import DecodeError, ServiceUnavailableError
 from listwatch.server import Fail, Fault
 from listwatch.testing.api_server_thread import APIServerThread
 from listwatch.testing.differ.accepted import ACCEPTED
-from listwatch.testing.differ.both_servers import compare_servers
-from listwatch.testing.differ.comparison import Difference, Normal, differences
+from listwatch.testing.differ.comparison import Difference, Normalizer, differences
+from listwatch.testing.differ.differ import compare_servers
 from listwatch.testing.differ.generation import generate
-from listwatch.testing.differ.playing import Answer, Server
-from listwatch.testing.differ.plays import Play, Request, read_plays, write_plays
 from listwatch.testing.differ.report import Report
+from listwatch.testing.differ.runner import Response, Server
+from listwatch.testing.differ.scenarios import Request, Scenario, read_scenarios, write_scenarios
 
 MAPS = "/api/v1/namespaces/{namespace}/configmaps"
 CREATE = Request(method="POST", path=MAPS, body={"metadata": {"name": "a"}, "data": {"key": "value"}})
@@ -32,21 +32,21 @@ def servers(threads: tuple[APIServerThread, APIServerThread]) -> Iterator[tuple[
     yield Server("one", one.url, one.token), Server("other", other.url, other.token)
     for thread in threads:
         while thread.statistics().connections:
-            pass  # to ask lets the server have a turn, in which it sees that its clients have gone
+            pass  # each call runs on the server's loop, which then notices the closed connections
 
 
-def answer(body: str, status: int = 200) -> Answer:
-    return Answer(status, {"content-type": "application/json"}, body.encode())
+def response(body: str, status: int = 200) -> Response:
+    return Response(status, {"content-type": "application/json"}, body.encode())
 
 
 def found(left: str, right: str) -> list[Difference]:
-    return list(differences(answer(left), answer(right), (Normal(), Normal()), watched=False))
+    return list(differences(response(left), response(right), (Normalizer(), Normalizer()), watched=False))
 
 
 # --- comparison
 
 
-def test_what_must_differ_does_not_count():
+def test_uids_versions_and_times_are_normalized():
     body = (
         '{"metadata":{"uid":"00000000-0000-0000-0000-00000000000%s","resourceVersion":"%s","creationTimestamp":"%s"}}'
     )
@@ -56,12 +56,12 @@ def test_what_must_differ_does_not_count():
 
 
 def test_versions_are_compared_by_their_order():
-    normal = (Normal(), Normal())
-    first = answer('{"metadata":{"resourceVersion":"7"}}'), answer('{"metadata":{"resourceVersion":"99"}}')
-    assert list(differences(*first, normal, watched=False)) == []
-    second = answer('{"metadata":{"resourceVersion":"8"}}'), answer('{"metadata":{"resourceVersion":"99"}}')
-    (difference,) = differences(*second, normal, watched=False)
-    assert (difference.where, difference.left, difference.right) == (
+    normalizers = (Normalizer(), Normalizer())
+    first = response('{"metadata":{"resourceVersion":"7"}}'), response('{"metadata":{"resourceVersion":"99"}}')
+    assert list(differences(*first, normalizers, watched=False)) == []
+    second = response('{"metadata":{"resourceVersion":"8"}}'), response('{"metadata":{"resourceVersion":"99"}}')
+    (difference,) = differences(*second, normalizers, watched=False)
+    assert (difference.path, difference.left, difference.right) == (
         "metadata.resourceVersion",
         "version 2",
         "version 1",
@@ -69,7 +69,7 @@ def test_versions_are_compared_by_their_order():
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "where"),
+    ("left", "right", "path"),
     [
         ('{"spec":{"a":1}}', '{"spec":{"a":2}}', "spec.a"),
         ('{"spec":{"a":1}}', '{"spec":{}}', "spec.a"),
@@ -78,104 +78,106 @@ def test_versions_are_compared_by_their_order():
         ('{"a":""}', '{"a":null}', "a"),
     ],
 )
-def test_every_difference_of_a_body_is_found(left: str, right: str, where: str):
+def test_every_difference_of_a_body_is_reported(left: str, right: str, path: str):
     (difference,) = found(left, right)
-    assert (difference.what, difference.where) == ("body", where)
+    assert (difference.aspect, difference.path) == ("body", path)
 
 
-def test_a_status_is_compared_part_by_part():
+def test_the_parts_of_a_status_are_compared_separately():
     status = '{"kind":"Status","reason":"%s","message":"%s","details":{"name":"x","causes":[{"field":"%s"}]}}'
     left, right = status % ("Invalid", "no", "spec.a"), status % ("BadRequest", "never", "spec.b")
-    assert [each.what for each in found(left, right)] == ["reason", "message", "causes"]
+    assert [each.aspect for each in found(left, right)] == ["reason", "message", "causes"]
 
 
-def test_managers_are_compared_whatever_the_second_they_wrote_in():
+def test_managed_fields_are_compared_independently_of_their_order():
     body = '{"metadata":{"managedFields":[{"manager":"%s"},{"manager":"%s"}]}}'
     assert found(body % ("a", "b"), body % ("b", "a")) == []
     assert found(body % ("a", "b"), body % ("c", "a")) != []
 
 
-def test_only_the_statuses_are_told_where_they_differ():
-    (difference,) = differences(answer('{"message":"gone"}', 404), answer("{}"), (Normal(), Normal()), watched=False)
-    assert (difference.what, difference.left, difference.right) == ("status", "404 gone", "200")
+def test_only_the_status_is_reported_where_it_differs():
+    (difference,) = differences(
+        response('{"message":"gone"}', 404), response("{}"), (Normalizer(), Normalizer()), watched=False
+    )
+    assert (difference.aspect, difference.left, difference.right) == ("status", "404 gone", "200")
 
 
-def test_bookmarks_of_a_watch_do_not_count_and_other_events_do():
+def test_the_events_of_a_watch_are_compared_without_bookmarks():
     event = '{"type":"%s","object":{"metadata":{"resourceVersion":"%s"}}}'
-    left = answer("\n".join([event % ("ADDED", 5), event % ("BOOKMARK", 9)]))
-    same, other = answer(event % ("ADDED", 7)), answer(event % ("DELETED", 7))
-    assert list(differences(left, same, (Normal(), Normal()), watched=True)) == []
-    (difference,) = differences(left, other, (Normal(), Normal()), watched=True)
-    assert (difference.what, difference.where) == ("events", "[0].type")
+    left = response("\n".join([event % ("ADDED", 5), event % ("BOOKMARK", 9)]))
+    same, other = response(event % ("ADDED", 7)), response(event % ("DELETED", 7))
+    assert list(differences(left, same, (Normalizer(), Normalizer()), watched=True)) == []
+    (difference,) = differences(left, other, (Normalizer(), Normalizer()), watched=True)
+    assert (difference.aspect, difference.path) == ("events", "[0].type")
 
 
 def test_every_accepted_difference_has_a_reason_and_none_accepts_a_status_or_everything():
     for each in ACCEPTED:
         assert each.reason
-        assert each.what != "status" or (each.embedded, each.real) != (".*", ".*")
-        assert (each.where, each.embedded, each.real) != (".*", ".*", ".*")
+        assert each.aspect != "status" or (each.embedded, each.real) != (".*", ".*")
+        assert (each.path, each.embedded, each.real) != (".*", ".*", ".*")
 
 
-# --- plays
+# --- scenarios
 
 
-def test_a_seed_names_the_same_plays_for_ever_and_another_names_others():
-    assert generate(60, number=5) == generate(60, number=5)
-    assert generate(60, number=5) != generate(60, number=6)
+def test_a_seed_generates_the_same_scenarios_again_and_another_seed_others():
+    assert generate(60, seed=5) == generate(60, seed=5)
+    assert generate(60, seed=5) != generate(60, seed=6)
 
 
-def test_plays_are_read_back_as_they_were_written(tmp_path: Path):
-    plays = generate(60, number=1)
-    write_plays(tmp_path / "plays", plays)
-    assert list(read_plays(tmp_path / "plays")) == plays
+def test_scenarios_are_read_as_they_were_written(tmp_path: Path):
+    scenarios = generate(60, seed=1)
+    write_scenarios(tmp_path / "scenarios", scenarios)
+    assert list(read_scenarios(tmp_path / "scenarios")) == scenarios
 
 
-def test_a_line_that_is_no_play_is_named(tmp_path: Path):
-    (tmp_path / "plays").write_text('{"requests":[]}\n{"requests":1}\n')
-    with pytest.raises(DecodeError, match=r"plays: line 2 is none"):
-        list(read_plays(tmp_path / "plays"))
+def test_the_line_of_an_invalid_scenario_is_reported(tmp_path: Path):
+    (tmp_path / "scenarios").write_text('{"requests":[]}\n{"requests":1}\n')
+    with pytest.raises(DecodeError, match=r"scenarios: line 2 is not a scenario"):
+        list(read_scenarios(tmp_path / "scenarios"))
 
 
-# --- playing
+# --- running
 
 
-def test_two_servers_of_a_kind_do_not_differ(servers: tuple[Server, Server]):
-    report = compare_servers(generate(60, number=2), servers)
+def test_two_embedded_servers_do_not_differ(servers: tuple[Server, Server]):
+    report = compare_servers(generate(60, seed=2), servers)
     assert report.found == {}, report.text()
     assert report.requests >= 60
     assert {200, 201, 404, 422} <= report.statuses.keys()
 
 
-def test_a_request_speaks_of_what_its_own_server_answered(
+def test_a_request_refers_to_the_responses_of_its_own_server(
     servers: tuple[Server, Server], threads: tuple[APIServerThread, APIServerThread]
 ):
-    compare_servers([Play((CREATE,))], (servers[0], servers[0]))  # so that the versions of the two are apart
+    compare_servers([Scenario((CREATE,))], (servers[0], servers[0]))  # so that the versions of the two servers differ
     body = {"metadata": {"name": "a", "resourceVersion": "${version configmaps/a}", "uid": "${uid configmaps/a}"}}
-    play = Play((CREATE, Request(method="PUT", path=f"{MAPS}/a", body=body)))
-    report = compare_servers([play], servers)
+    scenario = Scenario((CREATE, Request(method="PUT", path=f"{MAPS}/a", body=body)))
+    report = compare_servers([scenario], servers)
     assert (report.found, report.statuses) == ({}, {201: 1, 200: 1})
 
 
-def test_a_server_that_answers_otherwise_is_found_out(
+def test_a_different_response_is_reported(
     servers: tuple[Server, Server], threads: tuple[APIServerThread, APIServerThread]
 ):
     fault = Fault(Fail(ServiceUnavailableError("not now")), verb="list", resource="configmaps")
     threads[1].faults.add(fault)
     try:
-        play = Play((CREATE, Request(method="GET", path=MAPS), Request(method="GET", path=f"{MAPS}/a")))
-        report = compare_servers([play], servers)
+        scenario = Scenario((CREATE, Request(method="GET", path=MAPS), Request(method="GET", path=f"{MAPS}/a")))
+        report = compare_servers([scenario], servers)
     finally:
         threads[1].faults.remove(fault)
-    ((difference, _, place),) = (examples[0] for examples in report.found.values())
-    assert (difference.what, difference.left, difference.right, place) == ("status", "200", "503 not now", 1)
-    assert report.requests == 2, "what comes after two statuses that differ is not comparable"
+    ((difference, _, index),) = (examples[0] for examples in report.found.values())
+    assert (difference.aspect, difference.left, difference.right, index) == ("status", "200", "503 not now", 1)
+    assert report.requests == 2, "requests after a different status are not comparable"
     assert "GET /api/v1/namespaces/{namespace}/configmaps" in report.text()
 
 
-def test_the_report_tells_each_kind_once():
+def test_the_report_shows_each_kind_once():
     report = Report(titles=("one", "other"))
-    play = Play((CREATE,))
-    report.add(Difference("message", "", 'no "a"', "none"), play, 0)
-    report.add(Difference("message", "", 'no "b"', "none"), play, 0)
-    report.add(Difference("body", "spec.x", 1, 2), play, 0)
+    scenario = Scenario((CREATE,))
+    report.add(Difference("message", "", 'no "a"', "none"), scenario, 0)
+    report.add(Difference("message", "", 'no "b"', "none"), scenario, 0)
+    report.add(Difference("body", "spec.x", 1, 2), scenario, 0)
     assert "3 differences of 2 kinds" in report.text()

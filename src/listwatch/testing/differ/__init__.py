@@ -1,12 +1,12 @@
-"""The differ plays the same requests on two API servers and tells where their answers differ.
+"""Runs the same requests on two API servers and reports where the responses differ.
 
-    generation   makes plays: a hypothesis strategy over paths, verbs, bodies, headers, selectors and versions
-    plays        what a play is, and how it is kept in a file
-    playing      plays on one server
-    comparison   what two answers have in common, once what must differ is taken out of both
-    both_servers plays on two servers and gathers what differs
-    accepted     the differences that stay, and why
-    report       the differences, each kind once, with the play that shows it
+    generation   generates scenarios: a hypothesis strategy over paths, verbs, bodies, headers, selectors and versions
+    scenarios    the requests of a scenario, and the file format of recorded ones
+    runner       runs scenarios on one server
+    comparison   compares two responses, after normalizing what must differ
+    differ       runs scenarios on two servers and collects the differences
+    accepted     the accepted differences, each with its reason
+    report       groups the differences by kind, with an example of each
 
-`python -m listwatch.testing.differ --help` says how to run it.
+See `python -m listwatch.testing.differ --help`.
 """

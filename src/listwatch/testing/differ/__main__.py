@@ -1,6 +1,6 @@
-"""`python -m listwatch.testing.differ`: play the same requests on the embedded server and on a real one.
+"""`python -m listwatch.testing.differ`: run the same requests on the embedded server and on a real one.
 
-Exits with 1 if their answers differ in a way that `accepted` gives no reason for.
+Exits with 1 if a difference between the responses is not accepted.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from functools import partial
 from pathlib import Path
 
 from listwatch.server import APIServer
-from listwatch.testing.differ.both_servers import compare_servers
-from listwatch.testing.differ.playing import Server
-from listwatch.testing.differ.plays import Play, read_plays, write_plays
+from listwatch.testing.differ.differ import compare_servers
 from listwatch.testing.differ.report import Report
+from listwatch.testing.differ.runner import Server
+from listwatch.testing.differ.scenarios import Scenario, read_scenarios, write_scenarios
 
 _USAGE = """\
-Without --url, etcd and kube-apiserver are started, from KUBEBUILDER_ASSETS or from where `make real` keeps them.
+Without --url, etcd and kube-apiserver are started, from KUBEBUILDER_ASSETS or from the directory of `make real`.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    plays = list(read_plays(options.replay)) if options.replay else _generated(options.requests, options.seed)
+    scenarios = list(read_scenarios(options.replay)) if options.replay else _generated(options.requests, options.seed)
     if options.record:
-        write_plays(options.record, plays)
-    report = asyncio.run(_compare(plays, options))
+        write_scenarios(options.record, scenarios)
+    report = asyncio.run(_compare(scenarios, options))
     print(report.text())
     return 1 if report.found else 0
 
@@ -37,39 +37,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m listwatch.testing.differ",
-        description="Play the same requests on the embedded API server and on a real one, and tell where they differ.",
+        description="Run the same requests on the embedded API server and on a real one, and report differences.",
         epilog=_USAGE,
     )
-    parser.add_argument("--requests", type=int, default=2000, help="how many to generate (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="which ones (default: %(default)s)")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="keep what was generated, a play a line")
-    parser.add_argument("--replay", type=Path, metavar="FILE", help="play what was recorded")
-    parser.add_argument("--url", help="a real server that runs already, instead of one that is started")
-    parser.add_argument(
-        "--token-file", type=Path, help="a file with a bearer token of somebody in system:masters there"
-    )
-    parser.add_argument("--ca-file", type=Path, help="the certificate that signed that server's")
+    parser.add_argument("--requests", type=int, default=2000, help="number of requests (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the generator (default: %(default)s)")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write the scenarios to a file, one per line")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="run recorded scenarios instead of generating them")
+    parser.add_argument("--url", help="URL of a running real server, instead of starting one")
+    parser.add_argument("--token-file", type=Path, help="file with the bearer token of a member of system:masters")
+    parser.add_argument("--ca-file", type=Path, help="CA certificate of the real server")
     return parser
 
 
-def _generated(count: int, number: int) -> list[Play]:
+def _generated(count: int, seed: int) -> list[Scenario]:
     try:
         from listwatch.testing.differ.generation import generate
     except ImportError:
-        raise SystemExit("requests are generated with hypothesis: pip install hypothesis") from None
-    return generate(count, number=number)
+        raise SystemExit("generating requests needs hypothesis: pip install hypothesis") from None
+    return generate(count, seed=seed)
 
 
-async def _compare(plays: Sequence[Play], options: argparse.Namespace) -> Report:
+async def _compare(scenarios: Sequence[Scenario], options: argparse.Namespace) -> Report:
     async with APIServer() as embedded, _real_server(options) as real:
         servers = (Server("embedded", embedded.url, embedded.token), real)
-        report = await asyncio.to_thread(compare_servers, plays, servers, progress=partial(_show, len(plays)))
+        report = await asyncio.to_thread(compare_servers, scenarios, servers, progress=partial(_show, len(scenarios)))
     print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
     return report
 
 
 def _show(total: int, number: int) -> None:
-    print(f"\r  play {number + 1:,} of {total:,}", end="", file=sys.stderr, flush=True)
+    print(f"\r  scenario {number + 1:,} of {total:,}", end="", file=sys.stderr, flush=True)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The differences that stay, each with the reason why the embedded server is right to answer otherwise."""
+"""The accepted differences, each with the reason why the embedded server's response is right."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ __all__ = ["ACCEPTED", "Accepted", "reason_for"]
 
 @dataclass(frozen=True)
 class Accepted:
-    """Differences of one kind: patterns for the place and for what each server says there."""
+    """Accepts differences of one kind: patterns for the path and for the value of each server."""
 
     reason: str
-    what: str
-    where: str = ".*"
+    aspect: str
+    path: str = ".*"
     embedded: str = ".*"
     real: str = ".*"
 
     def covers(self, difference: Difference) -> bool:
-        return difference.what == self.what and all(
+        return difference.aspect == self.aspect and all(
             re.fullmatch(pattern, str(text), re.DOTALL)
             for pattern, text in (
-                (self.where, difference.place),
+                (self.path, difference.pattern),
                 (self.embedded, difference.left),
                 (self.real, difference.right),
             )
@@ -33,79 +33,79 @@ class Accepted:
 
 ACCEPTED = (
     Accepted(
-        "a selector that cannot be read is explained in listwatch's own words, with the position",
+        "an invalid selector is reported in listwatch's words, with the position of the error",
         "message",
         embedded=".*cannot parse (label|field) selector.*",
     ),
     Accepted(
-        "there is no protobuf in the embedded server, so it does not offer it",
+        "the embedded server does not offer protobuf",
         "message",
         embedded=".*406: Not Acceptable.*",
         real=".*application/vnd.kubernetes.protobuf.*",
     ),
     Accepted(
-        "the real server tells where in etcd the object is, and there is no etcd in the embedded one",
+        "the real server names the etcd key of the object; the embedded one has no etcd",
         "message",
         embedded=r"Operation cannot be fulfilled on .*: Precondition failed: UID in precondition: .*",
         real=r".*: StorageError: invalid object, Code: 4, Key: /registry/.*: Precondition failed: UID in .*",
     ),
     Accepted(
-        "a value that cannot be applied is shown, but not that of a Secret",
+        "the embedded server does not show the values of a Secret that cannot be applied",
         "message",
         embedded=r"failed to create typed patch object \(.*Kind=Secret\): .*: expected \w+",
         real=r"failed to create typed patch object \(.*Kind=Secret\): .*: expected \w+.*, got .*",
     ),
     Accepted(
-        "a body that cannot be read is shown, but not if it was to be a Secret",
+        "the embedded server does not show the body of a Secret that cannot be decoded",
         "message",
         embedded=r"the object provided is unrecognized \(must be of type Secret\): .* \(<omitted>\)",
         real=r"the object provided is unrecognized \(must be of type Secret\): .* \(.*\)",
     ),
     Accepted(
-        "the status of a Service that is not there makes a Service of it on the real server, one without addresses",
+        "a status update of a missing Service creates a Service without addresses on the real server",
         "status",
         embedded='404 services "[^"]*" not found',
         real="201",
     ),
     Accepted(
-        "what is wrong with a JSON patch the embedded server gives as a cause; the real one keeps it to itself",
+        "the embedded server reports the error of a JSON patch as a cause, too",
         "causes",
-        where=r"\[\]",
+        path=r"\[\]",
         embedded=" : .*",
         real="absent",
     ),
     *(
         Accepted(
-            "a value of the wrong type in a strategic merge patch is explained as in any other body; "
-            "the real server has another reader for these, and that one's words",
-            what,
+            "the embedded server reports a wrong type in a strategic merge patch as in any other body; "
+            "the real server decodes these patches with another decoder",
+            aspect,
             embedded=r".*patch.*Invalid value: .*: (json: cannot unmarshal .*|illegal base64 data .*)",
             real=r".*patch.*Invalid value: \"map\[.*: (cannot (restore|convert) .*|unrecognized type: \w+"
             r"|json: cannot unmarshal .*|error decoding from json: .*)",
         )
-        for what in ("message", "causes")
+        for aspect in ("message", "causes")
     ),
     *(
         Accepted(
-            "an object that cannot be patched so is shown, but a Secret is not",
-            what,
+            "the embedded server does not show a Secret that cannot be patched",
+            aspect,
             embedded='.*patch.*Invalid value: "<omitted>": .*',
             real='.*patch.*Invalid value: ".*": .*',
         )
-        for what in ("message", "causes")
+        for aspect in ("message", "causes")
     ),
     *(
         Accepted(
-            "Go's name for what is a string is not in the API's schema",
-            what,
+            "the schema of the API does not have the Go type of a string",
+            aspect,
             embedded=".* of type string",
             real=r".* of type v\d\w*\.\w+",
         )
-        for what in ("message", "causes")
+        for aspect in ("message", "causes")
     ),
 )
 
 
 def reason_for(difference: Difference) -> str | None:
-    """Why a difference is accepted, if it is."""
-    return next((each.reason for each in ACCEPTED if each.covers(difference)), None)
+    """Return why a difference is accepted; None if it is not."""
+    return next((accepted.reason for accepted in ACCEPTED if accepted.covers(difference)), None)

@@ -1,6 +1,6 @@
-"""Makes plays: a few objects of one kind, and requests of every sort about them, right ones and wrong ones.
+"""Generates scenarios: a few objects of one kind, and valid and invalid requests of every sort for them.
 
-A strategy of hypothesis, so that a seed names a play for ever, and what is found can be made smaller.
+It is a hypothesis strategy: a seed always generates the same scenarios, and failing ones can be shrunk.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
-from listwatch.testing.differ.plays import Play, Request
+from listwatch.json_value import JSON, JSONObject
 from listwatch.testing.differ.samples import KINDS, Kind
+from listwatch.testing.differ.scenarios import Request, Scenario
 
-__all__ = ["generate", "plays"]
+__all__ = ["generate", "scenarios"]
 
-Tree = Any
 Draw = Callable[..., Any]
 
 NAMES = ("a", "b", "web-0")
@@ -30,21 +31,21 @@ MERGE, STRATEGIC, JSON_PATCH, APPLY = (
 )
 
 
-def generate(count: int, *, number: int) -> list[Play]:
-    """Plays with at least so many requests altogether; the same for the same number."""
-    found: list[Play] = []
-    handful = 0
-    while sum(len(play.requests) for play in found) < count:
-        found += [play for play in _handful(f"{number} {handful}") if play not in found]
-        handful += 1
+def generate(count: int, *, seed: int) -> list[Scenario]:
+    """Return scenarios with at least so many requests in total; the same ones for the same seed."""
+    found: list[Scenario] = []
+    batch = 0
+    while sum(len(scenario.requests) for scenario in found) < count:
+        found += [scenario for scenario in _batch(f"{seed} {batch}") if scenario not in found]
+        batch += 1
     return found
 
 
-def _handful(name: str) -> list[Play]:
-    """A few: the longer hypothesis goes on, the more it makes variants of what it had."""
-    found: list[Play] = []
+def _batch(seed_text: str) -> list[Scenario]:
+    """Return a few scenarios: in longer runs, hypothesis increasingly makes variants of earlier examples."""
+    found: list[Scenario] = []
 
-    @seed(name)
+    @with_seed(seed_text)
     @settings(
         max_examples=12,
         database=None,
@@ -52,46 +53,46 @@ def _handful(name: str) -> list[Play]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(plays())
-    def collect(play: Play) -> None:
-        found.append(play)
+    @given(scenarios())
+    def collect(scenario: Scenario) -> None:
+        found.append(scenario)
 
     collect()
-    return found[1:]  # the first is always the simplest
+    return found[1:]  # the first is always the simplest one
 
 
 @st.composite
-def plays(draw: Draw) -> Play:
+def scenarios(draw: Draw) -> Scenario:
     kind = draw(st.sampled_from(KINDS))
-    opening = [draw(creations(kind, sound=True)) for _ in range(draw(st.integers(1, 2)))]
-    return Play((*opening, *draw(st.lists(_requests(kind), min_size=3, max_size=10))))
+    opening = [draw(creations(kind, valid=True)) for _ in range(draw(st.integers(1, 2)))]
+    return Scenario((*opening, *draw(st.lists(_requests(kind), min_size=3, max_size=10))))
 
 
 def _requests(kind: Kind) -> st.SearchStrategy[Request]:
     common = [creations(kind), updates(kind), patches(kind), reads(kind), lists(kind), deletions(kind)]
-    rare = [watches(kind), collections(kind), strays(kind)]
+    rare = [watches(kind), collections(kind), malformed(kind)]
     if kind.subresources:
         common.append(subresources(kind))
     return st.one_of(*common, *common, *common, *rare)
 
 
-# --- Objects ----------------------------------------------------------------------------------------------------------
+# --- objects ----------------------------------------------------------------------------------------------------------
 
 
 @st.composite
-def objects(draw: Draw, kind: Kind, *, sound: bool = False) -> Tree:
-    """One like the sample; unless it must be sound, with something changed that may make it a wrong one."""
-    tree: Tree = {"apiVersion": kind.version, "kind": kind.kind, "metadata": draw(metadata())}
+def objects(draw: Draw, kind: Kind, *, valid: bool = False) -> JSONObject:
+    """An object like the sample; unless it must be valid, with changes that may make it invalid."""
+    tree: JSONObject = {"apiVersion": kind.version, "kind": kind.kind, "metadata": draw(metadata())}
     tree |= copy.deepcopy(kind.fields)
-    if not sound:
+    if not valid:
         for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2)))):
             draw(changes(tree))
     return tree
 
 
 @st.composite
-def metadata(draw: Draw) -> Tree:
-    found: Tree = {"name": draw(st.sampled_from(NAMES))}
+def metadata(draw: Draw) -> JSONObject:
+    found: JSONObject = {"name": draw(st.sampled_from(NAMES))}
     if draw(st.booleans()):
         found["labels"] = {key: draw(st.sampled_from(values)) for key, values in LABELS.items() if draw(st.booleans())}
     if draw(st.integers(0, 5)) == 0:
@@ -101,7 +102,7 @@ def metadata(draw: Draw) -> Tree:
     return found
 
 
-ODD: tuple[Tree, ...] = (
+ODD: tuple[JSON, ...] = (
     None,
     "",
     "A B",
@@ -125,38 +126,36 @@ ODD: tuple[Tree, ...] = (
 )
 
 
-# A copy each, since what was put into a tree may be changed in it again.
+# Copies, because later changes may modify a value in place.
 odd_values = st.sampled_from(ODD).map(copy.deepcopy)
 
 
 @st.composite
-def changes(draw: Draw, tree: Tree) -> None:
-    """Change one place of a tree: take it away, put something odd there, or add a field nobody knows."""
-    places = list(_places(tree))
-    holder, key = draw(st.sampled_from(places))
-    how = draw(st.sampled_from(("odd", "odd", "odd", "gone", "unknown", "twice")))
-    if how == "gone":
+def changes(draw: Draw, tree: JSONObject) -> None:
+    """Change one position of a tree: remove it, replace its value, duplicate it, or add an unknown field beside it."""
+    holder, key = draw(st.sampled_from(_positions(tree)))
+    how = draw(st.sampled_from(("odd", "odd", "odd", "removed", "unknown", "duplicate")))
+    if how == "removed":
         del holder[key]
     elif how == "unknown" and isinstance(holder, dict):
         holder["unheardOf"] = draw(odd_values)
-    elif how == "twice" and isinstance(holder, list):
+    elif how == "duplicate" and isinstance(holder, list):
         holder.append(copy.deepcopy(holder[key]))
     else:
         holder[key] = draw(odd_values)
 
 
-def _places(tree: Tree) -> list[tuple[Tree, Any]]:
-    """Every place that holds something, but what says which kind it is."""
-    found: list[tuple[Tree, Any]] = []
-    pairs = list(tree.items() if isinstance(tree, dict) else enumerate(tree))
-    for key, value in pairs:
+def _positions(tree: JSONObject | list[JSON]) -> list[tuple[JSONObject | list[JSON], str | int]]:
+    """Return every container in a tree with each of its keys or indexes."""
+    found: list[tuple[JSONObject | list[JSON], str | int]] = []
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
         found.append((tree, key))
         if isinstance(value, dict | list):
-            found += _places(value)
+            found += _positions(value)
     return found
 
 
-# --- Writes -----------------------------------------------------------------------------------------------------------
+# --- writes -----------------------------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -174,9 +173,9 @@ def write_options(draw: Draw) -> dict[str, str]:
 
 
 @st.composite
-def creations(draw: Draw, kind: Kind, *, sound: bool = False) -> Request:
-    tree = draw(objects(kind, sound=sound))
-    if sound:
+def creations(draw: Draw, kind: Kind, *, valid: bool = False) -> Request:
+    tree = draw(objects(kind, valid=valid))
+    if valid:
         return Request(method="POST", path=kind.path, body=tree)
     if draw(st.integers(0, 7)) == 0 and isinstance(tree.get("metadata"), dict):
         tree["metadata"].pop("name", None)
@@ -204,7 +203,7 @@ def patches(draw: Draw, kind: Kind) -> Request:
     content_type = draw(st.sampled_from((MERGE, STRATEGIC, JSON_PATCH, APPLY)))
     options = draw(write_options())
     if content_type == JSON_PATCH:
-        body: Tree = draw(st.lists(operations(kind), min_size=1, max_size=3))
+        body: JSON = draw(st.lists(operations(kind), min_size=1, max_size=3))
     else:
         body = draw(partial_objects(kind, whole=content_type == APPLY))
     if content_type == APPLY:
@@ -213,15 +212,15 @@ def patches(draw: Draw, kind: Kind) -> Request:
         if draw(st.integers(0, 2)) == 0:
             options["force"] = draw(st.sampled_from(("true", "true", "maybe")))
     name = draw(st.sampled_from(NAMES))
-    if isinstance(body, dict) and isinstance(body.get("metadata"), dict) and draw(st.integers(0, 15)):
-        body["metadata"]["name"] = name
+    if isinstance(body, dict) and isinstance(found := body.get("metadata"), dict) and draw(st.integers(0, 15)):
+        found["name"] = name
     path = f"{kind.path}/{name}"
     return Request(method="PATCH", path=path, body=body, query=options, headers={"Content-Type": content_type})
 
 
 @st.composite
-def partial_objects(draw: Draw, kind: Kind, *, whole: bool) -> Tree:
-    tree = draw(objects(kind))
+def partial_objects(draw: Draw, kind: Kind, *, whole: bool) -> JSONObject:
+    tree: JSONObject = draw(objects(kind))
     if not whole:
         for name in ("apiVersion", "kind"):
             tree.pop(name, None)
@@ -232,7 +231,7 @@ def partial_objects(draw: Draw, kind: Kind, *, whole: bool) -> Tree:
 
 
 @st.composite
-def operations(draw: Draw, kind: Kind) -> Tree:
+def operations(draw: Draw, kind: Kind) -> JSONObject:
     paths = ["/metadata/labels", "/metadata/labels/app", "/metadata/name", "/nowhere/at/all", "/spec", "", "x"]
     paths += [f"/{name}" for name in kind.fields] + [f"/{name}/{key}" for name, key in _second_level(kind.fields)]
     operation = draw(st.sampled_from(("add", "replace", "remove", "test", "copy", "move", "leap")))
@@ -244,7 +243,7 @@ def operations(draw: Draw, kind: Kind) -> Tree:
     return found
 
 
-def _second_level(fields: Tree) -> list[tuple[str, Any]]:
+def _second_level(fields: JSONObject) -> list[tuple[str, str]]:
     return [(name, key) for name, value in fields.items() if isinstance(value, dict) for key in value]
 
 
@@ -253,7 +252,7 @@ def subresources(draw: Draw, kind: Kind) -> Request:
     name, subresource = draw(st.sampled_from(NAMES)), draw(st.sampled_from(kind.subresources))
     path = f"{kind.path}/{name}/{subresource}"
     if subresource == "eviction":
-        body: Tree = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+        body: JSONObject = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
         return Request(method="POST", path=path, body=body, query=draw(write_options()))
     method = draw(st.sampled_from(("GET", "PUT", "PATCH")))
     if method == "GET":
@@ -267,15 +266,15 @@ def subresources(draw: Draw, kind: Kind) -> Request:
         body["status"] = draw(
             st.sampled_from(({}, {"phase": "Running"}, {"conditions": [{"type": "Ready"}]}, {"x": 1}))
         )
-        if isinstance(body.get("metadata"), dict):
-            body["metadata"]["name"] = name
+        if isinstance(found := body.get("metadata"), dict):
+            found["name"] = name
     content = {"Content-Type": MERGE} if method == "PATCH" else {}
     return Request(method=method, path=path, body=body, query=draw(write_options()), headers=content)
 
 
-# --- Reads ------------------------------------------------------------------------------------------------------------
+# --- reads ------------------------------------------------------------------------------------------------------------
 
-# Not the first ones: an old server has forgotten them, and how old the two are is none of the play's business.
+# No early versions: whether a server has compacted them depends on its age.
 BAD_VERSIONS = ("x", "-1")
 
 
@@ -288,7 +287,7 @@ def reads(draw: Draw, kind: Kind) -> Request:
     query = {}
     if draw(st.integers(0, 5)) == 0:
         query["resourceVersion"] = draw(st.sampled_from(("", "0", "1", "x")))
-    path = f"{kind.path}/{draw(st.sampled_from((*NAMES, 'nobody', 'Odd_Name')))}"
+    path = f"{kind.path}/{draw(st.sampled_from((*NAMES, 'missing', 'Odd_Name')))}"
     return Request(method="GET", path=path, query=query, headers=draw(headers()))
 
 
@@ -337,7 +336,7 @@ def lists(draw: Draw, kind: Kind) -> Request:
 
 @st.composite
 def watches(draw: Draw, kind: Kind) -> Request:
-    """Each ends after a second by itself: they take their time, and are few."""
+    """Watches that time out after a second; they are slow, and therefore rare."""
     query = {"watch": "true", "timeoutSeconds": "1", **draw(selections(kind))}
     if version := draw(st.sampled_from(_versions(kind))):
         query["resourceVersion"] = version
@@ -349,13 +348,13 @@ def watches(draw: Draw, kind: Kind) -> Request:
     return Request(method="GET", path=kind.path, query=query)
 
 
-# --- Deletions and the rest -------------------------------------------------------------------------------------------
+# --- deletions and the rest -------------------------------------------------------------------------------------------
 
 
 @st.composite
 def deletions(draw: Draw, kind: Kind) -> Request:
     name = draw(st.sampled_from(NAMES))
-    body: Tree = None
+    body: JSONObject | None = None
     if draw(st.booleans()):
         body = {}
         for field, values in {
@@ -376,8 +375,8 @@ def collections(draw: Draw, kind: Kind) -> Request:
 
 
 @st.composite
-def strays(draw: Draw, kind: Kind) -> Request:
-    """To places where there is nothing, with methods nobody has, and with bodies that are none."""
+def malformed(draw: Draw, kind: Kind) -> Request:
+    """Requests for missing paths, with unsupported methods, and with undecodable bodies."""
     method = draw(st.sampled_from(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")))
     path = draw(
         st.sampled_from(
@@ -387,7 +386,7 @@ def strays(draw: Draw, kind: Kind) -> Request:
                 f"{kind.path}/a/nothing",
                 f"{kind.path}/a/status",
                 f"{kind.path}s",
-                "/apis/nobody.example.com/v1/things",
+                "/apis/unknown.example.com/v1/things",
                 "/api/v2/pods",
                 "/nowhere",
             )

@@ -1,4 +1,4 @@
-"""Gathers differences by kind, so that a thousand of one kind are read as one, with the play that shows it first."""
+"""Groups differences by kind, and shows one example of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from listwatch.testing.differ.accepted import reason_for
 from listwatch.testing.differ.comparison import Difference
-from listwatch.testing.differ.plays import Play
+from listwatch.testing.differ.scenarios import Scenario
 
 __all__ = ["Report"]
 
@@ -18,56 +18,56 @@ _NAMES_AND_NUMBERS = re.compile(r'"[^"]*"|\d+')
 
 @dataclass
 class Report:
-    """What was played and what differed."""
+    """What was run, and what differed."""
 
     titles: tuple[str, str]
     requests: int = 0
-    plays: int = 0
+    scenarios: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
-    """How often the first server answered with each."""
-    found: dict[tuple[str, ...], list[tuple[Difference, Play, int]]] = field(default_factory=dict)
-    """The differences that nobody has accepted, by kind, each with the play and the place in it."""
+    """How often the first server responded with each status."""
+    found: dict[tuple[str, ...], list[tuple[Difference, Scenario, int]]] = field(default_factory=dict)
+    """The differences without an accepted reason, by kind, each with its scenario and the index of the request."""
     accepted: Counter[str] = field(default_factory=Counter)
-    """How often there was each of the others, by the reason."""
+    """How many differences were accepted, by reason."""
 
-    def add(self, difference: Difference, play: Play, place: int) -> None:
+    def add(self, difference: Difference, scenario: Scenario, index: int) -> None:
         if reason := reason_for(difference):
             self.accepted[reason] += 1
             return
-        said = (_NAMES_AND_NUMBERS.sub("…", str(side)) for side in (difference.left, difference.right))
-        kind = (difference.what, difference.place, *said)
-        self.found.setdefault(kind, []).append((difference, play, place))
+        values = (_NAMES_AND_NUMBERS.sub("…", str(value)) for value in (difference.left, difference.right))
+        kind = (difference.aspect, difference.pattern, *values)
+        self.found.setdefault(kind, []).append((difference, scenario, index))
 
     def text(self) -> str:
-        """To be read by a person: the commonest first."""
-        lines = [f"{self.requests:,} requests in {self.plays:,} plays: {self._shares()}"]
+        """Format the report, the most frequent differences first."""
+        lines = [f"{self.requests:,} requests in {self.scenarios:,} scenarios: {self._status_counts()}"]
         most_common = sorted(self.found.values(), key=len, reverse=True)
         differing = sum(map(len, most_common))
         lines += [f"accepted, {count:,} ×: {reason}" for reason, count in self.accepted.most_common()]
-        lines += [f"{differing:,} differences of {len(most_common):,} kinds" if differing else "no other difference"]
+        lines += [f"{differing:,} differences of {len(most_common):,} kinds" if differing else "no other differences"]
         for number, examples in enumerate(most_common, start=1):
             lines += ["", *_example(number, examples, self.titles)]
         return "\n".join(lines)
 
-    def _shares(self) -> str:
+    def _status_counts(self) -> str:
         return ", ".join(f"{count:,} × {status}" for status, count in sorted(self.statuses.items()))
 
 
-def _example(number: int, examples: Sequence[tuple[Difference, Play, int]], titles: Sequence[str]) -> list[str]:
-    difference, play, place = min(examples, key=lambda example: example[2])
+def _example(number: int, examples: Sequence[tuple[Difference, Scenario, int]], titles: Sequence[str]) -> list[str]:
+    difference, scenario, index = min(examples, key=lambda example: example[2])
     width = max(map(len, titles))
-    *before, request = play.requests[: place + 1]
+    *before, request = scenario.requests[: index + 1]
     return [
-        f"{number}. {difference.what} {difference.where} ({len(examples)} ×)",
+        f"{number}. {difference.aspect} {difference.path} ({len(examples)} ×)",
         *(f"    after {earlier}  {_short(earlier.body, 100)}" for earlier in before[-3:]),
         f"    {request}  {_short(request.body)} {request.headers or ''}".rstrip(),
         *(
-            f"      {title.ljust(width)}  {_short(said)}"
-            for title, said in zip(titles, (difference.left, difference.right), strict=True)
+            f"      {title.ljust(width)}  {_short(value)}"
+            for title, value in zip(titles, (difference.left, difference.right), strict=True)
         ),
     ]
 
 
-def _short(tree: object, most: int = 500) -> str:
+def _short(tree: object, length: int = 500) -> str:
     text = "" if tree is None else str(tree)
-    return text if len(text) <= most else text[:most] + "…"
+    return text if len(text) <= length else text[:length] + "…"

@@ -1,23 +1,22 @@
-"""Objects that a real server takes, one of each kind that is played with. `generation` makes variants of them."""
+"""One valid object of each kind in the generated scenarios, of which `generation` makes variants."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from listwatch.json_value import JSON, JSONObject
 
 __all__ = ["KINDS", "Kind"]
-
-Tree = Any
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A resource, what its objects hold beside metadata, and its subresources that are played with."""
+    """A resource, the fields of its objects beside the metadata, and the subresources to request."""
 
     version: str
     plural: str
     kind: str
-    fields: Tree
+    fields: JSONObject
     field_selectors: tuple[str, ...] = ()
     subresources: tuple[str, ...] = ()
 
@@ -27,7 +26,7 @@ class Kind:
         return f"{root}/namespaces/{{namespace}}/{self.plural}"
 
 
-_CONTAINER = {
+_CONTAINER: JSON = {
     "name": "web",
     "image": "web:1",
     "ports": [{"containerPort": 80, "name": "http"}],
@@ -36,13 +35,13 @@ _CONTAINER = {
     "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     "readinessProbe": {"httpGet": {"path": "/ready", "port": "http"}},
 }
-_POD = {
+_POD: JSONObject = {
     "containers": [_CONTAINER],
     "volumes": [{"name": "data", "emptyDir": {}}],
     "tolerations": [{"key": "spot", "operator": "Exists"}],
 }
-_TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": _POD}
-_SELECTOR = {"matchLabels": {"app": "web"}}
+_TEMPLATE: JSONObject = {"metadata": {"labels": {"app": "web"}}, "spec": _POD}
+_SELECTOR: JSON = {"matchLabels": {"app": "web"}}
 
 KINDS = (
     Kind("v1", "configmaps", "ConfigMap", {"data": {"key": "value", "other": "text"}, "binaryData": {"b": "AAEC"}}),
@@ -76,8 +75,8 @@ KINDS = (
         "batch/v1",
         "jobs",
         "Job",
-        # Its template has labels: those of one without are given to the job on the way out of etcd, and are no part
-        # of what is there, so that the next write is one even if it changes nothing.
+        # The template has labels: the real server would add defaults after reading the job from etcd, so that a write
+        # that changes nothing would still be stored.
         {"spec": {"template": {**_TEMPLATE, "spec": {**_POD, "restartPolicy": "Never"}}}},
         ("status.successful=0",),
         ("status",),
