@@ -1,4 +1,4 @@
-"""Long runs under trouble: `make soak`, or `python -m soak informers`. The tests run the same for a few seconds.
+"""Soak tests under injected faults: `make soak`, or `python -m soak informers`. The tests run them for a few seconds.
 
-What is looked at afterwards: does everything agree, was every story that was told legal, and is nothing left behind?
+Each round ends with checks: caches equal a fresh list, every handler received a valid history, and nothing leaked.
 """

@@ -1,4 +1,4 @@
-"""Runs one of the soaks: `python -m soak informers --minutes 3`, or with `--seed`, one round of it again."""
+"""Runs a soak test: `python -m soak informers --minutes 3`, or one round of it again with `--seed`."""
 
 from __future__ import annotations
 
@@ -10,42 +10,45 @@ from random import SystemRandom
 
 from soak.controllers import ControllerRound
 from soak.informers import InformerRound
-from soak.leftovers import resident_megabytes
+from soak.leak_check import resident_megabytes
 
 ROUND = 15.0
-"""Seconds of bad weather in one round."""
+"""Seconds of faults in one round."""
 GROWTH = 40.0
-"""Megabytes that a process may have more in the end than after its first rounds: allocators give back late."""
+"""Megabytes by which the process may grow after its first rounds: allocators return memory late."""
 SOAKS = {"controllers": ControllerRound, "informers": InformerRound}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run as a command."""
-    parser = argparse.ArgumentParser(prog="python -m soak", description="Long runs under trouble.")
+    parser = argparse.ArgumentParser(
+        prog="python -m soak", description="Run informers or controllers under injected faults."
+    )
     parser.add_argument("soak", choices=sorted(SOAKS))
-    parser.add_argument("--minutes", type=float, default=3.0, help="how long, in all (default: %(default)s)")
-    parser.add_argument("--seed", type=int, help="run the one round of this seed")
+    parser.add_argument("--minutes", type=float, default=3.0, help="total duration (default: %(default)s)")
+    parser.add_argument("--seed", type=int, help="run one round with this seed")
     options = parser.parse_args(arguments)
     return asyncio.run(_run(options.soak, options.minutes * 60, options.seed))
 
 
 async def _run(soak: str, seconds: float, seed: int | None) -> int:
-    ends, level, rounds, told, wrong = time.monotonic() + seconds, 0.0, 0, 0, list[str]()
-    while not wrong and (rounds == 0 or (seed is None and time.monotonic() + ROUND < ends)):
+    ends, level, rounds, notifications, failures = time.monotonic() + seconds, 0.0, 0, 0, list[str]()
+    while not failures and (rounds == 0 or (seed is None and time.monotonic() + ROUND < ends)):
         chosen = SystemRandom().randrange(1_000_000) if seed is None else seed
         running = asyncio.create_task(SOAKS[soak](chosen, seconds=min(ROUND, seconds)).run())
         await _show_progress(running, rounds, chosen)
         outcome = await running
-        rounds, told, memory = rounds + 1, told + outcome.told, resident_megabytes()
+        rounds, notifications, memory = rounds + 1, notifications + outcome.notifications, resident_megabytes()
         level = level if rounds > 2 else memory
-        print(f"round {rounds}: {outcome.writes} writes, {outcome.told} changes told, {memory:.0f} MB")
-        wrong = outcome.wrong
+        print(f"round {rounds}: {outcome.writes} writes, {outcome.notifications} notifications, {memory:.0f} MB")
+        failures = outcome.failures
         if memory > level + GROWTH:
-            wrong = [*wrong, f"the process grew from {level:.0f} to {memory:.0f} MB"]
-        if wrong:
-            _explain(soak, chosen, outcome.weather, wrong)
-    print(f"{'FAILED' if wrong else 'passed'}: {rounds} rounds, {told} changes told, {resident_megabytes():.0f} MB")
-    return 1 if wrong else 0
+            failures = [*failures, f"the process grew from {level:.0f} to {memory:.0f} MB"]
+        if failures:
+            _explain(soak, chosen, outcome.faults, failures)
+    verdict = "FAILED" if failures else "passed"
+    print(f"{verdict}: {rounds} rounds, {notifications} notifications, {resident_megabytes():.0f} MB")
+    return 1 if failures else 0
 
 
 async def _show_progress(running: asyncio.Task[object], rounds: int, seed: int) -> None:
@@ -55,10 +58,10 @@ async def _show_progress(running: asyncio.Task[object], rounds: int, seed: int) 
         await asyncio.wait([running], timeout=5)
 
 
-def _explain(soak: str, seed: int, weather: list[str], wrong: list[str]) -> None:
-    print(f"\nseed {seed} failed:", *wrong[:20], sep="\n  ")
-    print("\nthe weather was:", *weather[-20:], sep="\n  ")
-    print(f"\nrun it again with: python -m soak {soak} --seed {seed}")
+def _explain(soak: str, seed: int, faults: list[str], failures: list[str]) -> None:
+    print(f"\nseed {seed} failed:", *failures[:20], sep="\n  ")
+    print("\nfaults, in order:", *faults[-20:], sep="\n  ")
+    print(f"\nreproduce with: python -m soak {soak} --seed {seed}")
 
 
 if __name__ == "__main__":

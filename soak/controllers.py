@@ -17,16 +17,16 @@ from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
 from listwatch.workqueue import ExponentialLimiter
+from soak.fault_schedule import FaultSchedule
 from soak.informers import Outcome
-from soak.leftovers import Leftovers
-from soak.weather import Weather
+from soak.leak_check import LeakCheck
 
 __all__ = ["ControllerRound"]
 
 OBJECTS = 20_000
 FAILING = 0.05
 CONCURRENCY = 16
-PATIENCE = 600.0
+SYNC_TIMEOUT = 600.0
 """Seconds without faults in which all objects must converge."""
 BACKOFF = Backoff(initial=0.05, factor=2.0, cap=1.0, jitter=1.0)
 
@@ -40,21 +40,21 @@ class ControllerRound:
 
     def __init__(self, seed: int, *, seconds: float, objects: int = OBJECTS) -> None:
         self.seed = seed
-        self._dice = Random(seed)
+        self._rng = Random(seed)
         self._seconds = seconds
         self._objects = objects
         self._running: Counter[ObjectKey] = Counter()
-        self._wrong: list[str] = []
+        self._failures: list[str] = []
         self._writes = 0
 
     async def run(self) -> Outcome:
-        leftovers = Leftovers()
-        weather, reconciles = await self._live()
+        leak_check = LeakCheck()
+        faults, reconciles = await self._run_under_faults()
         await asyncio.sleep(0)
-        self._wrong += [f"left behind: {each}" for each in leftovers.found()]
-        return Outcome(self.seed, self._writes, reconciles, weather.history, self._wrong)
+        self._failures += [f"leaked: {each}" for each in leak_check.leaks()]
+        return Outcome(self.seed, self._writes, reconciles, faults.history, self._failures)
 
-    async def _live(self) -> tuple[Weather, int]:
+    async def _run_under_faults(self) -> tuple[FaultSchedule, int]:
         async with APIServer() as server, ClientSet(server.config) as client:
             await self._create(client)
             informer = SharedIndexInformer(
@@ -62,23 +62,26 @@ class ControllerRound:
             )
             manager = Manager(client)
             controller = manager.add(self._controller(client, informer))
-            weather = Weather(server, self._dice, with_silence=False)
+            faults = FaultSchedule(server, self._rng, with_dropped_bookmarks=False)
             async with informer, manager:
-                storm = [asyncio.create_task(weather.run()), asyncio.create_task(self._want_more(client))]
+                disturbing = [
+                    asyncio.create_task(faults.run()),
+                    asyncio.create_task(self._change_wanted_values(client)),
+                ]
                 await asyncio.sleep(self._seconds)
-                for task in storm:
+                for task in disturbing:
                     task.cancel()
-                await asyncio.gather(*storm, return_exceptions=True)
+                await asyncio.gather(*disturbing, return_exceptions=True)
                 await self._check(client, controller)
-            return weather, controller.statistics().durations.count
+            return faults, controller.statistics().durations.count
 
     def _controller(self, client: ClientSet, informer: SharedIndexInformer[ConfigMap]) -> Controller[ConfigMap]:
         async def reconcile(key: ObjectKey) -> None:
             self._running[key] += 1
             if self._running[key] > 1:
-                self._wrong.append(f"{key} was reconciled concurrently")
+                self._failures.append(f"{key} was reconciled concurrently")
             try:
-                await self._give(client, key, informer.indexer.get(key))
+                await self._set_value(client, key, informer.indexer.get(key))
             finally:
                 self._running[key] -= 1
 
@@ -90,8 +93,8 @@ class ControllerRound:
             on_failure=self._expected,
         )
 
-    async def _give(self, client: ClientSet, key: ObjectKey, item: ConfigMap | None) -> None:
-        if self._dice.random() < FAILING:
+    async def _set_value(self, client: ClientSet, key: ObjectKey, item: ConfigMap | None) -> None:
+        if self._rng.random() < FAILING:
             raise InjectedError
         if item is not None and item.data.get("has") != item.data["wants"]:
             changed = item.copy()
@@ -101,7 +104,7 @@ class ControllerRound:
 
     def _expected(self, failure: Failure) -> None:
         if not isinstance(failure.error, InjectedError | ListWatchError):
-            self._wrong.append(f"{failure.description}: {failure.error!r}")
+            self._failures.append(f"{failure.description}: {failure.error!r}")
 
     async def _create(self, client: ClientSet) -> None:
         names = iter(range(self._objects))
@@ -113,21 +116,23 @@ class ControllerRound:
 
         await asyncio.gather(*(create_some() for _ in range(CONCURRENCY)))
 
-    async def _want_more(self, client: ClientSet) -> None:
+    async def _change_wanted_values(self, client: ClientSet) -> None:
         while True:
-            name = f"c{self._dice.randrange(self._objects):05}"
+            name = f"c{self._rng.randrange(self._objects):05}"
             with suppress(ListWatchError):
-                await client.core_v1.configmaps("default").patch(name, {"data": {"wants": str(self._dice.random())}})
-            await asyncio.sleep(self._dice.random() * 0.02)
+                await client.core_v1.configmaps("default").patch(name, {"data": {"wants": str(self._rng.random())}})
+            await asyncio.sleep(self._rng.random() * 0.02)
 
     async def _check(self, client: ClientSet, controller: Controller[ConfigMap]) -> None:
         try:
-            async with asyncio.timeout(PATIENCE):
-                while left := await self._unsatisfied(client):  # noqa: ASYNC110  # only the server has this state
+            async with asyncio.timeout(SYNC_TIMEOUT):
+                while left := await self._count_unsatisfied(client):  # noqa: ASYNC110  # only the server has this state
                     await asyncio.sleep(0.5)
         except TimeoutError:
-            self._wrong.append(f"{left} objects do not have the wanted value after {PATIENCE:.0f} s: {controller!r}")
+            self._failures.append(
+                f"{left} objects do not have the wanted value after {SYNC_TIMEOUT:.0f} s: {controller!r}"
+            )
 
-    async def _unsatisfied(self, client: ClientSet) -> int:
+    async def _count_unsatisfied(self, client: ClientSet) -> int:
         listed = await client.core_v1.configmaps("default").list()
         return sum(item.data.get("has") != item.data["wants"] for item in listed)

@@ -19,16 +19,16 @@ from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 from listwatch.server import APIServer
-from soak.leftovers import Leftovers
-from soak.weather import Weather
-from soak.witness import Witness
+from soak.fault_schedule import FaultSchedule
+from soak.history_checker import HistoryChecker
+from soak.leak_check import LeakCheck
 from soak.writers import Writer
 
 __all__ = ["InformerRound", "Outcome"]
 
 NAMESPACES = ["red", "blue", "green"]
 MARK = "mark"
-PATIENCE = 90.0
+SYNC_TIMEOUT = 90.0
 """Seconds without faults in which every informer must sync."""
 BACKOFF = Backoff(initial=0.05, factor=2.0, cap=1.0, jitter=1.0)
 
@@ -39,9 +39,9 @@ class Outcome:
 
     seed: int
     writes: int
-    told: int
-    weather: list[str]
-    wrong: list[str]
+    notifications: int
+    faults: list[str]
+    failures: list[str]
 
 
 @dataclass
@@ -52,14 +52,14 @@ class Observed:
     informer: SharedIndexInformer[Any]
     fresh: Callable[[], Awaitable[Any]]
     namespaces: list[str]
-    handlers: list[tuple[Witness, HandlerRegistration[Any]]] = field(default_factory=list)
-    readers: list[Witness] = field(default_factory=list)
-    told: int = 0
+    handlers: list[tuple[HistoryChecker, HandlerRegistration[Any]]] = field(default_factory=list)
+    readers: list[HistoryChecker] = field(default_factory=list)
+    notifications: int = 0
     """The number of changes that removed handlers have received."""
 
     @property
-    def witnesses(self) -> list[Witness]:
-        return [*(witness for witness, _ in self.handlers), *self.readers]
+    def checkers(self) -> list[HistoryChecker]:
+        return [*(checker for checker, _ in self.handlers), *self.readers]
 
     @staticmethod
     def versions(items: Any) -> dict[str, str]:
@@ -69,26 +69,28 @@ class Observed:
 class InformerRound:
     """Runs informers and writers under faults for a while, then compares the results."""
 
-    def __init__(self, seed: int, *, seconds: float, with_silence: bool = True, writers: int = 4) -> None:
+    def __init__(self, seed: int, *, seconds: float, with_dropped_bookmarks: bool = True, writers: int = 4) -> None:
         self.seed = seed
-        self._dice = Random(seed)
+        self._rng = Random(seed)
         self._seconds = seconds
-        self._with_silence = with_silence
+        self._with_dropped_bookmarks = with_dropped_bookmarks
         self._writers = writers
         self._all_observed: list[Observed] = []
-        self._wrong: list[str] = []
+        self._failures: list[str] = []
         self._numbers = count(1)
 
     async def run(self) -> Outcome:
-        leftovers = Leftovers()
-        weather, writers = await self._live()
-        told = sum(each.told + sum(witness.told for witness in each.witnesses) for each in self._all_observed)
+        leak_check = LeakCheck()
+        faults, writers = await self._run_under_faults()
+        notifications = sum(
+            each.notifications + sum(checker.notifications for checker in each.checkers) for each in self._all_observed
+        )
         self._all_observed.clear()
         await asyncio.sleep(0)
-        self._wrong += [f"leaked: {each}" for each in leftovers.found()]
-        return Outcome(self.seed, sum(each.writes for each in writers), told, weather.history, self._wrong)
+        self._failures += [f"leaked: {each}" for each in leak_check.leaks()]
+        return Outcome(self.seed, sum(each.writes for each in writers), notifications, faults.history, self._failures)
 
-    async def _live(self) -> tuple[Weather, list[Writer]]:
+    async def _run_under_faults(self) -> tuple[FaultSchedule, list[Writer]]:
         async with APIServer() as server, ClientSet(server.config) as client, AsyncExitStack() as running:
             for namespace in NAMESPACES:
                 await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=namespace)))
@@ -96,35 +98,35 @@ class InformerRound:
             for each in self._all_observed:
                 self._add_handler(each)
                 await running.enter_async_context(each.informer)
-            weather = Weather(server, self._dice, with_silence=self._with_silence)
+            faults = FaultSchedule(server, self._rng, with_dropped_bookmarks=self._with_dropped_bookmarks)
             writers = [
                 Writer(client, NAMESPACES, Random(f"{self.seed}/{number}"), names=40) for number in range(self._writers)
             ]
             async with asyncio.TaskGroup() as group:
                 reading = [group.create_task(self._read(each)) for each in self._all_observed[:2]]
-                storm = [group.create_task(weather.run()), group.create_task(self._exchange_handlers())]
-                storm += [group.create_task(writer.run(pause=0.02)) for writer in writers]
+                disturbing = [group.create_task(faults.run()), group.create_task(self._exchange_handlers())]
+                disturbing += [group.create_task(writer.run(pause=0.02)) for writer in writers]
                 await asyncio.sleep(self._seconds)
-                await _end(storm)
+                await _end(disturbing)
                 await self._check(client)
                 await _end(reading)
-        return weather, writers
+        return faults, writers
 
     def _observed(self, client: ClientSet) -> list[Observed]:
-        everywhere = client.core_v1.configmaps()
-        front = everywhere.selecting(label_selector="tier=front")
-        by_field = everywhere.selecting(field_selector="metadata.namespace=red")
+        all_namespaces = client.core_v1.configmaps()
+        front = all_namespaces.selecting(label_selector="tier=front")
+        by_field = all_namespaces.selecting(field_selector="metadata.namespace=red")
         dynamic = client.dynamic.resource("v1", "ConfigMap").namespace("blue")
         metadata = client.metadata.resource(ConfigMap)
         several = {namespace: client.core_v1.configmaps(namespace) for namespace in NAMESPACES}
         kinds: list[tuple[str, Any, type[Any], Any, list[str]]] = [
-            ("everything", everywhere, ConfigMap, everywhere.list, NAMESPACES),
+            ("all namespaces", all_namespaces, ConfigMap, all_namespaces.list, NAMESPACES),
             ("by label", front, ConfigMap, front.list, NAMESPACES),
             ("by field", by_field, ConfigMap, by_field.list, ["red"]),
             ("dynamic", dynamic, Unstructured, dynamic.list, ["blue"]),
             ("metadata", metadata, PartialObjectMetadata, metadata.list, NAMESPACES),
-            ("several namespaces", several, ConfigMap, everywhere.list, NAMESPACES),
-            ("in pages", everywhere, ConfigMap, everywhere.list, NAMESPACES),
+            ("several namespaces", several, ConfigMap, all_namespaces.list, NAMESPACES),
+            ("in pages", all_namespaces, ConfigMap, all_namespaces.list, NAMESPACES),
         ]
         return [
             Observed(
@@ -133,7 +135,7 @@ class InformerRound:
                     source,
                     kind,
                     name=name,
-                    resync=self._dice.choice([0.0, 1.0]),
+                    resync=self._rng.choice([0.0, 1.0]),
                     streaming=name != "in pages",
                     page_size=20 if name == "in pages" else None,
                     backoff=BACKOFF,
@@ -148,48 +150,50 @@ class InformerRound:
     # --- handlers ------------------------------------------------------------------------------------------------
 
     def _add_handler(self, each: Observed) -> None:
-        bound = self._dice.choice([None, None, 50])
-        witness = Witness(f"{each.name}, handler {next(self._numbers)}", self._behaviour(), sees_all=bound is None)
-        registration = each.informer.add_handler(witness, max_pending=bound, on_failure=_expected)
-        each.handlers.append((witness, registration))
+        bound = self._rng.choice([None, None, 50])
+        checker = HistoryChecker(
+            f"{each.name}, handler {next(self._numbers)}", self._behaviour(), sees_all=bound is None
+        )
+        registration = each.informer.add_handler(checker, max_pending=bound, on_failure=_expected)
+        each.handlers.append((checker, registration))
 
     def _behaviour(self) -> Callable[[], Awaitable[Any] | None]:
         """A handler is fast, slow, or sometimes fails."""
-        dice = Random(self._dice.random())
+        rng = Random(self._rng.random())
 
         def fail() -> None:
-            if dice.random() < 0.1:
+            if rng.random() < 0.1:
                 raise ValueError("a bug in a handler")
 
         def sleep_briefly() -> Awaitable[None]:
-            return asyncio.sleep(dice.random() * 0.01)
+            return asyncio.sleep(rng.random() * 0.01)
 
-        return self._dice.choice([lambda: None, fail, sleep_briefly])
+        return self._rng.choice([lambda: None, fail, sleep_briefly])
 
     async def _exchange_handlers(self) -> None:
         while True:
-            await asyncio.sleep(self._dice.random())
-            each = self._dice.choice(self._all_observed)
+            await asyncio.sleep(self._rng.random())
+            each = self._rng.choice(self._all_observed)
             if len(each.handlers) > 2:
-                witness, registration = each.handlers.pop(0)
+                checker, registration = each.handlers.pop(0)
                 await registration.wait_removed()
-                each.told += witness.told
-                self._wrong += witness.mistakes
+                each.notifications += checker.notifications
+                self._failures += checker.violations
             self._add_handler(each)
 
     async def _read(self, each: Observed) -> None:
         """Read changes in a loop."""
-        witness = Witness(f"{each.name}, changes()")
-        each.readers.append(witness)
+        checker = HistoryChecker(f"{each.name}, changes()")
+        each.readers.append(checker)
         async with aclosing(each.informer.changes()) as changes:
             async for change in changes:
                 match change:
                     case ObjectAdded(item):
-                        witness.on_add(item)
+                        checker.on_add(item)
                     case ObjectUpdated(item, old):
-                        witness.on_update(old, item)
+                        checker.on_update(old, item)
                     case _:
-                        witness.on_delete(change.object)
+                        checker.on_delete(change.object)
 
     # --- checks ----------------------------------------------------------------------------------------------
 
@@ -202,24 +206,24 @@ class InformerRound:
             marks[namespace] = written.resource_version
         for each in self._all_observed:
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(SYNC_TIMEOUT):
                     await self._compare(each, marks)
             except TimeoutError:
                 why = each.informer.why_not_synced() or "a handler has not received the last write"
-                self._wrong.append(f"{each.name}: not synced after {PATIENCE:.0f} s: {why}")
+                self._failures.append(f"{each.name}: not synced after {SYNC_TIMEOUT:.0f} s: {why}")
 
     async def _compare(self, each: Observed, marks: dict[str, str]) -> None:
         for namespace in each.namespaces:
             await each.informer.wait_until(marks[namespace], namespace=namespace)
-            for witness in each.witnesses:
-                await witness.wait_told(f"{namespace}/{MARK}", marks[namespace])
+            for checker in each.checkers:
+                await checker.wait_notified(f"{namespace}/{MARK}", marks[namespace])
         expected = each.versions((await each.fresh()).items)
         if each.versions(each.informer.indexer.list()) != expected:
-            self._wrong.append(f"{each.name}: the store differs from a fresh list")
-        for witness in each.witnesses:
-            self._wrong += witness.mistakes
-            if witness.known != expected:
-                self._wrong.append(f"{witness.name}: it has seen other objects than a fresh list")
+            self._failures.append(f"{each.name}: the store differs from a fresh list")
+        for checker in each.checkers:
+            self._failures += checker.violations
+            if checker.known != expected:
+                self._failures.append(f"{checker.name}: its notifications differ from a fresh list")
 
 
 def _expected(name: str, change: object, error: Exception) -> None:

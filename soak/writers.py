@@ -1,4 +1,4 @@
-"""Those who write while informers look on. What goes wrong for them is theirs: they just go on."""
+"""Clients that write while informers watch. Failed writes are ignored."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TIERS = ("front", "back")
 
 
 class Writer:
-    """Creates, changes and deletes config maps of a few names, so that many of them come again and again."""
+    """Creates, changes and deletes config maps of a few names, so that many are deleted and created again."""
 
-    def __init__(self, client: ClientSet, places: list[str], dice: Random, *, names: int) -> None:
+    def __init__(self, client: ClientSet, namespaces: list[str], rng: Random, *, names: int) -> None:
         self._client = client
-        self._places = places
-        self._dice = dice
+        self._namespaces = namespaces
+        self._rng = rng
         self._names = names
         self.writes = 0
 
@@ -33,18 +33,18 @@ class Writer:
                 self.writes += 1
             except ListWatchError:
                 pass
-            await asyncio.sleep(self._dice.random() * pause)
+            await asyncio.sleep(self._rng.random() * pause)
 
     async def _write(self) -> None:
-        dice = self._dice
-        config_maps = self._client.core_v1.configmaps(dice.choice(self._places))
-        name = f"c{dice.randrange(self._names)}"
-        match dice.randrange(6):
+        rng = self._rng
+        config_maps = self._client.core_v1.configmaps(rng.choice(self._namespaces))
+        name = f"c{rng.randrange(self._names)}"
+        match rng.randrange(6):
             case 0:
                 await config_maps.delete(name)
             case 1:
-                await config_maps.patch(name, {"metadata": {"labels": {"tier": dice.choice(TIERS)}}})
+                await config_maps.patch(name, {"metadata": {"labels": {"tier": rng.choice(TIERS)}}})
             case 2 | 3:
-                await config_maps.patch(name, {"data": {"x": str(dice.random())}})
+                await config_maps.patch(name, {"data": {"x": str(rng.random())}})
             case _:
-                await config_maps.create(ConfigMap(metadata=ObjectMeta(name=name, labels={"tier": dice.choice(TIERS)})))
+                await config_maps.create(ConfigMap(metadata=ObjectMeta(name=name, labels={"tier": rng.choice(TIERS)})))

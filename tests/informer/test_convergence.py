@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from soak.witness import Witness
+from soak.history_checker import HistoryChecker
 from tests.informer.simulation import SimulatedServer, Weather
 
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
@@ -34,7 +34,7 @@ def has_an_even_serial(item: ConfigMap) -> bool:
 class Observer:
     """A handler or reader, the objects that it accepts, and how to remove it."""
 
-    witness: Witness
+    checker: HistoryChecker
     accepts: Callable[[ConfigMap], bool]
     remove: Callable[[], object]
 
@@ -80,9 +80,9 @@ class Simulation:
             "on_problem": lambda problem: self.server.history.append(f"  problem: {problem.error}"),
         }
         if self.form == "plain":
-            witness = Witness("the handler", self._behaviour())
-            self.observers.append(Observer(witness, lambda _: True, lambda: None))
-            return Informer(self.server, ConfigMap, witness, **options)
+            checker = HistoryChecker("the handler", self._behaviour())
+            self.observers.append(Observer(checker, lambda _: True, lambda: None))
+            return Informer(self.server, ConfigMap, checker, **options)
         sources: Any = {namespace: self.server.within(namespace) for namespace in self.server.namespaces}
         informer = SharedIndexInformer(
             sources if self.form == "namespaces" else self.server,
@@ -120,20 +120,20 @@ class Simulation:
     def _add_handler(self, informer: SharedIndexInformer[ConfigMap]) -> None:
         accepts = self.dice.choice([None, None, has_an_even_serial])
         bound = self.dice.choice([None, None, 3])
-        witness = Witness(f"witness {len(self.observers)}", self._behaviour(), sees_all=bound is None)
+        checker = HistoryChecker(f"checker {len(self.observers)}", self._behaviour(), sees_all=bound is None)
         registration = informer.add_handler(
-            witness,
+            checker,
             filter=accepts,
             max_pending=bound,
             resync=self.dice.choice([None, 0.0, 7.0]),
             on_failure=_ignore,
         )
-        self.observers.append(Observer(witness, accepts or (lambda _: True), registration.remove))
+        self.observers.append(Observer(checker, accepts or (lambda _: True), registration.remove))
 
     def _add_reader(self, informer: SharedIndexInformer[ConfigMap]) -> None:
-        witness = Witness(f"reader {len(self.observers)}")
-        reading = asyncio.create_task(_read(informer, witness))
-        self.observers.append(Observer(witness, lambda _: True, reading.cancel))
+        checker = HistoryChecker(f"reader {len(self.observers)}")
+        reading = asyncio.create_task(_read(informer, checker))
+        self.observers.append(Observer(checker, lambda _: True, reading.cancel))
 
     def _behaviour(self) -> Callable[[], Any]:
         """A handler is fast, slow or very slow, and sometimes fails."""
@@ -153,8 +153,8 @@ class Simulation:
         assert stored == self.server.state(), "the store differs from the server"
         assert informer.has_synced
         for observer in self.observers:
-            assert observer.witness.mistakes == []
-            assert observer.witness.known == self.server.state(observer.accepts), observer.witness.name
+            assert observer.checker.violations == []
+            assert observer.checker.known == self.server.state(observer.accepts), observer.checker.name
 
 
 class Stopped(Simulation):
@@ -170,19 +170,19 @@ class Stopped(Simulation):
         await asyncio.sleep(0)
         assert self.server.open_watches == 0, "a watch was left open"
         assert asyncio.all_tasks() == {asyncio.current_task()}, "a task was left behind"
-        assert [mistake for observer in self.observers for mistake in observer.witness.mistakes] == []
+        assert [violation for observer in self.observers for violation in observer.checker.violations] == []
 
 
-async def _read(informer: SharedIndexInformer[ConfigMap], witness: Witness) -> None:
+async def _read(informer: SharedIndexInformer[ConfigMap], checker: HistoryChecker) -> None:
     async with aclosing(informer.changes()) as changes:
         async for change in changes:
             match change:
                 case ObjectAdded(item):
-                    witness.on_add(item)
+                    checker.on_add(item)
                 case ObjectUpdated(item, old):
-                    witness.on_update(old, item)
+                    checker.on_update(old, item)
                 case ObjectDeleted(item):
-                    witness.on_delete(item)
+                    checker.on_delete(item)
 
 
 def _ignore(name: str, change: Change[ConfigMap], error: Exception) -> None:

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from soak.witness import Witness
+from soak.history_checker import HistoryChecker
 from tests.contract.informer.storm import Storm
 
 from listwatch.client.resources.client_set import ClientSet
@@ -35,14 +35,14 @@ class Observed:
     fresh: Lists
     namespaces: list[str]
     """The namespaces of the test that the informer watches."""
-    witnesses: list[Witness] = field(default_factory=list)
+    checkers: list[HistoryChecker] = field(default_factory=list)
     registrations: list[HandlerRegistration[Any]] = field(default_factory=list)
 
-    def add_witness(self) -> None:
+    def add_checker(self) -> None:
         if isinstance(self.informer, SharedIndexInformer):
-            witness = Witness(f"{self.name}, witness {len(self.witnesses)}")
-            self.witnesses.append(witness)
-            self.registrations.append(self.informer.add_handler(witness))
+            checker = HistoryChecker(f"{self.name}, checker {len(self.checkers)}")
+            self.checkers.append(checker)
+            self.registrations.append(self.informer.add_handler(checker))
 
 
 def versions(items: list[Any], namespaces: list[str]) -> dict[str, str]:
@@ -85,8 +85,8 @@ def several_namespaces(factory: SharedInformerFactory, client: ClientSet, namesp
 
 
 def plain(client: ClientSet, namespace: str) -> Observed:
-    witness, source = Witness("plain"), client.core_v1.configmaps(namespace)
-    return Observed("plain", Informer(source, ConfigMap, witness), source.list, [namespace], [witness])
+    checker, source = HistoryChecker("plain"), client.core_v1.configmaps(namespace)
+    return Observed("plain", Informer(source, ConfigMap, checker), source.list, [namespace], [checker])
 
 
 async def write_marks(client: ClientSet, namespaces: list[str]) -> dict[str, str]:
@@ -105,8 +105,8 @@ async def wait_notified(each: Observed, marks: dict[str, str]) -> None:
     for namespace in each.namespaces:
         if isinstance(each.informer, SharedIndexInformer):
             await each.informer.wait_until(marks[namespace], timeout=PATIENCE, namespace=namespace)
-        for witness in each.witnesses:
-            await witness.wait_told(f"{namespace}/{MARK}", marks[namespace])
+        for checker in each.checkers:
+            await checker.wait_notified(f"{namespace}/{MARK}", marks[namespace])
 
 
 async def test_every_informer_ends_up_with_the_objects_of_the_server(client: ClientSet, namespaces: list[str]):
@@ -117,22 +117,22 @@ async def test_every_informer_ends_up_with_the_objects_of_the_server(client: Cli
         for each in all_observed:
             if each.registrations:
                 each.registrations.pop(0).remove()
-                each.witnesses.pop(0)
-            each.add_witness()
+                each.checkers.pop(0)
+            each.add_checker()
 
     async with AsyncExitStack() as running:
         factory = await running.enter_async_context(SharedInformerFactory(client, namespaces=namespaces))
         all_observed.append(several_namespaces(factory, client, namespaces))
         for each in all_observed:
-            each.add_witness()
-            each.add_witness()
+            each.add_checker()
+            each.add_checker()
             if each.name != "several namespaces":
                 await running.enter_async_context(each.informer)
         await Storm(client, namespaces, at_half_time=exchange_handlers).run()
         marks = await write_marks(client, namespaces)
         for each in all_observed:
             await wait_notified(each, marks)
-            each.add_witness()
+            each.add_checker()
             await each.informer.wait_for_sync(timeout=PATIENCE)
             await check(each)
 
@@ -141,8 +141,8 @@ async def check(each: Observed) -> None:
     expected = versions((await each.fresh()).items, each.namespaces)
     assert versions(each.informer.indexer.list(), each.namespaces) == expected, each.name
     assert len(expected) > 100 or each.name == "by name", f"{each.name}: too few objects"
-    for witness in each.witnesses:
-        assert witness.mistakes == []
+    for checker in each.checkers:
+        assert checker.violations == []
         assert {
-            key: known for key, known in witness.known.items() if key.partition("/")[0] in each.namespaces
+            key: known for key, known in checker.known.items() if key.partition("/")[0] in each.namespaces
         } == expected

@@ -1,4 +1,4 @@
-"""What a run must not leave behind: tasks, sockets, threads, objects, memory."""
+"""Detects leaked tasks, sockets, threads and objects, and measures memory."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 
 from listwatch.objects.object import Object
 
-__all__ = ["Leftovers", "resident_megabytes"]
+__all__ = ["LeakCheck", "resident_megabytes"]
 
 
-class Leftovers:
-    """Compares what there is with what there was when this was made, within a running event loop."""
+class LeakCheck:
+    """Compares the resources of the process with those at construction; needs a running event loop."""
 
     def __init__(self) -> None:
         self._sockets = _sockets()
@@ -24,8 +24,8 @@ class Leftovers:
         self._tasks = asyncio.all_tasks()
         self._objects = _objects()
 
-    def found(self) -> list[str]:
-        """Each thing that is still there, in words."""
+    def leaks(self) -> list[str]:
+        """A description of each leaked resource."""
         tasks = [f"a task: {task.get_name()}" for task in asyncio.all_tasks() - self._tasks]
         threads = [f"a thread: {thread.name}" for thread in threading.enumerate() if thread not in self._threads]
         sockets = [f"a socket: {number}" for number in sorted(_sockets() - self._sockets)]
@@ -34,7 +34,7 @@ class Leftovers:
 
 
 def resident_megabytes() -> float:
-    """How much memory this process has, on Linux; 0 where that cannot be told so easily."""
+    """The resident memory of this process on Linux; 0 on other systems."""
     with suppress(OSError):
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
