@@ -66,6 +66,11 @@ async def test_completions_see_group_versions_and_resources():
     await client.aclose()
 
 
+async def test_the_repr_of_a_group_version_lists_its_resources():
+    async with ClientSet(NOWHERE) as client:
+        assert repr(client.policy_v1) == "<resources of policy/v1: poddisruptionbudgets>"
+
+
 async def test_an_unknown_attribute_is_an_error_that_lists_the_known_ones():
     client = ClientSet(NOWHERE)
     with pytest.raises(AttributeError, match="ClientSet has no attribute 'core_v2'; its group-versions are core_v1, "):

@@ -74,6 +74,10 @@ class Group:
         self._rest = rest
         self._resources = resources
 
+    def __repr__(self) -> str:
+        version = next((each.api_version for each in self._resources.values()), "")
+        return f"<resources of {version}: {', '.join(self._resources)}>"
+
     if not TYPE_CHECKING:  # type checkers read the declared attributes instead
 
         def __getattr__(self, plural):
