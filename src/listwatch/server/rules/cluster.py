@@ -29,8 +29,8 @@ _MAX_LENGTHS = {"reportingInstance": 128, "action": 128, "reason": 128, "message
 
 def _event(event: JSONObject, path: str) -> Causes:
     """An event is in the namespace of its object; events of cluster objects are in the default namespace."""
-    about = "involvedObject" if "involvedObject" in event else "regarding"
-    namespace, own = text_at(event, about, "namespace"), text_at(event, "metadata", "namespace")
+    reference = "involvedObject" if "involvedObject" in event else "regarding"
+    namespace, own = text_at(event, reference, "namespace"), text_at(event, "metadata", "namespace")
     if event.get("eventTime"):
         misplaced = not namespace and own not in ("default", "kube-system")
         yield from _reporter(event, path)

@@ -101,14 +101,14 @@ def _is_json(key: str) -> Check:
     return check
 
 
-def _names_account(secret: JSONObject, path: str) -> Causes:
+def _names_service_account(secret: JSONObject, path: str) -> Causes:
     name = "kubernetes.io/service-account.name"
     if not value_at(secret, "metadata", "annotations", name):
         yield required(field_path(path, f"metadata.annotations[{name}]"))
 
 
 _SECRET_TYPES: Mapping[str, Check] = {
-    "kubernetes.io/service-account-token": _names_account,
+    "kubernetes.io/service-account-token": _names_service_account,
     "kubernetes.io/dockercfg": all_of(_has(".dockercfg"), _is_json(".dockercfg")),
     "kubernetes.io/dockerconfigjson": all_of(_has(".dockerconfigjson"), _is_json(".dockerconfigjson")),
     "kubernetes.io/basic-auth": _has_any_of("username", "password"),

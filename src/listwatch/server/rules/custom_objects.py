@@ -37,7 +37,7 @@ _INT32 = range(-(2**31), 2**31)
 
 
 class _Missing(Enum):
-    """The old value of what an update adds; None is a value."""
+    """The old value of a field that an update adds. Not None, which is a valid value."""
 
     MISSING = 0
 

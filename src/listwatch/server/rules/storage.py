@@ -75,7 +75,7 @@ PERSISTENT_VOLUME_CLAIM = at(
 
 
 def claim_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
-    """A bound claim may request more. Volume and class may be set where they were not."""
+    """A bound claim may request more. Volume and class may be set once."""
     spec, before = object_at(new, "spec"), object_at(old, "spec")
     mutable = {name for name in ("volumeName", "storageClassName") if not before.get(name)}
     if value_at(old, "status", "phase") == "Bound":
