@@ -127,7 +127,7 @@ Kind = type[T] | Watch[T] | SharedIndexInformer[T] | KindName
 """A kind to watch: a model class, a Watch, an existing informer, or the name of a kind."""
 
 Watched = type[Object] | Watch[Any] | SharedIndexInformer[Any] | KindName
-"""The same, where the type of the objects does not matter."""
+"""A `Kind` whose object type is not checked, as in `owns`."""
 
 
 def as_watch(given: Kind[Any], option: str) -> Watch[Any]:

@@ -165,7 +165,7 @@ class HandlerFunctions(Generic[T]):
 
 
 def filtered(change: Change[T], accepts: Callable[[T], bool]) -> Change[T] | None:
-    """Return the change as a handler sees it that receives only accepted objects.
+    """Return the change for a handler that receives only accepted objects; None if it receives nothing.
 
     An update of an object that is accepted only before or only after it becomes a deletion or an addition.
     """

@@ -14,8 +14,8 @@ Guarantees:
 * An unknown field stays as long as its parent does. This holds for the fields of a struct, also if it was replaced by
   another struct in the same place, and for the entries of a map.
 * A list element keeps its unknown fields when it is changed or moved, or when elements around it are added or removed.
-  It is matched by equality, or by an identifying field such as its name or uid. Elements without an identifying field
-  are matched by their order, if the number of changed elements is the number of remaining ones.
+  It is matched by equality, or by an identifying field such as its name or uid. Changed elements without an identifying
+  field are matched by their order, if the old and the new list have the same number of them.
 
 Limits: an element with a changed identity is a new element. Changed elements without an identity cannot be matched if
 other elements of that list were added or removed. These lose their unknown fields, as do removed elements. A duplicate

@@ -27,7 +27,7 @@ MicroTime = Annotated[datetime, msgspec.Meta(extra={"wire": "microtime"})]
 class Model(
     msgspec.Struct, metaclass=StructWithLists, omit_defaults=True, repr_omit_defaults=True, rename="camel", gc=False
 ):
-    """A nested API type. Attributes are snake_case, JSON has the names of the API, and unset fields are not sent."""
+    """A nested API type, with snake_case attributes and the names of the API in JSON; default values are not sent."""
 
     # gc=False: the data cannot contain reference cycles, and garbage collections over millions of structs are slow.
 

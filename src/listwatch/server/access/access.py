@@ -48,7 +48,7 @@ class Decision(NamedTuple):
 
 
 class Authorizer(Protocol):
-    """Decides which requests users may make."""
+    """Decides which requests users may make; the group `system:masters` may make all of them."""
 
     def authorize(self, user: User, request: RequestInfo) -> Decision: ...
 

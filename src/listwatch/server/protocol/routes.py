@@ -60,7 +60,7 @@ _PRODUCED = ("application/json", "application/yaml", "application/json;stream=wa
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """What a method and a URL name, whether it is served or not. Authorizers, faults and the request log use it.
+    """A request as parsed from its method and URL, for authorizers, faults and the request log; it may not be served.
 
     A Namespace has its name also as namespace. A list or watch of one object by field selector has its name.
     """

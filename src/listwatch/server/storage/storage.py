@@ -46,7 +46,9 @@ _FEW = 1 / 32
 
 
 class Storage:
-    """Every write gets a revision greater than all before it, and happens completely or not at all.
+    """The objects of an API server and their history, by revision.
+
+    Every write gets a revision greater than all before it, and happens completely or not at all.
 
     A resource is any name, such as "apps/deployments". The bytes of an object contain its revision, so a write takes a
     function of the revision, which must not write itself. `now` returns the time in seconds; without it, events do not
