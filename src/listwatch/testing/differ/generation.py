@@ -6,8 +6,6 @@ It is a hypothesis strategy: a seed always generates the same scenarios, and fai
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
@@ -18,8 +16,6 @@ from listwatch.testing.differ.samples import KINDS, Kind
 from listwatch.testing.differ.scenarios import Request, Scenario
 
 __all__ = ["generate", "scenarios"]
-
-Draw = Callable[..., Any]
 
 NAMES = ("a", "b", "web-0")
 LABELS = {"app": ("web", "api", ""), "tier": ("1", "2"), "example.com/team": ("x",)}
@@ -62,7 +58,7 @@ def _batch(seed_text: str) -> list[Scenario]:
 
 
 @st.composite
-def scenarios(draw: Draw) -> Scenario:
+def scenarios(draw: st.DrawFn) -> Scenario:
     kind = draw(st.sampled_from(KINDS))
     opening = [draw(creations(kind, valid=True)) for _ in range(draw(st.integers(1, 2)))]
     return Scenario((*opening, *draw(st.lists(_requests(kind), min_size=3, max_size=10))))
@@ -80,7 +76,7 @@ def _requests(kind: Kind) -> st.SearchStrategy[Request]:
 
 
 @st.composite
-def objects(draw: Draw, kind: Kind, *, valid: bool = False) -> JSONObject:
+def objects(draw: st.DrawFn, kind: Kind, *, valid: bool = False) -> JSONObject:
     """An object like the sample; unless it must be valid, with changes that may make it invalid."""
     tree: JSONObject = {"apiVersion": kind.version, "kind": kind.kind, "metadata": draw(metadata())}
     tree |= copy.deepcopy(kind.fields)
@@ -91,7 +87,7 @@ def objects(draw: Draw, kind: Kind, *, valid: bool = False) -> JSONObject:
 
 
 @st.composite
-def metadata(draw: Draw) -> JSONObject:
+def metadata(draw: st.DrawFn) -> JSONObject:
     found: JSONObject = {"name": draw(st.sampled_from(NAMES))}
     if draw(st.booleans()):
         found["labels"] = {key: draw(st.sampled_from(values)) for key, values in LABELS.items() if draw(st.booleans())}
@@ -131,18 +127,21 @@ odd_values = st.sampled_from(ODD).map(copy.deepcopy)
 
 
 @st.composite
-def changes(draw: Draw, tree: JSONObject) -> None:
+def changes(draw: st.DrawFn, tree: JSONObject) -> None:
     """Change one position of a tree: remove it, replace its value, duplicate it, or add an unknown field beside it."""
-    holder, key = draw(st.sampled_from(_positions(tree)))
+    parent, key = draw(st.sampled_from(_positions(tree)))
     how = draw(st.sampled_from(("odd", "odd", "odd", "removed", "unknown", "duplicate")))
-    if how == "removed":
-        del holder[key]
-    elif how == "unknown" and isinstance(holder, dict):
-        holder["unheardOf"] = draw(odd_values)
-    elif how == "duplicate" and isinstance(holder, list):
-        holder.append(copy.deepcopy(holder[key]))
+    if isinstance(parent, dict):
+        if how == "removed":
+            del parent[str(key)]
+        else:
+            parent["unheardOf" if how == "unknown" else str(key)] = draw(odd_values)
+    elif how == "removed":
+        del parent[int(key)]
+    elif how == "duplicate":
+        parent.append(copy.deepcopy(parent[int(key)]))
     else:
-        holder[key] = draw(odd_values)
+        parent[int(key)] = draw(odd_values)
 
 
 def _positions(tree: JSONObject | list[JSON]) -> list[tuple[JSONObject | list[JSON], str | int]]:
@@ -159,7 +158,7 @@ def _positions(tree: JSONObject | list[JSON]) -> list[tuple[JSONObject | list[JS
 
 
 @st.composite
-def write_options(draw: Draw) -> dict[str, str]:
+def write_options(draw: st.DrawFn) -> dict[str, str]:
     options: dict[str, str] = {}
     for name, values in {
         "dryRun": ("All", "Some"),
@@ -173,18 +172,18 @@ def write_options(draw: Draw) -> dict[str, str]:
 
 
 @st.composite
-def creations(draw: Draw, kind: Kind, *, valid: bool = False) -> Request:
+def creations(draw: st.DrawFn, kind: Kind, *, valid: bool = False) -> Request:
     tree = draw(objects(kind, valid=valid))
     if valid:
         return Request(method="POST", path=kind.path, body=tree)
-    if draw(st.integers(0, 7)) == 0 and isinstance(tree.get("metadata"), dict):
-        tree["metadata"].pop("name", None)
-        tree["metadata"]["generateName"] = "generated-"
+    if draw(st.integers(0, 7)) == 0 and isinstance(found := tree.get("metadata"), dict):
+        found.pop("name", None)
+        found["generateName"] = "generated-"
     return Request(method="POST", path=kind.path, body=tree, query=draw(write_options()), headers=draw(headers()))
 
 
 @st.composite
-def updates(draw: Draw, kind: Kind) -> Request:
+def updates(draw: st.DrawFn, kind: Kind) -> Request:
     tree = draw(objects(kind))
     name = draw(st.sampled_from(NAMES))
     found = tree.get("metadata")
@@ -199,11 +198,11 @@ def updates(draw: Draw, kind: Kind) -> Request:
 
 
 @st.composite
-def patches(draw: Draw, kind: Kind) -> Request:
+def patches(draw: st.DrawFn, kind: Kind) -> Request:
     content_type = draw(st.sampled_from((MERGE, STRATEGIC, JSON_PATCH, APPLY)))
     options = draw(write_options())
     if content_type == JSON_PATCH:
-        body: JSON = draw(st.lists(operations(kind), min_size=1, max_size=3))
+        body: JSON = [*draw(st.lists(operations(kind), min_size=1, max_size=3))]
     else:
         body = draw(partial_objects(kind, whole=content_type == APPLY))
     if content_type == APPLY:
@@ -219,7 +218,7 @@ def patches(draw: Draw, kind: Kind) -> Request:
 
 
 @st.composite
-def partial_objects(draw: Draw, kind: Kind, *, whole: bool) -> JSONObject:
+def partial_objects(draw: st.DrawFn, kind: Kind, *, whole: bool) -> JSONObject:
     tree: JSONObject = draw(objects(kind))
     if not whole:
         for name in ("apiVersion", "kind"):
@@ -231,11 +230,11 @@ def partial_objects(draw: Draw, kind: Kind, *, whole: bool) -> JSONObject:
 
 
 @st.composite
-def operations(draw: Draw, kind: Kind) -> JSONObject:
+def operations(draw: st.DrawFn, kind: Kind) -> JSONObject:
     paths = ["/metadata/labels", "/metadata/labels/app", "/metadata/name", "/nowhere/at/all", "/spec", "", "x"]
     paths += [f"/{name}" for name in kind.fields] + [f"/{name}/{key}" for name, key in _second_level(kind.fields)]
     operation = draw(st.sampled_from(("add", "replace", "remove", "test", "copy", "move", "leap")))
-    found = {"op": operation, "path": draw(st.sampled_from(paths))}
+    found: JSONObject = {"op": operation, "path": draw(st.sampled_from(paths))}
     if operation in ("add", "replace", "test"):
         found["value"] = draw(odd_values)
     elif operation in ("copy", "move"):
@@ -247,8 +246,11 @@ def _second_level(fields: JSONObject) -> list[tuple[str, str]]:
     return [(name, key) for name, value in fields.items() if isinstance(value, dict) for key in value]
 
 
+STATUSES: tuple[JSON, ...] = ({}, {"phase": "Running"}, {"conditions": [{"type": "Ready"}]}, {"x": 1})
+
+
 @st.composite
-def subresources(draw: Draw, kind: Kind) -> Request:
+def subresources(draw: st.DrawFn, kind: Kind) -> Request:
     name, subresource = draw(st.sampled_from(NAMES)), draw(st.sampled_from(kind.subresources))
     path = f"{kind.path}/{name}/{subresource}"
     if subresource == "eviction":
@@ -263,9 +265,7 @@ def subresources(draw: Draw, kind: Kind) -> Request:
             body |= {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}}
     else:
         body = draw(objects(kind))
-        body["status"] = draw(
-            st.sampled_from(({}, {"phase": "Running"}, {"conditions": [{"type": "Ready"}]}, {"x": 1}))
-        )
+        body["status"] = draw(st.sampled_from(STATUSES))
         if isinstance(found := body.get("metadata"), dict):
             found["name"] = name
     content = {"Content-Type": MERGE} if method == "PATCH" else {}
@@ -283,7 +283,7 @@ def _versions(kind: Kind) -> tuple[str, ...]:
 
 
 @st.composite
-def reads(draw: Draw, kind: Kind) -> Request:
+def reads(draw: st.DrawFn, kind: Kind) -> Request:
     query = {}
     if draw(st.integers(0, 5)) == 0:
         query["resourceVersion"] = draw(st.sampled_from(("", "0", "1", "x")))
@@ -292,7 +292,7 @@ def reads(draw: Draw, kind: Kind) -> Request:
 
 
 @st.composite
-def selections(draw: Draw, kind: Kind) -> dict[str, str]:
+def selections(draw: st.DrawFn, kind: Kind) -> dict[str, str]:
     query: dict[str, str] = {}
     labels = (
         "app=web",
@@ -321,7 +321,7 @@ def selections(draw: Draw, kind: Kind) -> dict[str, str]:
 
 
 @st.composite
-def lists(draw: Draw, kind: Kind) -> Request:
+def lists(draw: st.DrawFn, kind: Kind) -> Request:
     query = draw(selections(kind))
     if draw(st.integers(0, 2)) == 0:
         query["limit"] = draw(st.sampled_from(("1", "2", "0", "-1", "x")))
@@ -335,7 +335,7 @@ def lists(draw: Draw, kind: Kind) -> Request:
 
 
 @st.composite
-def watches(draw: Draw, kind: Kind) -> Request:
+def watches(draw: st.DrawFn, kind: Kind) -> Request:
     """Watches that time out after a second; they are slow, and therefore rare."""
     query = {"watch": "true", "timeoutSeconds": "1", **draw(selections(kind))}
     if version := draw(st.sampled_from(_versions(kind))):
@@ -352,30 +352,31 @@ def watches(draw: Draw, kind: Kind) -> Request:
 
 
 @st.composite
-def deletions(draw: Draw, kind: Kind) -> Request:
+def deletions(draw: st.DrawFn, kind: Kind) -> Request:
     name = draw(st.sampled_from(NAMES))
     body: JSONObject | None = None
     if draw(st.booleans()):
         body = {}
-        for field, values in {
+        options: dict[str, tuple[JSON, ...]] = {
             "propagationPolicy": ("Foreground", "Background", "Orphan", "Upwards"),
             "gracePeriodSeconds": (0, 5, -1),
             "preconditions": ({"uid": f"${{uid {kind.plural}/{name}}}"}, {"uid": "other"}, {"resourceVersion": "1"}),
             "dryRun": (["All"], ["Some"]),
             "orphanDependents": (True,),
-        }.items():
+        }
+        for field, values in options.items():
             if draw(st.integers(0, 3)) == 0:
                 body[field] = draw(st.sampled_from(values))
     return Request(method="DELETE", path=f"{kind.path}/{name}", body=body)
 
 
 @st.composite
-def collections(draw: Draw, kind: Kind) -> Request:
+def collections(draw: st.DrawFn, kind: Kind) -> Request:
     return Request(method="DELETE", path=kind.path, query=draw(selections(kind)))
 
 
 @st.composite
-def malformed(draw: Draw, kind: Kind) -> Request:
+def malformed(draw: st.DrawFn, kind: Kind) -> Request:
     """Requests for missing paths, with unsupported methods, and with undecodable bodies."""
     method = draw(st.sampled_from(("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")))
     path = draw(
@@ -402,7 +403,7 @@ def malformed(draw: Draw, kind: Kind) -> Request:
 
 
 @st.composite
-def headers(draw: Draw) -> dict[str, str]:
+def headers(draw: st.DrawFn) -> dict[str, str]:
     if draw(st.integers(0, 9)):
         return {}
     partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
