@@ -1,1 +1,1 @@
-"""What a contributor runs and nobody installs."""
+"""Commands for contributors; not part of the installed package."""

@@ -2,8 +2,8 @@
 
     python -m tools.build_realcluster
 
-The modules' go.mod files say which versions. What `KUBEBUILDER_ASSETS` or the user's cache has is not built; what is
-built goes into the cache, where `listwatch.testing.real.real_binaries` finds it.
+The go.mod files pin the versions. Programs in `KUBEBUILDER_ASSETS` or in the user's cache are not built again; built
+programs are stored in the cache, where `listwatch.testing.real.real_binaries` finds them.
 """
 
 import os
@@ -24,15 +24,15 @@ KUBERNETES_MODULE, ETCD_MODULE = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3
 
 @dataclass(frozen=True)
 class Project:
-    """Programs of one project at the version that a go.mod file says."""
+    """Programs of one project at the version that its go.mod file requires."""
 
     name: str
     folder: Path
     module: str
     programs: Mapping[str, str]
-    """Each program, and the Go package that it is made of."""
+    """The Go package of each program."""
     any_version: bool = True
-    """What the user has will do instead."""
+    """Whether a program in `KUBEBUILDER_ASSETS` of another version may be used instead."""
 
     @property
     def version(self) -> str:
@@ -43,7 +43,7 @@ class Project:
 
 
 ETCD = Project("etcd", MODULES / "etcd", ETCD_MODULE, {"etcd": ETCD_MODULE})
-# One that cannot report the progress of watches, so that kube-apiserver refuses to stream lists.
+# This version cannot report the progress of watches, so kube-apiserver rejects sendInitialEvents.
 OLD_ETCD = Project("etcd", MODULES / "etcd-old", ETCD_MODULE, {"etcd": ETCD_MODULE}, any_version=False)
 KUBERNETES = Project(
     "kubernetes",
@@ -61,13 +61,13 @@ def main() -> int:
             for program in project.programs:
                 print(f"{program}: {provide(project, program, cache, assets=os.environ.get(ASSETS, ''))}", flush=True)
     except GoBuildError as error:
-        print(f"{error}\n{_way_out()}", file=sys.stderr)
+        print(f"{error}\n{_advice()}", file=sys.stderr)
         return 1
     return 0
 
 
 def provide(project: Project, program: str, cache: BinaryCache, *, assets: str) -> Path:
-    """Where the program is, after it was built if it was nowhere."""
+    """The path of the program, which is built if it does not exist."""
     if assets and project.any_version and os.access(found := Path(assets, program), os.X_OK):
         return found
     place = cache.place(project.name, project.version, program)
@@ -77,7 +77,7 @@ def provide(project: Project, program: str, cache: BinaryCache, *, assets: str) 
 
 
 def install(project: Project, program: str, place: Path) -> None:
-    """Build a program and put it in its place, once it is whole and was seen to run."""
+    """Build a program, check that it runs, and move it atomically into its place."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".building-") as folder:
         built = Path(folder, program)
@@ -93,7 +93,7 @@ def install(project: Project, program: str, place: Path) -> None:
 
 
 def linker_flags(project: Project) -> str:
-    """What makes programs of Kubernetes say their version; etcd knows its own."""
+    """Linker flags that set the version of Kubernetes' programs; etcd's version is in its source."""
     if project.module != KUBERNETES_MODULE:
         return ""
     major, minor, *_ = project.version.removeprefix("v").split(".")
@@ -107,15 +107,15 @@ def _check_that_it_runs(program: Path) -> None:
     try:
         subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
-        raise GoBuildError(f"{program.name} was built and does not run: {error}") from None
+        raise GoBuildError(f"{program.name} was built but does not run: {error}") from None
 
 
-def _way_out() -> str:
+def _advice() -> str:
     needed = (MODULES / "kubernetes" / "go.mod").read_text()
     version = re.search(r"^go (\S+)", needed, re.MULTILINE)
     return (
-        f"To build it, Go {version[1] if version else ''} or newer and a Go module proxy (GOPROXY) are needed. "
-        f"Or set {ASSETS} to a folder with kube-apiserver, etcd and kubectl."
+        f"Install Go {version[1] if version else ''} or newer and set GOPROXY to a Go module proxy, "
+        f"or set {ASSETS} to a folder with kube-apiserver, etcd and kubectl."
     )
 
 

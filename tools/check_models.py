@@ -1,9 +1,9 @@
-"""Holds the committed models against an API server: `python -m tools.check_models URL`.
+"""Compares the committed models with an API server: `python -m tools.check_models URL`.
 
-The models are made again from what the server says of itself, and compared fact by fact: each kind, each field with its
-type, list type and merge key, each resource with its names and verbs. A server of another version has other kinds and
-fields, and other ones are required, have defaults or allow only some values: that is counted, and listed with `--each`.
-All else that both state and that differs is an error.
+Models are generated from the server's schemas and compared fact by fact: each kind, each field with its type, list type
+and merge key, each resource with its names and verbs. Differences that are normal between versions are counted, and
+listed with `--each`: kinds and fields that only one side has, required fields, defaults and enumerations. Any other
+difference is an error.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tools.generate_models import PACKAGE, generate
 from tools.models.source import Source, read_source
 
 Facts = dict[str, str]
-"""What is said of each thing: `type core.v1.Pod.spec`, `python core_v1.Pod.spec`, `resource apps/v1 pods kind`."""
+"""Facts by name: `type core.v1.Pod.spec`, `python core_v1.Pod.spec`, `resource apps/v1 pods kind`."""
 
 BY_VERSION = "limits"
-"""The facts that differ between versions without harm: what is required, what is a default, which values there are."""
+"""Facts that may differ between versions: required fields, defaults and enumerations."""
 CHANGED = {
     "type core.v1.PodStatus.nodeAllocatableResourceClaimStatuses": "alpha; atomic in 1.36, a map in 1.37",
 }
-"""What has changed from one version to the next, and why it is no error of ours."""
+"""Known changes between versions, and why they are not errors."""
 
 
 class Comparison(NamedTuple):
@@ -40,18 +40,18 @@ class Comparison(NamedTuple):
 
 
 def committed_facts(package: Path = PACKAGE) -> Facts:
-    """What the models in the package say."""
+    """The facts of the models in the package."""
     names = [*package.glob("models/*_v*.py"), package / "models/table.py", package / "server/schema/schema_data.py"]
     return facts({str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in names})
 
 
 def server_facts(source: Source) -> Facts:
-    """What models made from that server would say."""
+    """The facts of models generated from the server."""
     return facts(dict(generate(source)))
 
 
 def facts(files: Mapping[str, str]) -> Facts:
-    """What generated files say, by their paths in the package."""
+    """The facts of generated files, which are given by their paths in the package."""
     found: Facts = {}
     for path, text in files.items():
         if path == "models/table.py":
@@ -71,7 +71,7 @@ def compare(models: Facts, server: Facts) -> Comparison:
     )
 
 
-# --- reading what was generated ---------------------------------------------------------------------------------------
+# --- Facts of generated files -----------------------------------------------------------------------------------------
 
 
 def _constant(text: str, name: str) -> str:
@@ -97,8 +97,8 @@ def _types(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 f"type {package}.{name}",
                 json.dumps({key: row[key] for key in row.keys() - {"f", "v"}}, sort_keys=True),
             )
-            for field, said in row.get("f", {}).items():
-                stated = {"t": said} if isinstance(said, str) else dict(said)
+            for field, description in row.get("f", {}).items():
+                stated = {"t": description} if isinstance(description, str) else dict(description)
                 shape = stated.pop("t")
                 limits = {key: stated.pop(key) for key in ("d", "e") if key in stated}
                 marks = shape[len(shape.rstrip("!=")) :]
@@ -111,16 +111,16 @@ def _classes(module: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.ClassDef):
             for line in node.body:
                 if isinstance(line, ast.AnnAssign):
-                    kind = ast.unparse(line.annotation).removesuffix(" | None")  # that is, it is not required
+                    kind = ast.unparse(line.annotation).removesuffix(" | None")  # optional fields may differ by version
                     yield f"python {module}.{node.name}.{ast.unparse(line.target)}", kind
 
 
-# --- telling ----------------------------------------------------------------------------------------------------------
+# --- Report -----------------------------------------------------------------------------------------------------------
 
 
 def report(source: Source, comparison: Comparison, count: int, *, each: bool = False) -> bool:
-    """Tell what was found, errors and how much differs by version, or `each` that does; true if there is no error."""
-    print(f"{count:,} facts of the models were held against Kubernetes {source.version}")
+    """Print errors and the number of other differences, or `each` of them; return whether there are no errors."""
+    print(f"{count:,} facts of the models compared with Kubernetes {source.version}")
     for title, names in (
         ("only in the models", comparison.only_models),
         ("only on the server", comparison.only_server),
@@ -128,11 +128,11 @@ def report(source: Source, comparison: Comparison, count: int, *, each: bool = F
         kinds = ", ".join(f"{number} × {kind}" for kind, number in sorted(Counter(map(_kind, names)).items()))
         print(f"  {title}: {len(names):,} ({kinds})" if names else f"  {title}: nothing")
         for name in names:
-            if each and _kind(name) not in ("python", BY_VERSION):  # which repeat what is said of the type
+            if each and _kind(name) not in ("python", BY_VERSION):  # these repeat facts of the type
                 print(f"    {name}")
     found = comparison.contradictions
     errors = [name for name in found if _kind(name) != BY_VERSION and name not in CHANGED]
-    print(f"  differing by version, in what is required, a default or allowed: {len(found) - len(errors):,}")
+    print(f"  differences in required fields, defaults and enumerations: {len(found) - len(errors):,}")
     for name in found if each else errors:
         ours, theirs = found[name]
         title = "ERROR" if name in errors else f"  ({CHANGED[name]})" if name in CHANGED else " "
@@ -141,8 +141,8 @@ def report(source: Source, comparison: Comparison, count: int, *, each: bool = F
     return not errors
 
 
-def _short(said: str) -> str:
-    return said if len(said) <= 100 else said[:100] + "…"
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else text[:100] + "…"
 
 
 def _kind(name: str) -> str:
@@ -151,11 +151,11 @@ def _kind(name: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run as a command."""
-    parser = argparse.ArgumentParser(description="Hold the committed models against an API server.")
-    parser.add_argument("source", help="the URL of an API server, or a folder as `make models` takes it")
-    parser.add_argument("--token-file", type=Path, help="what the API server wants to see")
-    parser.add_argument("--ca-file", help="the authority that signed the API server's certificate")
-    parser.add_argument("--each", action="store_true", help="name also what only differs by version")
+    parser = argparse.ArgumentParser(description="Compare the committed models with an API server.")
+    parser.add_argument("source", help="URL of an API server, or a folder as for `make models`")
+    parser.add_argument("--token-file", type=Path, help="file with a bearer token for the API server")
+    parser.add_argument("--ca-file", help="CA certificate of the API server")
+    parser.add_argument("--each", action="store_true", help="also list differences that are normal between versions")
     options = parser.parse_args(arguments)
     token = options.token_file.read_text().strip() if options.token_file else None
     source = read_source(options.source, token=token, ca_file=options.ca_file)

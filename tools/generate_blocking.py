@@ -140,7 +140,7 @@ def main() -> int:
     stale = [path for path, text in modules().items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if check:
-            print(f"{path} is not what the asynchronous classes give now: run `make blocking`", file=sys.stderr)
+            print(f"{path} is out of date: run `make blocking`", file=sys.stderr)
         else:
             path.write_text(modules()[path])
             print(f"wrote {path}")

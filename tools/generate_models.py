@@ -1,4 +1,4 @@
-"""Makes the models: `python -m tools.generate_models SOURCE`, or `make models`.
+"""Generates the models: `python -m tools.generate_models SOURCE`, or `make models`.
 
 SOURCE is a folder with `schemas.json`, `discovery-api-v1.json` and `discovery-apis.json`, or the URL of an API server.
 """
@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "listwatch"
 
 
 def generate(source: Source) -> Iterator[tuple[str, str]]:
-    """The path of each file, within the package, and its text. The same source always gives the same."""
+    """Yield the path of each file in the package and its text; the same source always gives the same text."""
     definitions = read_definitions(source.schemas)
     resources = {each.gvk: each for each in source.resources}
     for module in sorted({each.module for each in definitions.values()}):
@@ -32,7 +32,7 @@ def generate(source: Source) -> Iterator[tuple[str, str]]:
 
 
 def write(source: Source, package: Path) -> int:
-    """Put the files in place of the old ones, and say how many there are."""
+    """Write the generated files, remove stale ones, and return the number of files."""
     files = dict(generate(source))
     for stale in package.glob("models/*_v*.py"):
         if f"models/{stale.name}" not in files:
@@ -46,11 +46,13 @@ def write(source: Source, package: Path) -> int:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run as a command."""
-    parser = argparse.ArgumentParser(description="Make listwatch's models from an API server's schemas and discovery.")
+    parser = argparse.ArgumentParser(
+        description="Generate listwatch's models from an API server's schemas and discovery."
+    )
     parser.add_argument("source", help="a folder, or the URL of an API server")
-    parser.add_argument("--token-file", type=Path, help="what the API server wants to see; not for folders")
-    parser.add_argument("--ca-file", help="the authority that signed the API server's certificate")
-    parser.add_argument("--output", type=Path, default=PACKAGE, help="the package to write to (default: %(default)s)")
+    parser.add_argument("--token-file", type=Path, help="file with a bearer token for the API server")
+    parser.add_argument("--ca-file", help="CA certificate of the API server")
+    parser.add_argument("--output", type=Path, default=PACKAGE, help="package to write to (default: %(default)s)")
     options = parser.parse_args(arguments)
     try:
         token = options.token_file.read_text().strip() if options.token_file else None

@@ -1,4 +1,4 @@
-"""Builds one Go program and says how far it is. `build_realcluster` says which programs."""
+"""Builds a Go program and shows its progress."""
 
 import os
 import shutil
@@ -15,13 +15,13 @@ _LINES_SHOWN = 20
 
 
 class GoBuildError(Exception):
-    """A program could not be built; the message says what was missing."""
+    """A program could not be built; the message has the reason."""
 
 
 def build(package: str, output: Path, *, module: Path, linker_flags: str = "", title: str) -> None:
-    """Build a package, as the go.mod in the folder `module` has it, into the file `output`."""
+    """Build a package into the file `output`, with the versions of the go.mod file in the folder `module`."""
     if not (go := shutil.which("go")):
-        raise GoBuildError(f"{title} cannot be built: there is no go on PATH")
+        raise GoBuildError(f"{title} cannot be built: no `go` command on PATH")
     options = ["-v", "-trimpath", "-buildvcs=false", f"-ldflags=-s -w {linker_flags}"]
     command = [go, "build", *options, "-o", str(output), package]
     progress = Progress(title)
@@ -38,7 +38,7 @@ def build(package: str, output: Path, *, module: Path, linker_flags: str = "", t
             raise
         reader.join()
     if process.returncode:
-        raise GoBuildError(f"{title} cannot be built: go build said\n{progress.end}")
+        raise GoBuildError(f"{title} cannot be built: go build failed:\n{progress.last_lines}")
     progress.finish()
 
 
@@ -58,26 +58,25 @@ def _wait(process: subprocess.Popen[str], progress: "Progress") -> None:
 
 @dataclass
 class Progress:
-    """What go says while it builds, counted; shown in one line of a terminal, or in a new line now and then."""
+    """Counts the output lines of `go build`; shown in one line of a terminal, or in a new line every 20 seconds."""
 
     title: str
     began: float = field(default_factory=time.monotonic)
     downloaded: int = 0
     compiled: int = 0
-    _said: deque[str] = field(default_factory=lambda: deque(maxlen=_LINES_SHOWN))
+    _lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LINES_SHOWN))
 
     @property
     def interval(self) -> float:
         return 1.0 if sys.stdout.isatty() else 20.0
 
     @property
-    def end(self) -> str:
-        """The end of what was said, as it was said."""
-        return "\n".join(f"  {line}" for line in self._said)
+    def last_lines(self) -> str:
+        return "\n".join(f"  {line}" for line in self._lines)
 
     def read(self, lines: IO[str]) -> None:
         for line in lines:
-            self._said.append(line.rstrip())
+            self._lines.append(line.rstrip())
             if line.startswith("go: downloading"):
                 self.downloaded += 1
             else:

@@ -1,4 +1,4 @@
-"""What `make real` runs: one contract on two servers, and what a real cluster does to informers and controllers.
+"""`make real`: the contract tests on the embedded and on a real server, and tests of outages of a real cluster.
 
 python -m tools.run_real
 """
@@ -18,19 +18,19 @@ from tools import build_realcluster, check_models
 from tools.build_realcluster import OLD_ETCD
 
 CONTRACT = "tests/contract"
-# Each process has a server of its own; these need memory.
+# Each process starts its own server, which needs memory.
 IN_PARALLEL = ("-n", "auto", "--maxprocesses", "4")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run of tests ended."""
+    """The result of a test run."""
 
     title: str
     succeeded: bool
     passed: frozenset[str]
     notes: tuple[str, ...]
-    """What the tests have recorded."""
+    """The properties that the tests recorded."""
     seconds: float
 
     def __str__(self) -> str:
@@ -43,26 +43,26 @@ def main() -> int:
         return failed
     embedded = run("on the embedded server", CONTRACT, *IN_PARALLEL, LISTWATCH_CONTRACT_SERVER="embedded")
     real = run("on the real server", CONTRACT, *IN_PARALLEL, LISTWATCH_CONTRACT_SERVER="real")
-    clusters = run("in clusters that are taken apart", "tests/real", *IN_PARALLEL)
+    clusters = run("in clusters with outages", "tests/real", *IN_PARALLEL)
     outcomes = [embedded, real, run_on_old_etcd(), clusters]
-    models_are_right = check_models_on_real_server()
+    models_match = check_models_on_real_server()
     differences = sorted(embedded.passed ^ real.passed)
     print("\nmake real:", *outcomes, sep="\n")
     if differences:
-        print("only on one of the two servers:", *differences, sep="\n       ")
-    everything = [*(outcome.succeeded for outcome in outcomes), models_are_right, not differences]
+        print("passed on only one of the two servers:", *differences, sep="\n       ")
+    everything = [*(outcome.succeeded for outcome in outcomes), models_match, not differences]
     return 0 if all(everything) else 1
 
 
 def run_on_old_etcd() -> Outcome:
-    """The informers' part of the contract, where no list can be streamed."""
+    """Run the contract of informers on a server that rejects sendInitialEvents."""
     version = OLD_ETCD.version
     title = f"on the real server with etcd {version}"
     return run(title, f"{CONTRACT}/informer", LISTWATCH_CONTRACT_SERVER="real", LISTWATCH_CONTRACT_ETCD_VERSION=version)
 
 
 def check_models_on_real_server() -> bool:
-    print("\n--- the models, held against the real server", flush=True)
+    print("\n--- the models, compared with the real server", flush=True)
     with RealAPIServerThread() as server, tempfile.TemporaryDirectory() as folder:
         token, certificate = Path(folder, "token"), Path(folder, "ca.crt")
         token.write_text(server.token)
@@ -71,17 +71,17 @@ def check_models_on_real_server() -> bool:
 
 
 def run(title: str, *arguments: str, **environment: str) -> Outcome:
-    """Run pytest with these arguments, in this environment."""
+    """Run pytest with these arguments and environment variables."""
     print(f"\n--- {arguments[0]} {title}", flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        reporting = f"--junitxml={report}", "-o", "junit_family=xunit1"  # the newer one has no place for notes
+        reporting = f"--junitxml={report}", "-o", "junit_family=xunit1"  # xunit2 has no properties of test cases
         command = [sys.executable, "-m", "pytest", "-q", *arguments, *reporting]
         ended = subprocess.run(command, env={**os.environ, **environment}, check=False)
-        said = ElementTree.parse(report).getroot() if report.exists() else ElementTree.Element("nothing")
+        results = ElementTree.parse(report).getroot() if report.exists() else ElementTree.Element("nothing")
     seconds = time.monotonic() - began
-    return Outcome(title, ended.returncode == 0, frozenset(passed_cases(said)), tuple(notes(said)), seconds)
+    return Outcome(title, ended.returncode == 0, frozenset(passed_cases(results)), tuple(notes(results)), seconds)
 
 
 def notes(report: ElementTree.Element) -> Iterator[str]:
@@ -90,9 +90,9 @@ def notes(report: ElementTree.Element) -> Iterator[str]:
 
 
 def passed_cases(report: ElementTree.Element) -> Iterator[str]:
-    """The names of those of which nothing bad is said, and which were not skipped."""
+    """The names of test cases that passed."""
     for case in report.iter("testcase"):
-        if not any(case.find(trouble) is not None for trouble in ("failure", "error", "skipped")):
+        if not any(case.find(result) is not None for result in ("failure", "error", "skipped")):
             yield f"{case.get('classname')}.{case.get('name')}"
 
 

@@ -74,7 +74,7 @@ def test_everything_is_built_once_and_found_after_that(cache: BinaryCache, insta
     ("go", "complaint"),
     [
         (CANNOT_DOWNLOAD, "lookup proxy: no such host"),
-        (BUILDS_WHAT_DOES_NOT_RUN, "etcd was built and does not run"),
+        (BUILDS_WHAT_DOES_NOT_RUN, "etcd was built but does not run"),
     ],
 )
 def test_what_cannot_be_built_is_not_there_and_the_reason_is_told(
@@ -85,14 +85,14 @@ def test_what_cannot_be_built_is_not_there_and_the_reason_is_told(
     assert everything_in(cache) == []
     said = capsys.readouterr().err
     assert complaint in said
-    assert "Or set KUBEBUILDER_ASSETS to a folder with kube-apiserver, etcd and kubectl." in said
+    assert "or set KUBEBUILDER_ASSETS to a folder with kube-apiserver, etcd and kubectl." in said
 
 
 def test_without_go_it_says_so(cache: BinaryCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert build_realcluster.main() == 1
     said = capsys.readouterr().err
-    assert f"etcd {ETCD.version} cannot be built: there is no go on PATH" in said
+    assert f"etcd {ETCD.version} cannot be built: no `go` command on PATH" in said
     assert "Go 1." in said
 
 

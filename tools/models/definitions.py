@@ -1,4 +1,4 @@
-"""The API's types, as the generator thinks of them: which module each is in, what its fields hold.
+"""The API's types as the generator represents them: the module of each type, and its fields.
 
 `source` delivers the schemas; `python_code` and `tables` write down what is found here.
 """
@@ -17,14 +17,14 @@ Schema = dict[str, Any]
 MACHINERY = "io.k8s.apimachinery.pkg."
 META = f"{MACHINERY}apis.meta.v1"
 
-# Tells an absent default from one that is null.
+# Distinguishes an absent default from null.
 _ABSENT = object()
 _ZERO: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "ref": {}}
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a value is: a scalar, a list or map of something, a definition, or anything at all."""
+    """The shape of a value: a scalar, a list or map of a shape, a definition, or any value."""
 
     type: str  # string integer number boolean int-or-string list map ref any
     format: str = ""
@@ -58,7 +58,7 @@ class Field:
 
     @property
     def is_value(self) -> bool:
-        """True for what is never absent: unset and zero mean the same, and the API writes it either way."""
+        """Whether the field is never absent: unset and zero mean the same, and the API always writes it."""
         return self.required or self.defaults_to_zero
 
 
@@ -89,7 +89,7 @@ class Definition:
 
     @property
     def item(self) -> Shape:
-        """What a list is a list of."""
+        """The definition of the items of a list kind."""
         items = self.field("items")
         return (items and items.shape.items) or Shape("any")
 
@@ -108,7 +108,7 @@ class Definition:
 
 
 def read_definitions(schemas: dict[str, Schema]) -> dict[str, Definition]:
-    """Every type under its full name; what the schemas describe in passing gets a name too."""
+    """Every type by its full name; inline types get a name too."""
     reader = _Reader(schemas)
     return dict(sorted((definition.full_name, definition) for definition in reader.read_all()))
 
@@ -122,7 +122,7 @@ class _Reader:
         waiting = list(self.schemas)
         for full_name in waiting:
             yield self.definition(full_name, self.schemas[full_name], self.modules[_package(full_name)])
-            # Reading one may have found others inside it; they come last in the dict.
+            # Reading a type may add inline types, which come last in the dict.
             waiting += list(self.schemas)[len(waiting) :]
 
     def definition(self, full_name: str, schema: Schema, module: str) -> Definition:
@@ -168,7 +168,7 @@ class _Reader:
                 return Shape("ref", ref=self.hoist(schema, name_if_new))
             case "object":
                 values = schema.get("additionalProperties")
-                # It may also be `true`, or be left to whoever writes the object.
+                # It may also be `true`, or unspecified.
                 return Shape("map", items=self.shape(values if isinstance(values, dict) else {}, name_if_new))
             case str(scalar):
                 return Shape(scalar, schema.get("format", ""))
@@ -176,7 +176,7 @@ class _Reader:
                 return Shape("any")
 
     def hoist(self, schema: Schema, name: str) -> str:
-        """Give a type that is described inside another one, as custom resources do it, a name of its own."""
+        """Name an inline type, as in schemas of custom resources."""
         name = unique(name, self.schemas)
         self.schemas[name] = schema
         return name
@@ -192,7 +192,7 @@ def _package(full_name: str) -> str:
 
 
 def _modules(schemas: dict[str, Schema]) -> dict[str, str]:
-    """The Python module of each package. A package belongs to the group-version of the kinds in it."""
+    """The Python module of each package: that of the group-version of its kinds."""
     versions: dict[str, GroupVersion] = {}
     for full_name, schema in schemas.items():
         package, kinds = _package(full_name), _kinds(schema)

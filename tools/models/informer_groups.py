@@ -1,4 +1,4 @@
-"""Writes what type checkers and completions know of an informer factory: a line for each resource to be watched."""
+"""Generates the declarations of an informer factory for type checkers: an attribute for each watchable resource."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def informer_groups_text(source: Source, definitions: Mapping[str, Definition]) 
     return "\n".join([
         f'"""The resources of Kubernetes {source.version}, as type checkers and completions see them in a factory.',
         "",
-        "Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.",
+        "Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.",
         '"""',
         "",
         "from __future__ import annotations",

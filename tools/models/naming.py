@@ -1,4 +1,4 @@
-"""How the API's names are written in Python. `definitions` says which names there are."""
+"""Python names of the API's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD = re.compile(
     r"|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z\d]+|[A-Z\d]+"
 )
 
-# An attribute of one of these names would hide what the annotations and defaults below it mean.
+# An attribute with one of these names would shadow a name that annotations and defaults below it use.
 SPOKEN_FOR = frozenset({"Any", "bool", "bytes", "datetime", "dict", "float", "int", "lazy", "list", "str"})
 
 
@@ -30,7 +30,7 @@ def pascal_case(wire: str) -> str:
 
 
 def attribute_names(wires: Iterable[str], reserved: frozenset[str]) -> dict[str, str]:
-    """The attribute of each wire name of one type; a trailing underscore keeps it apart from all else."""
+    """The attribute of each wire name of one type; a trailing underscore avoids collisions."""
     attributes: dict[str, str] = {}
     taken = set(reserved | SPOKEN_FOR)
     for wire in wires:
@@ -46,7 +46,7 @@ def attribute_names(wires: Iterable[str], reserved: frozenset[str]) -> dict[str,
 
 @cache
 def wire_name(attribute: str) -> str:
-    """What msgspec makes of an attribute by itself; where this is not the API's name, the field must say its own."""
+    """msgspec's default wire name of an attribute; a field whose API name differs is declared with its name."""
     probe = msgspec.defstruct("Probe", [attribute], rename="camel")
     return probe.__struct_encode_fields__[0]
 

@@ -1,4 +1,4 @@
-"""Writes one Python module per group-version. `definitions` says what is in it, `naming` how it is called."""
+"""Generates one Python module per group-version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.models.naming import attribute_names, wire_name
 
 _APIEXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 
-# Definitions that are values rather than types, and how Python has them.
+# Definitions that are scalar values, and their Python types.
 _VALUES = {
     f"{META}.Time": "datetime",
     f"{META}.MicroTime": "MicroTime",
@@ -31,7 +31,7 @@ _VALUES = {
 }
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "int-or-string": "int | str"}
 
-# What the API writes where nothing was set. A factory, because what equals a plain default is not written.
+# The values that the API writes for unset fields. A factory, because msgspec omits values that equal a plain default.
 _ZEROS = {name: name for name in ("str", "int", "float", "bool", "bytes")}
 _ZEROS |= {"int | str": "int", "Quantity": 'lambda: "0"'}
 
@@ -41,10 +41,10 @@ _OF_OBJECT = frozenset(dir(Object)) - {"metadata"}
 _IN_EVERY_KIND = frozenset({"apiVersion", "kind", "metadata"})
 _NEVER_NONE = frozenset({"spec", "status", "template"})
 
-_EMPTY = '"""It has no fields; being there is what it says."""'
-_SEVERAL = '"""Several of them, as one answer of the server holds them."""'
+_EMPTY = '"""Has no fields; its presence is the value."""'
+_LIST_DOCSTRING = '"""A list of objects, as returned by one request."""'
 
-# Every word but the names of attributes.
+# Every word that is not an attribute name.
 _USED_WORD = re.compile(r"\b[A-Za-z_]\w*\b(?!:)")
 _IMPORTS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"datetime": ("datetime",), "typing": ("Any",)},
@@ -65,7 +65,7 @@ Resources = Mapping[GroupVersionKind, Resource]
 
 
 class ModuleWriter:
-    """Writes down the definitions of one module, and notes which other modules they speak of."""
+    """Writes the definitions of one module, and records the modules that they refer to."""
 
     def __init__(self, module: str, definitions: Mapping[str, Definition], resources: Resources, version: str) -> None:
         self._module = module
@@ -91,9 +91,9 @@ class ModuleWriter:
     def _head(self) -> Iterator[str]:
         versions = [each.gvk.api_version for each in self._own if each.is_object]
         title = versions[0] if versions else self._module.replace("_", "/")
-        yield f'"""The kinds of `{title}` and what they are made of, in Kubernetes {self._version}.'
+        yield f'"""The kinds and types of `{title}` in Kubernetes {self._version}.'
         yield ""
-        yield "Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again."
+        yield "Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it."
         yield '"""'
         yield ""
         yield "from __future__ import annotations"
@@ -116,7 +116,7 @@ class ModuleWriter:
     # --- nested types ------------------------------------------------------------------------------------------------
 
     def _structs(self) -> Iterator[Definition]:
-        """By name, but after what their defaults are made of."""
+        """Types by name, but each after the types of its defaults."""
         written: set[str] = set()
 
         def visit(definition: Definition) -> Iterator[Definition]:
@@ -134,7 +134,7 @@ class ModuleWriter:
     def _struct(self, definition: Definition) -> str:
         attributes = attribute_names([each.wire for each in definition.fields], _OF_MODEL)
         lines = {attributes[each.wire]: self._field(attributes[each.wire], each) for each in definition.fields}
-        if "field" in lines:  # goes last, because it hides the function of that name from all that follow it
+        if "field" in lines:  # comes last, because it shadows the function `field` for the following lines
             lines["field"] = lines.pop("field")
         return _class(f"{definition.name}(Model, kw_only=True)", [*lines.values()] or [_EMPTY])
 
@@ -147,7 +147,7 @@ class ModuleWriter:
         return f"{attribute}: {annotation} = field({', '.join([f'default_factory={default}', *options])})"
 
     def _default(self, field: Field) -> str | None:
-        """What makes the value that nobody set; None if that value is None."""
+        """The factory of the value of an unset field; None if that value is None."""
         annotation = self._annotation(field.shape)
         if annotation.startswith(("list[", "dict[")):
             container = annotation[:4]
@@ -182,7 +182,7 @@ class ModuleWriter:
 
     def _list(self, definition: Definition) -> str:
         item = self._annotation(definition.item)
-        return _class(f"{definition.name}(ObjectList[{item}], item={item})", [_SEVERAL])
+        return _class(f"{definition.name}(ObjectList[{item}], item={item})", [_LIST_DOCSTRING])
 
     # --- types -------------------------------------------------------------------------------------------------------
 

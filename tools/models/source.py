@@ -1,4 +1,4 @@
-"""Where schemas and discovery come from: a folder, or a live API server. `definitions` makes sense of the schemas."""
+"""Reads schemas and discovery from a folder or from an API server."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class Source:
-    """What one version of the API consists of."""
+    """The schemas and resources of one version of the API."""
 
     version: str
     schemas: dict[str, Document]
     resources: tuple[Resource, ...]
     hashes: dict[str, str]
-    """The storage version hash of `v1/pods`, where the server tells it."""
+    """The storage version hash of `v1/pods`, if the server publishes it."""
 
 
 def read_source(place: str, *, token: str | None = None, ca_file: str | None = None) -> Source:
-    """From a URL or a folder."""
+    """Read from a URL or a folder."""
     if place.startswith(("http://", "https://")):
         return _read_server(place.rstrip("/"), token, ca_file)
     return _read_folder(Path(place))
@@ -82,7 +82,7 @@ def _source(version: str, schemas: dict[str, Document], core: Document, groups: 
 
 
 def _from_list(document: Document) -> Iterator[Resource]:
-    """The resources of an APIResourceList, where a subresource is an entry of its own."""
+    """The resources of an APIResourceList, which has separate entries for subresources."""
     here = split_api_version(document["groupVersion"])
     entries = sorted(document["resources"], key=lambda entry: str(entry["name"]))
     for entry in entries:
@@ -109,7 +109,7 @@ def _listed_subresource(entry: Document, here: tuple[str, str]) -> Subresource:
 def _from_aggregated(document: Document) -> Iterator[Resource]:
     """The resources of an APIGroupDiscoveryList, groups and versions in the order the server prefers them."""
     if "items" not in document:
-        raise ValueError("/apis is not aggregated discovery, which API servers have since Kubernetes 1.26")
+        raise ValueError("/apis is not aggregated discovery, which needs Kubernetes 1.26 or newer")
     for group in document["items"]:
         for version in group["versions"]:
             here = (group["metadata"]["name"], version["version"])
@@ -137,7 +137,7 @@ def _aggregated_subresource(entry: Document, here: tuple[str, str]) -> Subresour
 
 
 def _subresource(name: str, kind: Document, here: tuple[str, str], spelled: str, verbs: list[str]) -> Subresource:
-    # Both forms leave group and version empty where they are the resource's own.
+    # Both forms leave group and version empty if they equal those of the resource.
     if kind.get("version"):
         return Subresource(name, kind.get("group", ""), kind["version"], spelled, tuple(verbs))
     return Subresource(name, *here, spelled, tuple(verbs))

@@ -1,4 +1,4 @@
-"""Writes what is data rather than code: the table of all resources, and the schemas for the embedded server.
+"""Generates data modules: the table of all resources, and the schemas for the embedded server.
 
 `listwatch.server.schema.schema` describes the format of the latter, and reads it.
 """
@@ -24,7 +24,7 @@ def table_text(source: Source, definitions: Mapping[str, Definition]) -> str:
     return "\n".join([
         f'"""Every resource of Kubernetes {source.version}, as `listwatch.models` reads it.',
         "",
-        "Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.",
+        "Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.",
         '"""',
         "",
         "MODULES = {",
@@ -46,7 +46,7 @@ def schema_data_text(source: Source, definitions: Mapping[str, Definition]) -> s
     return "\n".join([
         f'"""The types of Kubernetes {source.version}, as `listwatch.server.schema.schema` reads them.',
         "",
-        "Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.",
+        "Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.",
         '"""',
         "",
         f'DATA = """\\\n{_wrapped(content)}\\\n"""',
@@ -55,12 +55,12 @@ def schema_data_text(source: Source, definitions: Mapping[str, Definition]) -> s
 
 
 def _wrapped(content: Any) -> str:
-    """JSON in lines of bearable length: each type and each resource starts one, and all are cut after commas."""
+    """JSON in short lines: each type and each resource starts a line, and long lines are broken after commas."""
     compact = json.dumps(content, separators=(",", ":"))
     entries = re.sub(r',(?="[A-Z]\w*":\{|\{"group":)', ",\n", compact)
     text = re.sub(r"(?=.{119})(.{1,118},)", r"\1\n", entries)
     if json.loads(text) != content or "\\" in text or '"""' in text:
-        raise ValueError("a text in the schemas cannot be written down this way, because of its commas or escapes")
+        raise ValueError("a string in the schemas has commas or escapes that break the line wrapping")
     return text
 
 
@@ -68,7 +68,7 @@ def _wrapped(content: Any) -> str:
 
 
 def _resources(resources: Iterable[Resource]) -> list[dict[str, Any]]:
-    """Each resource by its field names, without what `Resource` fills in by itself."""
+    """Each resource by field name, without the values that `Resource` derives itself."""
     return [_resource(each) for each in resources]
 
 
@@ -76,7 +76,7 @@ def _resource(resource: Resource) -> dict[str, Any]:
     names = {name: getattr(resource, name) for name in ("group", "version", "kind", "plural")}
     implied = dataclasses.asdict(Resource(**names))
     stated = {name: value for name, value in dataclasses.asdict(resource).items() if value != implied[name]}
-    row: dict[str, Any] = json.loads(json.dumps(names | stated))  # lists, as JSON has them
+    row: dict[str, Any] = json.loads(json.dumps(names | stated))  # tuples become lists
     return row
 
 
@@ -113,7 +113,7 @@ def _type(definition: Definition, short: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _field(field: Field, package: str, short: Mapping[str, str]) -> str | dict[str, Any]:
-    """Only its type, where there is no more to say."""
+    """Only the type if the field has nothing else."""
     text = _shape(field.shape, package, short) + "!" * field.required + "=" * field.defaults_to_zero
     row = {
         "l": field.list_type,

@@ -1,6 +1,6 @@
 """The resources of Kubernetes v1.37.0-rc.1, as type checkers and completions see them in a factory.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The kinds of `admissionregistration.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `admissionregistration.k8s.io/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -254,24 +254,24 @@ class ValidatingWebhookConfiguration(
 
 
 class MutatingAdmissionPolicyBindingList(ObjectList[MutatingAdmissionPolicyBinding], item=MutatingAdmissionPolicyBinding):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class MutatingAdmissionPolicyList(ObjectList[MutatingAdmissionPolicy], item=MutatingAdmissionPolicy):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class MutatingWebhookConfigurationList(ObjectList[MutatingWebhookConfiguration], item=MutatingWebhookConfiguration):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ValidatingAdmissionPolicyBindingList(ObjectList[ValidatingAdmissionPolicyBinding], item=ValidatingAdmissionPolicyBinding):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ValidatingAdmissionPolicyList(ObjectList[ValidatingAdmissionPolicy], item=ValidatingAdmissionPolicy):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ValidatingWebhookConfigurationList(ObjectList[ValidatingWebhookConfiguration], item=ValidatingWebhookConfiguration):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `admissionregistration.k8s.io/v1beta1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `admissionregistration.k8s.io/v1beta1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ class MutatingAdmissionPolicyBinding(
 
 
 class MutatingAdmissionPolicyBindingList(ObjectList[MutatingAdmissionPolicyBinding], item=MutatingAdmissionPolicyBinding):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class MutatingAdmissionPolicyList(ObjectList[MutatingAdmissionPolicy], item=MutatingAdmissionPolicy):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

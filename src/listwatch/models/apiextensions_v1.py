@@ -1,6 +1,6 @@
-"""The kinds of `apiextensions.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `apiextensions.k8s.io/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class CustomResourceSubresourceScale(Model, kw_only=True):
 
 
 class CustomResourceSubresourceStatus(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class CustomResourceSubresources(Model, kw_only=True):
@@ -196,4 +196,4 @@ class CustomResourceDefinition(
 
 
 class CustomResourceDefinitionList(ObjectList[CustomResourceDefinition], item=CustomResourceDefinition):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

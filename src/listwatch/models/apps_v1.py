@@ -1,6 +1,6 @@
-"""The kinds of `apps/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `apps/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -261,20 +261,20 @@ class StatefulSet(
 
 
 class ControllerRevisionList(ObjectList[ControllerRevision], item=ControllerRevision):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class DaemonSetList(ObjectList[DaemonSet], item=DaemonSet):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class DeploymentList(ObjectList[Deployment], item=Deployment):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ReplicaSetList(ObjectList[ReplicaSet], item=ReplicaSet):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class StatefulSetList(ObjectList[StatefulSet], item=StatefulSet):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `autoscaling/v2` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `autoscaling/v2` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -174,4 +174,4 @@ class HorizontalPodAutoscaler(
 
 
 class HorizontalPodAutoscalerList(ObjectList[HorizontalPodAutoscaler], item=HorizontalPodAutoscaler):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `batch/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `batch/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ class Job(
 
 
 class CronJobList(ObjectList[CronJob], item=CronJob):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class JobList(ObjectList[Job], item=Job):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

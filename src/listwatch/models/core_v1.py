@@ -1,6 +1,6 @@
-"""The kinds of `v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -1774,64 +1774,64 @@ class ServiceAccount(
 
 
 class ComponentStatusList(ObjectList[ComponentStatus], item=ComponentStatus):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ConfigMapList(ObjectList[ConfigMap], item=ConfigMap):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class EndpointsList(ObjectList[Endpoints], item=Endpoints):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class EventList(ObjectList[Event], item=Event):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class LimitRangeList(ObjectList[LimitRange], item=LimitRange):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class NamespaceList(ObjectList[Namespace], item=Namespace):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class NodeList(ObjectList[Node], item=Node):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class PersistentVolumeClaimList(ObjectList[PersistentVolumeClaim], item=PersistentVolumeClaim):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class PersistentVolumeList(ObjectList[PersistentVolume], item=PersistentVolume):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class PodList(ObjectList[Pod], item=Pod):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class PodTemplateList(ObjectList[PodTemplate], item=PodTemplate):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ReplicationControllerList(ObjectList[ReplicationController], item=ReplicationController):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ResourceQuotaList(ObjectList[ResourceQuota], item=ResourceQuota):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class SecretList(ObjectList[Secret], item=Secret):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ServiceAccountList(ObjectList[ServiceAccount], item=ServiceAccount):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ServiceList(ObjectList[Service], item=Service):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `discovery.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `discovery.k8s.io/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -65,4 +65,4 @@ class EndpointSlice(
 
 
 class EndpointSliceList(ObjectList[EndpointSlice], item=EndpointSlice):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `internal.apiserver.k8s.io/v1alpha1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `internal.apiserver.k8s.io/v1alpha1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class StorageVersionCondition(Model, kw_only=True):
 
 
 class StorageVersionSpec(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class StorageVersionStatus(Model, kw_only=True):
@@ -57,4 +57,4 @@ class StorageVersion(
 
 
 class StorageVersionList(ObjectList[StorageVersion], item=StorageVersion):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `meta/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `meta/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The kinds of `networking.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `networking.k8s.io/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -209,20 +209,20 @@ class ServiceCIDR(
 
 
 class IPAddressList(ObjectList[IPAddress], item=IPAddress):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class IngressClassList(ObjectList[IngressClass], item=IngressClass):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class IngressList(ObjectList[Ingress], item=Ingress):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class NetworkPolicyList(ObjectList[NetworkPolicy], item=NetworkPolicy):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ServiceCIDRList(ObjectList[ServiceCIDR], item=ServiceCIDR):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `rbac.authorization.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `rbac.authorization.k8s.io/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -87,16 +87,16 @@ class RoleBinding(
 
 
 class ClusterRoleBindingList(ObjectList[ClusterRoleBinding], item=ClusterRoleBinding):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ClusterRoleList(ObjectList[ClusterRole], item=ClusterRole):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class RoleBindingList(ObjectList[RoleBinding], item=RoleBinding):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class RoleList(ObjectList[Role], item=Role):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `resource.k8s.io/v1alpha3` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `resource.k8s.io/v1alpha3` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class ResourcePoolStatusRequest(
 
 
 class DeviceTaintRuleList(ObjectList[DeviceTaintRule], item=DeviceTaintRule):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ResourcePoolStatusRequestList(ObjectList[ResourcePoolStatusRequest], item=ResourcePoolStatusRequest):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

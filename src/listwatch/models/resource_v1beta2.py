@@ -1,6 +1,6 @@
-"""The kinds of `resource.k8s.io/v1beta2` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `resource.k8s.io/v1beta2` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -351,20 +351,20 @@ class ResourceSlice(
 
 
 class DeviceClassList(ObjectList[DeviceClass], item=DeviceClass):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class DeviceTaintRuleList(ObjectList[DeviceTaintRule], item=DeviceTaintRule):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ResourceClaimList(ObjectList[ResourceClaim], item=ResourceClaim):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ResourceClaimTemplateList(ObjectList[ResourceClaimTemplate], item=ResourceClaimTemplate):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class ResourceSliceList(ObjectList[ResourceSlice], item=ResourceSlice):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `scheduling.k8s.io/v1alpha3` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `scheduling.k8s.io/v1alpha3` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from listwatch.objects.object_list import ObjectList
 
 
 class AllCompositeDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class AllDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class BasicSchedulingPolicy(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class CompositeBasicSchedulingPolicy(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class CompositeDisruptionMode(Model, kw_only=True):
@@ -138,11 +138,11 @@ class PodGroupTemplate(Model, kw_only=True):
 
 
 class SingleCompositeDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class SingleDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class TopologyConstraint(Model, kw_only=True):
@@ -156,11 +156,11 @@ class TypedLocalObjectReference(Model, kw_only=True):
 
 
 class WorkloadPodGroupAllDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class WorkloadPodGroupBasicSchedulingPolicy(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class WorkloadPodGroupDisruptionMode(Model, kw_only=True):
@@ -188,7 +188,7 @@ class WorkloadPodGroupSchedulingPolicy(Model, kw_only=True):
 
 
 class WorkloadPodGroupSingleDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class WorkloadSpec(Model, kw_only=True):
@@ -239,12 +239,12 @@ class Workload(
 
 
 class CompositePodGroupList(ObjectList[CompositePodGroup], item=CompositePodGroup):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class PodGroupList(ObjectList[PodGroup], item=PodGroup):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class WorkloadList(ObjectList[Workload], item=Workload):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

@@ -1,6 +1,6 @@
-"""The kinds of `scheduling.k8s.io/v1beta1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `scheduling.k8s.io/v1beta1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from listwatch.objects.object_list import ObjectList
 
 
 class AllCompositeDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class AllDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class BasicSchedulingPolicy(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class CompositeBasicSchedulingPolicy(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class CompositeDisruptionMode(Model, kw_only=True):
@@ -118,11 +118,11 @@ class PodGroupTemplate(Model, kw_only=True):
 
 
 class SingleCompositeDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class SingleDisruptionMode(Model, kw_only=True):
-    """It has no fields; being there is what it says."""
+    """Has no fields; its presence is the value."""
 
 
 class TopologyConstraint(Model, kw_only=True):
@@ -173,8 +173,8 @@ class Workload(
 
 
 class PodGroupList(ObjectList[PodGroup], item=PodGroup):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class WorkloadList(ObjectList[Workload], item=Workload):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

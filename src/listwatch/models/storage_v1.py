@@ -1,6 +1,6 @@
-"""The kinds of `storage.k8s.io/v1` and what they are made of, in Kubernetes v1.37.0-rc.1.
+"""The kinds and types of `storage.k8s.io/v1` in Kubernetes v1.37.0-rc.1.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 from __future__ import annotations
@@ -179,24 +179,24 @@ class VolumeAttributesClass(
 
 
 class CSIDriverList(ObjectList[CSIDriver], item=CSIDriver):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class CSINodeList(ObjectList[CSINode], item=CSINode):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class CSIStorageCapacityList(ObjectList[CSIStorageCapacity], item=CSIStorageCapacity):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class StorageClassList(ObjectList[StorageClass], item=StorageClass):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class VolumeAttachmentList(ObjectList[VolumeAttachment], item=VolumeAttachment):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""
 
 
 class VolumeAttributesClassList(ObjectList[VolumeAttributesClass], item=VolumeAttributesClass):
-    """Several of them, as one answer of the server holds them."""
+    """A list of objects, as returned by one request."""

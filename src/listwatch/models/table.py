@@ -1,6 +1,6 @@
 """Every resource of Kubernetes v1.37.0-rc.1, as `listwatch.models` reads it.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 MODULES = {

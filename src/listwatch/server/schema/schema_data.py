@@ -1,6 +1,6 @@
 """The types of Kubernetes v1.37.0-rc.1, as `listwatch.server.schema.schema` reads them.
 
-Generated from an API server's schemas and discovery. Do not edit: `make models` makes it again.
+Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
 DATA = """\
