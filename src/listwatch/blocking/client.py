@@ -1624,7 +1624,7 @@ def apply_objects(
 
 
 def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None) -> R:
-    """Call `change` until it raises no ConflictError, and return its result; raise the error of the last attempt."""
+    """Call `change`, and retry it after a ConflictError; return its result, or raise the error of the last retry."""
     return functions.retry_on_conflict(change, backoff=backoff, clock=clock)
 
 

@@ -26,7 +26,7 @@ R = TypeVar("R")
 async def retry_on_conflict(
     change: Callable[[], Awaitable[R]], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None
 ) -> R:
-    """Call `change` until it raises no ConflictError, and return its result; raise the error of the last attempt."""
+    """Call `change`, and retry it after a ConflictError; return its result, or raise the error of the last retry."""
     return await retry_on_error(change, lambda error: isinstance(error, ConflictError), backoff=backoff, clock=clock)
 
 
