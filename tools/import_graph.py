@@ -105,7 +105,8 @@ def read_module(name: str, text: str) -> Module:
             for node in statements
             for _, imported in _imported_names(node, name)
         ],
-        exports={local: imported for node in statements for local, imported in _imported_names(node, name)},
+        exports=dict(_definitions(source, name))
+        | {local: imported for node in statements for local, imported in _imported_names(node, name)},
         any_names=elsewhere,
         any_imports=on_import_lines,
     )
@@ -117,6 +118,16 @@ def _typing_only(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             for statement in node.body:
                 yield from ast.walk(statement)
+
+
+def _definitions(source: ast.Module, module: str) -> Iterator[tuple[str, str]]:
+    """Each function, class and variable of a module, and its dotted name."""
+    for node in source.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, f"{module}.{name}"
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                yield name, f"{module}.{name}"
 
 
 def _imported_names(node: ast.Import | ast.ImportFrom, module: str) -> Iterator[tuple[str, str]]:
@@ -166,10 +177,10 @@ def _homes(tree: Tree, name: str) -> Iterator[str]:
             yield parent
             return
         package = tree.get(f"{parent}.{INIT}")
-        if package is None:
-            return
+        if package is None or attribute not in package.exports:
+            return  # a generated module, which is not in the tree
         yield package.name
-        name = package.exports.get(attribute, name)
+        name = package.exports[attribute]
 
 
 def importers(tree: Tree) -> dict[str, set[str]]:

@@ -173,7 +173,7 @@ class LabelSelector:
         return cls(tuple(_LabelParser(text).requirements()))
 
     @classmethod
-    def from_dict(cls, selector: Mapping[str, Any] | None) -> Self:
+    def from_dict(cls, selector: Mapping[str, object] | None) -> Self:
         """From the structured form with `matchLabels` and `matchExpressions`: None selects nothing, {} everything."""
         return cls(tuple(_requirements_from_api(selector)) if selector is not None else _NOTHING)
 
@@ -265,7 +265,7 @@ _API_OPERATORS = {
 }
 
 
-def _requirements_from_api(selector: Mapping[str, Any]) -> Iterator[LabelRequirement]:
+def _requirements_from_api(selector: Mapping[str, object]) -> Iterator[LabelRequirement]:
     # Ignoring an unknown field would select more than intended.
     if unknown := set(_typed(selector, Mapping, "it")) - {"matchLabels", "matchExpressions"}:
         raise SelectorError(f"label selector: expected matchLabels and matchExpressions, not {_show(unknown)}")

@@ -62,6 +62,20 @@ def test_generated_files_are_left_out(shop: Path):
     assert measure(tree).modules == 6
 
 
+def test_an_import_of_a_generated_module_is_no_import_of_its_package(tmp_path: Path):
+    files = {
+        "__init__": "from shop.orders import Order\n",
+        "orders": "from shop import labels\n",
+        "labels": "# Generated. Do not edit.\n",
+    }
+    assert import_graph(read_tree(written(tmp_path, files)), typing=True)["shop.orders"] == set()
+
+
+def test_a_name_that_a_package_defines_leads_to_the_package(tmp_path: Path):
+    files = {"__init__": "VERSION = '1'\n", "orders": "from shop import VERSION\n"}
+    assert import_graph(read_tree(written(tmp_path, files)), typing=True)["shop.orders"] == {"shop.__init__"}
+
+
 def test_an_import_inside_a_function_makes_a_cycle(shop: Path):
     assert cycles(import_graph(read_tree(shop), typing=False)) == [["shop.orders", "shop.prices"]]
 

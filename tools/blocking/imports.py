@@ -20,6 +20,7 @@ __all__ = ["Imports"]
 
 _STANDARD = {
     "AbstractContextManager": "contextlib",
+    "Any": "typing",
     "ClassVar": "typing",
     "Generic": "typing",
     "Iterator": "collections.abc",

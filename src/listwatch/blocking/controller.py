@@ -38,7 +38,7 @@ from listwatch.workqueue.rate_limiters import ItemLimiter
 
 __all__ = ["Controller", "Manager", "ReconcileContext", "Reconciler", "add_finalizer", "finalize", "remove_finalizer"]
 
-C = TypeVar("C", bound="Controller[Any]")
+C = TypeVar("C", bound="Controller")
 
 
 class ReconcileContext(BlockingObject, Generic[T_co]):
@@ -126,8 +126,8 @@ class Controller(RunningController, Generic[T]):
         | KeyReconciler,
         *,
         for_: type[T] | Watch[T] | SharedIndexInformer[T] | KindName | None = None,
-        owns: Sequence[type[Object] | Watch[Any] | SharedIndexInformer[Any] | KindName] = (),
-        watches: Sequence[Watch[Any] | Every] = (),
+        owns: Sequence[type[Object] | Watch | SharedIndexInformer[Any] | KindName] = (),
+        watches: Sequence[Watch | Every] = (),
         name: str = "",
         concurrency: int = 4,
         timeout: float | None = 300.0,
@@ -305,7 +305,7 @@ class Manager(RunningManager):
         self._call("add_ready_check", lambda: self._async.add_ready_check(name, check))
 
     @property
-    def controllers(self) -> tuple[Controller[Any], ...]:
+    def controllers(self) -> tuple[Controller, ...]:
         """The controllers that were added."""
         return tuple([wrap(each, self._loop) for each in self._async.controllers])
 
@@ -363,7 +363,7 @@ def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T:
 
 
 def finalize(
-    client: ResourceClient[T], item: T, finalizer: str, *, apply: Callable[[T], Any], cleanup: Callable[[T], Any]
+    client: ResourceClient[T], item: T, finalizer: str, *, apply: Callable[[T], Any], cleanup: Callable[[T], object]
 ) -> Any:
     """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 

@@ -55,13 +55,13 @@ class EventRecorder(BlockingObject):
 
     def event(
         self,
-        obj: Any,
+        obj: object,
         type: EventType,
         reason: str,
         message: str,
         *,
         action: str = "",
-        related: Any = None,
+        related: object = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
         """Record an event about an object, an ObjectReference or a manifest.
@@ -69,9 +69,7 @@ class EventRecorder(BlockingObject):
         The reason is one CamelCase word, as `FailedMount`; the message is a sentence for people. The action is what was
         done; events.k8s.io requires one, and the default there is the reason.
         """
-        self._async.event(
-            unwrap(obj), type, reason, message, action=action, related=unwrap(related), annotations=annotations
-        )
+        self._async.event(obj, type, reason, message, action=action, related=related, annotations=annotations)
 
     def statistics(self) -> EventRecorderStatistics:
         """The outcomes of the recorded events."""

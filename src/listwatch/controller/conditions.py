@@ -25,6 +25,8 @@ __all__ = ["HasConditions", "find_condition", "is_condition_true", "remove_condi
 
 C = TypeVar("C", bound=Model)
 
+_Condition = msgspec.Struct | dict[str, Any]
+
 HasConditions = Object | Model | dict[str, Any] | list[Any]
 """An object, a status, or a list of conditions."""
 
@@ -97,7 +99,7 @@ def remove_condition(on: HasConditions, type: str) -> bool:
 # --- lists of conditions ----------------------------------------------------------------------------------------------
 
 
-def _conditions_of(on: HasConditions, *, create: bool = False) -> list[Any]:
+def _conditions_of(on: HasConditions, *, create: bool = False) -> list[_Condition]:
     """The list that belongs to the object; if it is missing, a new one, which is put there if `create`."""
     match on:
         case list():
@@ -106,7 +108,7 @@ def _conditions_of(on: HasConditions, *, create: bool = False) -> list[Any]:
             status = on.setdefault("status", {}) if create else on.get("status", {})
             return _conditions_of(status, create=create)
         case dict():
-            found: list[Any] = on.setdefault("conditions", []) if create else on.get("conditions", [])
+            found: list[_Condition] = on.setdefault("conditions", []) if create else on.get("conditions", [])
             return found
         case Model() if hasattr(on, "conditions"):
             if on.conditions is None and create:
@@ -117,7 +119,7 @@ def _conditions_of(on: HasConditions, *, create: bool = False) -> list[Any]:
     raise UsageError(f"{on!r} has no conditions: pass an object, its status, or its list of conditions")
 
 
-def _declared_kind(on: HasConditions) -> type[Any] | None:
+def _declared_kind(on: HasConditions) -> type[_Condition] | None:
     """The class of conditions that the type of the status declares."""
     match on:
         case list():
@@ -131,7 +133,7 @@ def _declared_kind(on: HasConditions) -> type[Any] | None:
             return _declared_kind(on.status)  # type: ignore[attr-defined]  # checked by _conditions_of
 
 
-def _structures_in(hint: Any) -> Iterator[type[Any]]:
+def _structures_in(hint: object) -> Iterator[type[_Condition]]:
     """The models and dicts in `list[Condition] | None`; models show their lists as tuples."""
     origin = get_origin(hint) or hint
     if isinstance(origin, type) and issubclass(origin, msgspec.Struct | dict):
@@ -141,7 +143,7 @@ def _structures_in(hint: Any) -> Iterator[type[Any]]:
             yield from _structures_in(each)
 
 
-def _kind_for(conditions: list[Any], known: type[Any] | None, type: str) -> type[Any]:
+def _kind_for(conditions: list[_Condition], known: type[_Condition] | None, type: str) -> type[_Condition]:
     kind = known or (conditions[0].__class__ if conditions else None)
     if kind is None:
         raise UsageError(
@@ -160,13 +162,13 @@ def _timestamp(condition: object, now: datetime) -> str | datetime:
     return now.strftime("%Y-%m-%dT%H:%M:%SZ") if isinstance(condition, dict) else now
 
 
-def _value(condition: object, name: str) -> Any:
+def _value(condition: object, name: str) -> object:
     if isinstance(condition, dict):
         return condition.get(_WIRE_NAMES.get(name, name))
     return getattr(condition, name, None)
 
 
-def _set(condition: Any, name: str, value: object) -> bool:
+def _set(condition: object, name: str, value: object) -> bool:
     if _value(condition, name) == value:
         return False
     if isinstance(condition, dict):

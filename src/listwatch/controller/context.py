@@ -168,7 +168,7 @@ Reconcile = (
 class ReconcileForm(NamedTuple):
     """A reconcile function and how to call it."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     name: str
     is_async: bool
     takes_context: bool
@@ -191,7 +191,7 @@ class ReconcileForm(NamedTuple):
 _FORMS = "a function of (key) or (key, context), or an object with such a reconcile method"
 
 
-def _takes_context(function: Callable[..., Any], name: str) -> bool:
+def _takes_context(function: Callable[..., object], name: str) -> bool:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

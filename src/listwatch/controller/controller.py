@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Generic, Self
+from typing import Generic, Self
 
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
@@ -65,7 +65,7 @@ class Controller(Generic[T]):
         *,
         for_: Kind[T] | None = None,
         owns: Sequence[Watched] = (),
-        watches: Sequence[Watch[Any] | Every] = (),
+        watches: Sequence[Watch | Every] = (),
         name: str = "",
         concurrency: int = 4,
         timeout: float | None = 300.0,
@@ -275,7 +275,7 @@ class Controller(Generic[T]):
             except BaseException as error:  # noqa: BLE001  # a plain function of the user: this is no cancellation
                 self._workers.report_trigger_failure(error, f"the timer of {timer.interval} s failed")
 
-    def _report_stall(self, task: asyncio.Task[Any] | None, location: str) -> None:
+    def _report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
         self._workers.report_stall(task, location)
 
     # --- contexts ----------------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def _client_set_of(client: object) -> ClientSet | None:
     return ClientSet(client.rest) if isinstance(client, BaseClient) else None
 
 
-async def _run_unless(cancelled: asyncio.Event, coroutine: Coroutine[Any, Any, object]) -> bool:
+async def _run_unless(cancelled: asyncio.Event, coroutine: Coroutine[object, object, object]) -> bool:
     """Run the coroutine until it ends, which returns True, or cancel it when the event is set, which returns False."""
     running, waiting = asyncio.create_task(coroutine), asyncio.create_task(cancelled.wait())
     try:

@@ -37,7 +37,7 @@ async def finalize(
     finalizer: str,
     *,
     apply: Callable[[T], Any],
-    cleanup: Callable[[T], Any],
+    cleanup: Callable[[T], object],
 ) -> Any:
     """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 

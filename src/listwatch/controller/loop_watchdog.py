@@ -11,11 +11,10 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 __all__ = ["OnStall", "watched_loop"]
 
-OnStall = Callable[["asyncio.Task[Any] | None", str], None]
+OnStall = Callable[["asyncio.Task[object] | None", str], None]
 """Called in the watchdog's thread with the task that blocks the loop, and its location."""
 
 _INTERVAL = 1.0

@@ -16,7 +16,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, nullcontext
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
@@ -34,7 +34,7 @@ from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_o
 
 __all__ = ["Manager"]
 
-C = TypeVar("C", bound=Controller[Any])
+C = TypeVar("C", bound=Controller)
 
 _log = logging.getLogger("listwatch.controller")
 
@@ -80,7 +80,7 @@ class Manager:
         self._factory = SharedInformerFactory(
             client, resync=resync, namespace=namespace, namespaces=namespaces, clock=self._clock
         )
-        self._controllers: list[Controller[Any]] = []
+        self._controllers: list[Controller] = []
         self._health_checks: dict[str, Callable[[], object]] = {}
         self._ready_checks: dict[str, Callable[[], object]] = {}
         paths = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics}
@@ -125,7 +125,7 @@ class Manager:
         return self._factory
 
     @property
-    def controllers(self) -> tuple[Controller[Any], ...]:
+    def controllers(self) -> tuple[Controller, ...]:
         """The controllers that were added."""
         return tuple(self._controllers)
 
@@ -227,7 +227,7 @@ class Manager:
         others = [each for each in self._controllers if not each.needs_leader]
         await _run_all([*(each._work() for each in others), self._lead(leaders)])
 
-    async def _lead(self, controllers: Sequence[Controller[Any]]) -> None:
+    async def _lead(self, controllers: Sequence[Controller]) -> None:
         try:
             async with nullcontext() if self._elector is None else self._elector.lead():
                 self._holds_lease = True
@@ -235,7 +235,7 @@ class Manager:
         finally:
             self._holds_lease = False
 
-    async def _work_as_leader(self, controllers: Sequence[Controller[Any]]) -> None:
+    async def _work_as_leader(self, controllers: Sequence[Controller]) -> None:
         self._is_leading = True
         try:
             await _run_all([*(each._work() for each in controllers), self._stop_requested.wait()])
@@ -271,7 +271,7 @@ class Manager:
         for controller in self._controllers:
             await controller._workers.wait_finished(max(deadline - self._clock.monotonic(), 0.001))
 
-    def _report_stall(self, task: asyncio.Task[Any] | None, location: str) -> None:
+    def _report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
         for controller in self._controllers:
             controller._workers.report_stall(task, location)
 
@@ -314,7 +314,7 @@ def _check_election(name: object, namespace: str, elector: object) -> None:
         )
 
 
-async def _run_all(coroutines: Iterable[Coroutine[Any, Any, object]]) -> None:
+async def _run_all(coroutines: Iterable[Coroutine[object, object, object]]) -> None:
     """Run until all have ended; if one fails, cancel the others and raise its error, not an exception group."""
     tasks = [asyncio.create_task(each) for each in coroutines]
     if not tasks:

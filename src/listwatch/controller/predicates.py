@@ -30,24 +30,27 @@ T = TypeVar("T", bound=Object)
 PredicateFunction = Callable[[T | None, T | None], bool]
 """Returns whether a change from the old to the new object matters."""
 
+AnyPredicate = PredicateFunction[Any]
+"""One for objects of any kind."""
+
 
 class Predicate:
     """A predicate function that combines with others through `&`, `|` and `~`."""
 
-    def __init__(self, function: PredicateFunction[Any], *, name: str = "") -> None:
+    def __init__(self, function: AnyPredicate, *, name: str = "") -> None:
         if not callable(function):
             raise UsageError(f"Predicate({function!r}): expected a function of the old and the new object")
         self._function = function
         self._name = name or getattr(function, "__qualname__", repr(function))
 
-    def __call__(self, old: Any, new: Any) -> bool:
+    def __call__(self, old: Object | None, new: Object | None) -> bool:
         return bool(self._function(old, new))
 
-    def __and__(self, other: PredicateFunction[Any]) -> Predicate:
+    def __and__(self, other: AnyPredicate) -> Predicate:
         right = predicate(other)
         return Predicate(lambda old, new: self(old, new) and right(old, new), name=f"({self!r} & {right!r})")
 
-    def __or__(self, other: PredicateFunction[Any]) -> Predicate:
+    def __or__(self, other: AnyPredicate) -> Predicate:
         right = predicate(other)
         return Predicate(lambda old, new: self(old, new) or right(old, new), name=f"({self!r} | {right!r})")
 
@@ -58,7 +61,7 @@ class Predicate:
         return self._name
 
 
-def predicate(function: PredicateFunction[Any]) -> Predicate:
+def predicate(function: AnyPredicate) -> Predicate:
     """Make a Predicate of a function of the old and the new object; usable as a decorator."""
     return function if isinstance(function, Predicate) else Predicate(function)
 

@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from types import FrameType
 
 __all__ = ["STOP_SIGNALS", "handling_stop_signals"]
 
@@ -24,7 +24,7 @@ def handling_stop_signals(action: Callable[[], None]) -> Iterator[None]:
         yield
         return
     loop = asyncio.get_running_loop()
-    previous: dict[signal.Signals, Any] = {}
+    previous: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
     for each in STOP_SIGNALS:
         with suppress(NotImplementedError):  # event loops on Windows
             previous[each] = signal.getsignal(each)

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from listwatch.cache.field_values import field_text
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.owners import controller_of
-from listwatch.controller.watches import Every, KeyFunction, Kind, Watch, as_watch, group_kind_of
+from listwatch.controller.watches import Every, KeyFunction, Kind, Watch, Watched, as_watch, group_kind_of
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.informer.factory import InformerHandle, SharedInformerFactory
-from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
+from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.meta import GroupKind, GroupResource, ObjectKey, split_api_version
 from listwatch.objects.object import Object
 from listwatch.selectors import parse_field_selector, parse_label_selector
 from listwatch.workqueue.queue import LOW_PRIORITY
 
 __all__ = ["Enqueue", "Source", "Sources", "key_from", "keys_from"]
+
+E = TypeVar("E")
 
 Enqueue = Callable[[Iterable[ObjectKey], int], None]
 ReportFailure = Callable[[BaseException, str], None]
@@ -37,7 +39,7 @@ class Source:
     An exception of a predicate or of a key function is reported and affects no other change.
     """
 
-    def __init__(self, watch: Watch[Any], keys: KeyFunction[Any]) -> None:
+    def __init__(self, watch: Watch, keys: KeyFunction) -> None:
         self.watch = watch
         self._keys = keys
         self._enqueue: Enqueue
@@ -45,7 +47,7 @@ class Source:
         self._labels = parse_label_selector(watch.label_selector)
         self._fields = parse_field_selector(watch.field_selector)
         self._namespaces: tuple[str, ...] = ("",)
-        self._informer: SharedIndexInformer[Any] | None = None
+        self._informer: AnyInformer | None = None
         self._handle: InformerHandle[Any] | None = None
         self._registration: HandlerRegistration[Any] | None = None
         self._deletion_waiters: dict[ObjectKey, list[Callable[[], object]]] = {}
@@ -56,7 +58,7 @@ class Source:
     # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     @property
-    def informer(self) -> SharedIndexInformer[Any]:
+    def informer(self) -> AnyInformer:
         if self._informer is None:
             raise UsageError(f"the cache of {self.watch} does not exist yet: the controller was not started")
         return self._informer
@@ -190,9 +192,9 @@ class Sources:
 
     def __init__(
         self,
-        for_: Kind[Any] | None,
-        owns: object,
-        watches: object,
+        for_: Kind | None,
+        owns: Sequence[Watched],
+        watches: Sequence[Watched | Every],
         *,
         name: str,
         clock: Clock,
@@ -210,7 +212,7 @@ class Sources:
         self._is_open = False
         self._opened_or_closed = asyncio.Event()
 
-    def _owned_source(self, watch: Watch[Any]) -> Source:
+    def _owned_source(self, watch: Watch) -> Source:
         owner = None if self._main is None else group_kind_of(self._main.watch.of)
         if owner is None:
             raise UsageError(
@@ -218,7 +220,7 @@ class Sources:
             )
         return Source(watch, watch.keys or _owner_key(owner, self._is_namespaced))
 
-    def _watched_source(self, watch: Watch[Any]) -> Source:
+    def _watched_source(self, watch: Watch) -> Source:
         if watch.keys is None:
             raise UsageError(f"watches={watch} maps to no keys: pass Watch({watch}, keys=function)")
         return Source(watch, watch.keys)
@@ -257,13 +259,13 @@ class Sources:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     @property
-    def main(self) -> SharedIndexInformer[Any]:
+    def main(self) -> AnyInformer:
         """The informer of the controller's kind."""
         if self._main is None:
             raise UsageError(f"controller {self._name} has no for_=: read what it watches through indexer(...)")
         return self._main.informer
 
-    def informer(self, kind: Kind[Any]) -> SharedIndexInformer[Any]:
+    def informer(self, kind: Kind) -> AnyInformer:
         """The informer of a watched kind."""
         wanted = as_watch(kind, "kind")
         found = [source for source in self.all if str(source.watch) == str(wanted)]
@@ -305,15 +307,15 @@ class Sources:
         errors = (informer.last_error for informer in self._informers())
         return SyncTimeoutError(message, attempts=attempts, last_error=next(filter(None, errors), None))
 
-    def _informers(self) -> Iterator[SharedIndexInformer[Any]]:
+    def _informers(self) -> Iterator[AnyInformer]:
         return (source.informer for source in self.all if self._is_open)
 
 
-def _main_source(watch: Watch[Any]) -> Source:
+def _main_source(watch: Watch) -> Source:
     return Source(watch, watch.keys or _own_key)
 
 
-def _checked_list(given: Any, option: str) -> list[Any]:
+def _checked_list(given: Iterable[E], option: str) -> list[E]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise UsageError(f"{option}={given!r}: expected a list, as {option}=[...]")
     return [*given]
@@ -352,7 +354,7 @@ def _own_key(item: Object) -> ObjectKey:
     return item.key
 
 
-def _owner_key(owner: GroupKind, is_namespaced: Callable[[ObjectKey], bool]) -> KeyFunction[Any]:
+def _owner_key(owner: GroupKind, is_namespaced: Callable[[ObjectKey], bool]) -> KeyFunction:
     """Maps an object to its controlling owner, if that is of this kind."""
 
     def keys(item: Object) -> list[ObjectKey]:

@@ -20,8 +20,8 @@ from listwatch.api.references import KindReference, Reference, read_reference
 from listwatch.cache.indexer import IndexFunction
 from listwatch.controller.predicates import PredicateFunction
 from listwatch.errors import RequestError, UsageError
-from listwatch.informer.factory import checked_namespaces
-from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.factory import Transform, checked_namespaces
+from listwatch.informer.shared_informer import AnyInformer, SharedIndexInformer
 from listwatch.meta import (
     GroupKind,
     GroupResource,
@@ -87,7 +87,7 @@ class Watch(Generic[T]):
     namespaces: Sequence[str] = ()
     label_selector: LabelSelectorLike = None
     field_selector: FieldSelectorLike = None
-    transform: Callable[[Any], Any] | None = None
+    transform: Transform | None = None
     indexers: Mapping[str, IndexFunction[T]] | None = None
 
     def __post_init__(self) -> None:
@@ -126,16 +126,16 @@ class Every:
 Kind = type[T] | Watch[T] | SharedIndexInformer[T] | KindName
 """A kind to watch: a model class, a Watch, an existing informer, or the name of a kind."""
 
-Watched = type[Object] | Watch[Any] | SharedIndexInformer[Any] | KindName
+Watched = type[Object] | Watch | AnyInformer | KindName
 """A `Kind` whose object type is not checked, as in `owns`."""
 
 
-def as_watch(given: Kind[Any], option: str) -> Watch[Any]:
+def as_watch(given: Kind, option: str) -> Watch:
     """The Watch that was passed, or one without options for a kind; `option` names the argument in errors."""
     if isinstance(given, Watch):
         return given
     try:
-        watch: Watch[Any] = Watch(given)
+        watch: Watch = Watch(given)
         str(watch)
         if not isinstance(given, SharedIndexInformer):
             read_reference(given)
@@ -147,7 +147,7 @@ def as_watch(given: Kind[Any], option: str) -> Watch[Any]:
     return watch
 
 
-def group_kind_of(of: type[Object] | SharedIndexInformer[Any] | KindName) -> GroupKind | None:
+def group_kind_of(of: type[Object] | AnyInformer | KindName) -> GroupKind | None:
     """Group and kind, if they are known without discovery."""
     if isinstance(of, SharedIndexInformer):
         return of.kind.gvk.group_kind if of.kind.gvk else None

@@ -18,7 +18,6 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from listwatch.cancellation import is_being_cancelled
 from listwatch.clock import Clock, time_limit
@@ -80,7 +79,7 @@ class Workers:
         self,
         form: ReconcileForm,
         queue: WorkQueue[ObjectKey],
-        make_context: Callable[[ObjectKey, int], ReconcileContext[Any]],
+        make_context: Callable[[ObjectKey, int], ReconcileContext],
         *,
         sources: Iterable[Source],
         concurrency: int,
@@ -106,7 +105,7 @@ class Workers:
         self._finished = asyncio.Event()
         self._finished.set()
         # A watchdog reads the calls in progress from its own thread.
-        self._calls: dict[asyncio.Task[_Outcome], ObjectKey] = {}
+        self._calls: dict[asyncio.Task[object], ObjectKey] = {}
         self._threads: dict[threading.Thread, ObjectKey] = {}
 
     # --- lifecycle ---------------------------------------------------------------------------------------------------
@@ -261,13 +260,13 @@ class Workers:
         except BaseException as error:  # noqa: BLE001  # SystemExit would end the event loop if it left this task
             return _Outcome(error=error)
 
-    async def _call_in_thread(self, key: ObjectKey, arguments: tuple[object, ...]) -> Any:
+    async def _call_in_thread(self, key: ObjectKey, arguments: tuple[object, ...]) -> object:
         """Call the function with this task's context in a daemon thread, for which the interpreter does not wait."""
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+        done: asyncio.Future[tuple[object, BaseException | None]] = loop.create_future()
         context = copy_context()
 
-        def finish(result: Any, error: BaseException | None) -> None:
+        def finish(result: object, error: BaseException | None) -> None:
             if not done.done():
                 done.set_result((result, error))
 
@@ -319,7 +318,7 @@ class Workers:
     def _describe(self, key: ObjectKey, what: str) -> str:
         return f"{self._form.name} of {key} {what}"
 
-    def report_stall(self, task: asyncio.Task[Any] | None, location: str) -> None:
+    def report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
         """Report that a task blocks the event loop, if it is one of these calls; called in another thread."""
         key = None if task is None else self._calls.get(task)
         if key is not None:

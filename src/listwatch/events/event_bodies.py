@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from listwatch.events.correlation import CountedEvent
 from listwatch.events.correlation_series import Series
@@ -15,7 +15,7 @@ MAX_NOTE_LENGTH: Final = 1024
 """The maximum length of a note in events.k8s.io, in bytes."""
 
 
-def core_body(event: CountedEvent, source: Source) -> dict[str, Any]:
+def core_body(event: CountedEvent, source: Source) -> dict[str, object]:
     occurrence = event.occurrence
     return _without_empty(
         {
@@ -38,11 +38,11 @@ def core_body(event: CountedEvent, source: Source) -> dict[str, Any]:
     )
 
 
-def core_patch(event: CountedEvent) -> dict[str, Any]:
+def core_patch(event: CountedEvent) -> dict[str, object]:
     return {"count": event.count, "lastTimestamp": _second(event.occurrence.at), "message": event.message}
 
 
-def series_body(series: Series, source: Source) -> dict[str, Any]:
+def series_body(series: Series, source: Source) -> dict[str, object]:
     occurrence = series.occurrence
     return _without_empty(
         {
@@ -63,11 +63,11 @@ def series_body(series: Series, source: Source) -> dict[str, Any]:
     )
 
 
-def series_patch(series: Series) -> dict[str, Any]:
+def series_patch(series: Series) -> dict[str, object]:
     return {"series": {"count": series.count, "lastObservedTime": _microsecond(series.last_at)}}
 
 
-def _metadata(occurrence: Occurrence, name: str) -> dict[str, Any]:
+def _metadata(occurrence: Occurrence, name: str) -> dict[str, object]:
     return _without_empty(
         {
             "name": name,
@@ -77,7 +77,7 @@ def _metadata(occurrence: Occurrence, name: str) -> dict[str, Any]:
     )
 
 
-def _without_empty(tree: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(tree: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in tree.items() if value not in (None, "", {})}
 
 

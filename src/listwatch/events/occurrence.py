@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from listwatch.errors import UsageError
 
@@ -72,7 +72,7 @@ class Occurrence:
     annotations: Mapping[str, str] | None = None
 
 
-def reference_to(obj: Any) -> Reference:
+def reference_to(obj: object) -> Reference:
     """The reference to an object, an ObjectReference, or a manifest."""
     if isinstance(obj, Reference):
         return obj

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
-from typing import Any, Final, Self, get_args
+from typing import Final, Self, get_args
 from uuid import UUID
 
 from listwatch.clock import Clock, SystemClock, time_limit
@@ -29,7 +29,7 @@ from listwatch.events.correlation import Correlator
 from listwatch.events.correlation_series import Series, SeriesCorrelator
 from listwatch.events.event_bodies import core_body, core_patch, series_body, series_patch
 from listwatch.events.occurrence import EventType, Occurrence, Source, reference_to
-from listwatch.events.writer import EventSink, EventWriter
+from listwatch.events.writer import EventSink, EventWrite, EventWriter
 
 __all__ = ["EventRecorder", "EventRecorderStatistics"]
 
@@ -39,8 +39,6 @@ _EVENTS_GROUP: Final = "events.k8s.io"
 _MAX_NAME_LENGTH: Final = 253
 _MAX_REASON_LENGTH: Final = 128
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-
-_Write = tuple[dict[str, Any], dict[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +88,7 @@ class EventRecorder:
         self._queue_size = queue_size
         self._flush_timeout = flush_timeout
         self._pending: deque[Occurrence] = deque()
-        self._due_writes: deque[_Write] = deque()
+        self._due_writes: deque[EventWrite] = deque()
         self._recorded = self._counted = self._filtered = self._dropped = 0
         self._lock = threading.Lock()
         self._last_stamp = 0
@@ -104,13 +102,13 @@ class EventRecorder:
 
     def event(
         self,
-        obj: Any,
+        obj: object,
         type: EventType,
         reason: str,
         message: str,
         *,
         action: str = "",
-        related: Any = None,
+        related: object = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
         """Record an event about an object, an ObjectReference or a manifest.
@@ -236,12 +234,12 @@ class EventRecorder:
         while True:
             self._awake.clear()
             while self._pending:
-                for body, patch in self._correlate(self._pending[0]):
-                    await self._writer.write(body, patch)
+                for event in self._correlate(self._pending[0]):
+                    await self._writer.write(event)
                 self._pending.popleft()
             self._due_writes.extend(self._due())
             while self._due_writes:
-                await self._writer.write(*self._due_writes[0])
+                await self._writer.write(self._due_writes[0])
                 self._due_writes.popleft()
             # A flush or close that was requested meanwhile waits for another pass.
             if not self._pending and not self._awake.is_set():
@@ -255,7 +253,7 @@ class EventRecorder:
             async with time_limit(self._clock, delay):
                 await self._awake.wait()
 
-    def _correlate(self, occurrence: Occurrence) -> Iterator[_Write]:
+    def _correlate(self, occurrence: Occurrence) -> Iterator[EventWrite]:
         now = self._clock.monotonic()
         if self._uses_series:
             series = self._series.observe(occurrence, now=now)
@@ -268,14 +266,16 @@ class EventRecorder:
         if counted is None:
             self._filtered += 1
         else:
-            yield core_body(counted, self._source), core_patch(counted) if counted.is_repeated else None
+            patch = core_patch(counted) if counted.is_repeated else None
+            yield EventWrite(counted.occurrence, counted.name, core_body(counted, self._source), patch)
 
-    def _due(self) -> list[_Write]:
+    def _due(self) -> list[EventWrite]:
         now = self._clock.monotonic()
         return [*map(self._write_of, self._series.unwritten(now=now) if self._is_closed else self._series.due(now=now))]
 
-    def _write_of(self, series: Series) -> _Write:
-        return series_body(series, self._source), series_patch(series) if series.is_repeated else None
+    def _write_of(self, series: Series) -> EventWrite:
+        patch = series_patch(series) if series.is_repeated else None
+        return EventWrite(series.occurrence, series.occurrence.name, series_body(series, self._source), patch)
 
     def __repr__(self) -> str:
         state = "closed" if self._is_closed else "open" if self._task else "not opened"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from random import Random
-from typing import Any, Literal, Protocol, Self
+from typing import Literal, NamedTuple, Protocol, Self
 
 from listwatch.clock import Clock
 from listwatch.errors import (
@@ -16,9 +16,10 @@ from listwatch.errors import (
     NotFoundError,
     TransportError,
 )
+from listwatch.events.occurrence import Occurrence
 from listwatch.objects.object import Object
 
-__all__ = ["EventSink", "EventWriter"]
+__all__ = ["EventSink", "EventWrite", "EventWriter"]
 
 _log = logging.getLogger("listwatch.events")
 
@@ -35,9 +36,20 @@ class EventSink(Protocol):
 
     def namespace(self, namespace: str) -> Self: ...
 
-    async def create(self, obj: Mapping[str, Any], /) -> Object: ...
+    async def create(self, obj: Mapping[str, object], /) -> Object: ...
 
-    async def patch(self, name: str, patch: Mapping[str, Any], /, *, type: Literal["merge", "strategic"]) -> Object: ...
+    async def patch(
+        self, name: str, patch: Mapping[str, object], /, *, type: Literal["merge", "strategic"]
+    ) -> Object: ...
+
+
+class EventWrite(NamedTuple):
+    """One event to write: a patch of an existing event, or the body of a new one."""
+
+    occurrence: Occurrence
+    name: str
+    body: Mapping[str, object]
+    patch: Mapping[str, object] | None
 
 
 class EventWriter:
@@ -49,7 +61,7 @@ class EventWriter:
         self._random = random
         self.created = self.patched = self.failed = self.retries = 0
 
-    async def write(self, body: dict[str, Any], patch: dict[str, Any] | None) -> None:
+    async def write(self, event: EventWrite) -> None:
         """Patch the event, or create it if there is no patch, in at most twelve attempts."""
         failure: Exception | None = None
         for number, delay in enumerate(self._delays()):
@@ -57,45 +69,43 @@ class EventWriter:
                 self.retries += 1
                 await self._clock.sleep(delay)
             try:
-                await self._attempt(body, patch)
+                await self._attempt(event)
                 return
             except AlreadyExistsError as error:
-                if patch is None and number:
+                if event.patch is None and number:
                     self.created += 1  # by an earlier attempt whose response was lost
                     return
                 failure = error
-                if patch is None:
+                if event.patch is None:
                     break
             except (TransportError, CredentialError) as error:
                 failure = error
             except Exception as error:  # noqa: BLE001  # the next event may succeed
                 failure = error
                 break
-        self._give_up(body, failure)
+        self._give_up(event, failure)
 
-    async def _attempt(self, body: dict[str, Any], patch: dict[str, Any] | None) -> None:
-        events = self._sink.namespace(body["metadata"]["namespace"])
-        if patch is not None:
+    async def _attempt(self, event: EventWrite) -> None:
+        events = self._sink.namespace(event.occurrence.regarding.event_namespace)
+        if event.patch is not None:
             try:
-                await events.patch(body["metadata"]["name"], patch, type="merge")
+                await events.patch(event.name, event.patch, type="merge")
             except NotFoundError:
                 pass  # events expire on the server after an hour
             else:
                 self.patched += 1
                 return
-        await events.create(body)
+        await events.create(event.body)
         self.created += 1
 
-    def _give_up(self, body: dict[str, Any], error: Exception | None) -> None:
+    def _give_up(self, event: EventWrite, error: Exception | None) -> None:
         self.failed += 1
         level = logging.DEBUG if _is_expected(error) else logging.ERROR
-        name = f"{body['metadata']['namespace']}/{body['metadata']['name']}"
+        name, reason = f"{event.occurrence.regarding.event_namespace}/{event.name}", event.occurrence.reason
         # The message of our own errors is enough; other errors need the traceback.
         traceback = None if isinstance(error, ListWatchError) else error
-        fields = {"event": name, "reason": body["reason"]}
-        _log.log(
-            level, "Cannot write the event %s (%s): %s", name, body["reason"], error, exc_info=traceback, extra=fields
-        )
+        fields = {"event": name, "reason": reason}
+        _log.log(level, "Cannot write the event %s (%s): %s", name, reason, error, exc_info=traceback, extra=fields)
 
     def _delays(self) -> list[float]:
         """The delay before each attempt; the second is random, to spread the load on a server that returns."""

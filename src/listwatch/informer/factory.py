@@ -22,7 +22,7 @@ from listwatch.informer import typed_groups
 from listwatch.informer.informer_handle import InformerGroup, InformerHandle, unknown_attribute
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.reflector import Problem
-from listwatch.informer.shared_informer import InformerStatistics, SharedIndexInformer
+from listwatch.informer.shared_informer import AnyInformer, InformerStatistics, SharedIndexInformer
 from listwatch.informer.typed_groups import InformerGroups
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.objects.object import Object
@@ -60,7 +60,7 @@ class _Key(NamedTuple):
 
 
 class _Shared:
-    def __init__(self, informer: SharedIndexInformer[Any]) -> None:
+    def __init__(self, informer: AnyInformer) -> None:
         self.informer = informer
         self.users = 0
 
@@ -73,7 +73,7 @@ class SharedInformerFactory(InformerGroups):
     `resync_for` overrides `resync` by kind.
     """
 
-    _informer_type: ClassVar[type[SharedIndexInformer[Any]]] = SharedIndexInformer
+    _informer_type: ClassVar[type[AnyInformer]] = SharedIndexInformer
 
     def __init__(
         self,
@@ -163,8 +163,8 @@ class SharedInformerFactory(InformerGroups):
         shared.users += 1
         return InformerHandle(shared.informer, partial(self._release, key))
 
-    def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> SharedIndexInformer[Any]:
-        informer: SharedIndexInformer[Any] = self._informer_type(
+    def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> AnyInformer:
+        informer: AnyInformer = self._informer_type(
             next(iter(sources.values())) if len(sources) == 1 else sources,
             key.kind,
             resync=self._resync_for.get(key.kind, self._resync),

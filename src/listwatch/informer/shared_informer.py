@@ -43,7 +43,7 @@ from listwatch.informer.version_waits import oldest
 from listwatch.meta import GroupResource, Resource
 from listwatch.objects.object import Object
 
-__all__ = ["HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
+__all__ = ["AnyInformer", "HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
 
 T = TypeVar("T", bound=Object)
 R = TypeVar("R")
@@ -433,3 +433,7 @@ def _by_namespace(
     for each in source.values():
         check_source(each, kind)
     return source.items()
+
+
+AnyInformer = SharedIndexInformer[Any]
+"""An informer of objects of any kind."""

@@ -64,7 +64,7 @@ class LazyParts:
         head = self._head
         return f"{kind} {ObjectKey(head.namespace, head.name)}" if head.name else f"{kind} without a name"
 
-    def _decode_part(self, field: LazyField) -> Any:
+    def _decode_part(self, field: LazyField) -> object:
         """The value of a part that is not decoded yet."""
         parts = self._parts
         if type(parts) is dict:
@@ -103,7 +103,7 @@ class LazyField:
         self.type = type_
         self.wire = wire
         self.name = ""
-        self._openers: dict[type[LazyParts], msgspec.json.Decoder[Any]] = {}
+        self._openers: dict[type[LazyParts], msgspec.json.Decoder[object]] = {}
 
     def __set_name__(self, owner: type[LazyParts], name: str) -> None:
         self.name = name
@@ -115,7 +115,7 @@ class LazyField:
         # Concurrent threads may decode twice, from the same bytes; all of them get the value that is stored first.
         return holder.__dict__.setdefault(self.name, holder._decode_part(self))
 
-    def read(self, part: msgspec.Raw | None, holder: LazyParts) -> Any:
+    def read(self, part: msgspec.Raw | None, holder: LazyParts) -> object:
         """Decode the part of one object."""
         if part is None:
             return self.zero()
@@ -124,7 +124,7 @@ class LazyField:
         except DECODE_FAILURES as error:
             return self._read_lenient(part, holder, error)
 
-    def write(self, value: object, part: msgspec.Raw | None, holder: LazyParts) -> Any:
+    def write(self, value: object, part: msgspec.Raw | None, holder: LazyParts) -> object:
         """What to send for the value: the received bytes if it was not changed, None if there is nothing to send."""
         try:
             seen = self.read(part, holder)
@@ -138,7 +138,7 @@ class LazyField:
         self._check(now, holder)
         return write_change(part, before, now, type_=self.type, what=holder.describe(), field=self.wire)
 
-    def opener(self, kind: type[LazyParts]) -> msgspec.json.Decoder[Any]:
+    def opener(self, kind: type[LazyParts]) -> msgspec.json.Decoder[object]:
         """A decoder that decodes this part and finds the other lazy parts in one pass over the object."""
         if (decoder := self._openers.get(kind)) is None:
             parts = [
@@ -149,7 +149,7 @@ class LazyField:
             decoder = self._openers[kind] = build_decoder(found)
         return decoder
 
-    def zero(self) -> Any:
+    def zero(self) -> object:
         """The value of an absent part: None if the type allows it, else an empty value."""
         type_ = typing.get_args(self.type)[0] if typing.get_origin(self.type) is Annotated else self.type
         try:
@@ -163,7 +163,7 @@ class LazyField:
         except DecodeError as error:
             raise EncodeError(error.message, object_name=error.object_name, field=error.field) from None
 
-    def _read_lenient(self, part: msgspec.Raw, holder: LazyParts, error: Exception) -> Any:
+    def _read_lenient(self, part: msgspec.Raw, holder: LazyParts, error: Exception) -> object:
         try:
             tree: Tree = msgspec.json.decode(part)
         except DECODE_FAILURES:
@@ -172,7 +172,7 @@ class LazyField:
         return self.zero() if tree is None else convert(tree, self.type, what=holder.describe(), field=self.wire)
 
     @cached_property
-    def _decoder(self) -> msgspec.json.Decoder[Any]:
+    def _decoder(self) -> msgspec.json.Decoder[object]:
         return decoder_for(self.type)
 
 

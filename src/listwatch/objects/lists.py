@@ -63,7 +63,7 @@ class StructWithLists(msgspec.StructMeta):
         return signature.replace(parameters=[_with_list(cls, each) for each in signature.parameters.values()])
 
 
-def _definition(namespace: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _definition(namespace: dict[str, Any]) -> tuple[dict[str, Any], dict[str, bool]]:
     """Namespace and options of a struct that msgspec.defstruct() is creating; it sets options and defaults later."""
     slots = namespace["__slots__"]
     options = {"kw_only": True, "gc": True, "dict": "__dict__" in slots, "weakref": "__weakref__" in slots}
@@ -85,7 +85,7 @@ def _keeps_lists(bases: tuple[type, ...], namespace: Mapping[str, Any], options:
     return ordered_or_frozen or "tuple" in namespace or "tuple" in namespace.get("__annotations__", ())
 
 
-def _tuple_fields(namespace: Mapping[str, object], hints: Mapping[str, object]) -> dict[str, Any]:
+def _tuple_fields(namespace: Mapping[str, object], hints: Mapping[str, object]) -> dict[str, object]:
     fields = {each: _tuple_field(namespace.get(each)) for each, hint in hints.items() if _tuple_hint(hint)}
     return {each: field for each, field in fields.items() if field}
 
@@ -124,7 +124,7 @@ def _stored(field: str) -> str:
     return f"_{field} as stored"
 
 
-def _reader(stored: str) -> Callable[[Any], object]:
+def _reader(stored: str) -> Callable[[msgspec.Struct], object]:
     def read(self: msgspec.Struct) -> object:
         value = getattr(self, stored)
         if type(value) is not tuple:

@@ -6,13 +6,14 @@ because a small hostile document could fill the memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
 from yaml.composer import Composer
 
 from listwatch.errors import DecodeError, EncodeError
+from listwatch.objects.reading import Tree
 
 __all__ = ["read_all", "read_one", "write"]
 
@@ -94,7 +95,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def read_all(text: str | bytes) -> Iterator[Any]:
+def read_all(text: str | bytes) -> Iterator[Tree]:
     """Each non-empty document; the items of a list one by one."""
     try:
         for tree in yaml.load_all(text, Loader=_Loader):
@@ -114,7 +115,7 @@ def read_all(text: str | bytes) -> Iterator[Any]:
         raise DecodeError("a string in it contains a lone surrogate", object_name="YAML") from None
 
 
-def read_one(text: str | bytes) -> Any:
+def read_one(text: str | bytes) -> Tree:
     """The only document."""
     trees = list(read_all(text))
     if len(trees) != 1:
@@ -132,7 +133,7 @@ def write(*trees: object) -> str:
     return text
 
 
-def _named(item: object, listed: dict[str, Any]) -> object:
+def _named(item: object, listed: Mapping[str, str]) -> object:
     """An item with the kind of its list, if it has none itself and the list is not of mixed kinds."""
     kind = listed["kind"].removesuffix("List")
     if not kind or not isinstance(item, dict) or "kind" in item:

@@ -219,7 +219,7 @@ class Object(_TypedFields):
         """The received top-level parts, by wire name."""
         return MappingProxyType(self._split())
 
-    def peek(self, wire: str) -> Any:
+    def peek(self, wire: str) -> object:
         """One top-level part: its value if it was decoded, else the received JSON. Decodes nothing."""
         for name, field in self.lazy_fields.items():
             if field.wire == wire and name in self.__dict__:

@@ -82,7 +82,7 @@ def convert(tree: Tree, type_: object, *, what: str, field: str = "") -> Any:
     raise DecodeError(reason, object_name=what, field=(field + place).removeprefix("."))
 
 
-def _convert(tree: Tree, type_: object) -> Any:
+def _convert(tree: Tree, type_: object) -> object:
     """The value, or the error."""
     try:
         return read(tree, type_)
@@ -90,7 +90,7 @@ def _convert(tree: Tree, type_: object) -> Any:
         return error
 
 
-def read_nested(type_: type, tree: Tree) -> Any:
+def read_nested(type_: type, tree: Tree) -> object:
     """Decode a whole object inside another type, such as a volume claim template of a StatefulSet."""
     try:
         return type_.from_dict(tree)  # type: ignore[attr-defined]  # each such type is an Object
@@ -203,7 +203,7 @@ def reason_and_place(error: Exception) -> tuple[str, str]:
     return reason, place
 
 
-def name_keys(place: str, tree: Any, same_error: Callable[[], bool]) -> str:
+def name_keys(place: str, tree: Tree, same_error: Callable[[], bool]) -> str:
     """The path with the keys of maps, which msgspec reports as `[...]`. Modifies the tree to find them."""
     named = ""
     for step in _STEP.findall(place):

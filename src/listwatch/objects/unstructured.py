@@ -30,7 +30,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         """From a mapping such as a manifest. `metadata` replaces the metadata of the mapping."""
         fresh = type(self).from_dict(content or {})
         self._raw, self._head, self._parts = fresh._raw, fresh._head, None
-        self._fields: dict[str, Any] | None = None
+        self._fields: dict[str, object] | None = None
         if metadata is not None:
             self.metadata = metadata
 
@@ -90,10 +90,10 @@ class Unstructured(Object, MutableMapping[str, Any]):
             duplicate._fields = {name: _copied(value) for name, value in self._fields.items()}
         return duplicate
 
-    def peek(self, wire: str) -> Any:
+    def peek(self, wire: str) -> object:
         return super().peek(wire) if wire == "metadata" or self._fields is None else self._fields.get(wire)
 
-    def _open(self) -> dict[str, Any]:
+    def _open(self) -> dict[str, object]:
         if self._fields is None:
             self._fields = dict(self._split())
         return self._fields
@@ -143,7 +143,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         value = tree_of(value) if type(value) is msgspec.Raw else value
         return value if isinstance(value, str) else ""
 
-    def _decode(self, name: str, raw: msgspec.Raw) -> Any:
+    def _decode(self, name: str, raw: msgspec.Raw) -> object:
         try:
             return msgspec.json.decode(raw)
         except DECODE_FAILURES as error:

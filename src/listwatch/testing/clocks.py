@@ -13,7 +13,7 @@ import selectors
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from listwatch.clock import Clock
 
@@ -118,7 +118,7 @@ class VirtualClock(_ManualClock):
         heapq.heappop(self._sleepers)[2].set_result(None)
         return True
 
-    def run(self, coroutine: Coroutine[Any, Any, _T], *, patience: float = 0.0) -> _T:
+    def run(self, coroutine: Coroutine[object, object, _T], *, patience: float = 0.0) -> _T:
         """Run a coroutine in a new event loop, in which time advances whenever every task is waiting.
 
         `patience` is the real time in seconds to wait for sockets and threads before time advances.

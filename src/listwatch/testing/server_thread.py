@@ -61,7 +61,7 @@ class ServerThread(Generic[S]):
 
         return self._result_of(run())
 
-    def _result_of(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+    def _result_of(self, coroutine: Coroutine[object, object, T], timeout: float | None = None) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._started.result()).result(timeout)
 
     def _run(self) -> None:

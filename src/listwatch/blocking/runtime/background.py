@@ -16,7 +16,7 @@ import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from listwatch.errors import UsageError
 
@@ -54,7 +54,7 @@ class LoopThread(threading.Thread):
     async def _wait_for_end(self) -> None:
         await self._ending.wait()
 
-    def submit(self, coroutine: Coroutine[Any, Any, R]) -> Future[R]:
+    def submit(self, coroutine: Coroutine[object, object, R]) -> Future[R]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def call_soon(self, function: Callable[[], object]) -> None:
@@ -77,7 +77,7 @@ class BackgroundLoop:
         with self._lock:
             self._references += 1
 
-    def submit(self, coroutine: Coroutine[Any, Any, R]) -> Future[R]:
+    def submit(self, coroutine: Coroutine[object, object, R]) -> Future[R]:
         """Run a coroutine. If the loop ends first, the coroutine is cancelled."""
         with self._lock:
             if self._thread is None:
@@ -148,7 +148,7 @@ class LoopReference:
     def is_open(self) -> bool:
         return self._finalizer.alive and self._process == os.getpid()
 
-    def run(self, coroutine: Coroutine[Any, Any, R], name: str) -> R:
+    def run(self, coroutine: Coroutine[object, object, R], name: str) -> R:
         """Run a coroutine and return its result. An exception in this thread, such as Ctrl-C, cancels it."""
         self._check(coroutine, name)
         future = _BACKGROUND.submit(coroutine)
@@ -164,7 +164,7 @@ class LoopReference:
         """Call a function in the loop's thread and return its result."""
         return self.run(_call(function), name)
 
-    def start(self, coroutine: Coroutine[Any, Any, object], name: str) -> None:
+    def start(self, coroutine: Coroutine[object, object, object], name: str) -> None:
         """Run a coroutine without waiting for it."""
         self._check(coroutine, name)
         _BACKGROUND.submit(coroutine)
@@ -179,7 +179,7 @@ class LoopReference:
         if self._process == os.getpid() and self._finalizer.detach() is not None:
             _BACKGROUND.release()
 
-    def _check(self, coroutine: Coroutine[Any, Any, object], name: str) -> None:
+    def _check(self, coroutine: Coroutine[object, object, object], name: str) -> None:
         try:
             if self._process != os.getpid():
                 raise UsageError(f"{self._owner} was created before this process was forked; create a new one here")

@@ -75,7 +75,7 @@ class BlockingObject:
         if self._owns_loop:
             self._loop.close()
 
-    def _run(self, coroutine: Coroutine[Any, Any, R]) -> R:
+    def _run(self, coroutine: Coroutine[object, object, R]) -> R:
         return self._loop.run(coroutine, self._name_of(getattr(coroutine, "__name__", "")))
 
     def _call(self, name: str, function: Callable[[], R]) -> R:
@@ -88,7 +88,7 @@ class BlockingObject:
         """Return a blocking object of the same class; `self` for the same asynchronous object."""
         return self if original is self._async else self._wrap(original, self._loop)
 
-    def _enter(self, coroutine: Coroutine[Any, Any, object]) -> Self:
+    def _enter(self, coroutine: Coroutine[object, object, object]) -> Self:
         try:
             self._run(coroutine)
         except BaseException:
@@ -166,7 +166,7 @@ class BlockingIterator(Generic[T]):
         return await anext(self._items)
 
 
-def wrap(value: Any, loop: LoopReference | None) -> Any:
+def wrap(value: object, loop: LoopReference | None) -> Any:
     """Return the blocking object of an asynchronous one; other values unchanged."""
     for each in type(value).__mro__:
         if each in _BLOCKING_CLASSES:
@@ -174,7 +174,7 @@ def wrap(value: Any, loop: LoopReference | None) -> Any:
     return value
 
 
-def unwrap(value: Any) -> Any:
+def unwrap(value: object) -> Any:
     """Return the asynchronous object of a blocking one, also within a list, tuple or dict; other values unchanged."""
     match value:
         case list():
@@ -187,7 +187,7 @@ def unwrap(value: Any) -> Any:
             return _unwrap_one(value)
 
 
-def _unwrap_one(value: Any) -> Any:
+def _unwrap_one(value: object) -> object:
     if isinstance(value, BlockingObject):
         return value._async
     counterpart = next((_BLOCKING_CLASSES[each] for each in type(value).__mro__ if each in _BLOCKING_CLASSES), None)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
+from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.blocking.runtime.functions import finish
 from listwatch.controller.finalizers import finalize as async_finalize
 from listwatch.errors import UsageError
+from listwatch.objects.object import Object
 
 __all__ = ["finalize"]
 
+T = TypeVar("T", bound=Object)
+
 
 def finalize(
-    client: Any, item: Any, finalizer: str, *, apply: Callable[[Any], Any], cleanup: Callable[[Any], Any]
+    client: BlockingObject, item: T, finalizer: str, *, apply: Callable[[T], Any], cleanup: Callable[[T], object]
 ) -> Any:
     """Call `apply` or `cleanup` in this thread."""
     for function in (apply, cleanup):
@@ -33,5 +37,5 @@ class _AwaitableClient:
     def namespace(self, namespace: str) -> _AwaitableClient:
         return _AwaitableClient(self._client.namespace(namespace))
 
-    async def patch(self, *arguments: Any, **options: Any) -> Any:
+    async def patch(self, *arguments: object, **options: object) -> object:
         return self._client.patch(*arguments, **options)

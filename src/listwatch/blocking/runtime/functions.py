@@ -31,7 +31,7 @@ def retry_on_error(
     return finish(async_retry_on_error(_async(attempt), is_retriable, clock=waiting, **options))
 
 
-def _async(function: Callable[[], R]) -> Callable[[], Coroutine[Any, Any, R]]:
+def _async(function: Callable[[], R]) -> Callable[[], Coroutine[object, object, R]]:
     async def call() -> R:
         return function()
 
@@ -56,7 +56,7 @@ class _BlockingClock:
             loop.run(self._clock.sleep(delay), self._caller)
 
 
-def finish(coroutine: Coroutine[Any, Any, R]) -> R:
+def finish(coroutine: Coroutine[object, object, R]) -> R:
     """Run a coroutine in this thread; it must not wait for an event loop."""
     try:
         coroutine.send(None)

@@ -94,7 +94,7 @@ class ThreadListener(Listener[T]):
 
 
 def call_handler(
-    handler: Callable[[Change[T]], Awaitable[Any] | None], change: Change[T], loop: asyncio.AbstractEventLoop
+    handler: Callable[[Change[T]], Awaitable[object] | None], change: Change[T], loop: asyncio.AbstractEventLoop
 ) -> None:
     """Call a handler in this thread; an awaitable that it returns runs in the loop."""
     try:
@@ -110,5 +110,5 @@ def call_handler(
         ) from error
 
 
-async def _await(awaitable: Awaitable[Any]) -> Any:
+async def _await(awaitable: Awaitable[R]) -> R:
     return await awaitable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Coroutine
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.blocking.runtime.blocking_object import BlockingObject
@@ -18,7 +18,7 @@ class _Runnable(Protocol):
     """Keeps the background loop alive while the object runs, even if all blocking objects for it are deleted."""
 
     def start(self) -> None: ...
-    def stop(self) -> Coroutine[Any, Any, None]: ...
+    def stop(self) -> Coroutine[object, object, None]: ...
 
 
 class Running(BlockingObject):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial, wraps
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.informer.list_watch import ListWatch, check_functions
@@ -19,6 +19,7 @@ from listwatch.objects.object import Object
 
 __all__ = ["FunctionSource", "ThreadedListWatch"]
 
+P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=Object)
 
@@ -42,24 +43,24 @@ class ThreadedListWatch(ListWatch[T]):
         super().__init__(list=_list_in_thread(list), watch=_watch_in_thread(watch), **options)
 
 
-def _list_in_thread(function: Callable[..., Any]) -> Callable[..., Any]:
+def _list_in_thread(function: Callable[P, R]) -> Callable[P, Coroutine[object, object, R]]:
     @wraps(function)
-    async def call(**options: Any) -> Any:
-        return await _in_thread(partial(function, **options))
+    async def call(*arguments: P.args, **options: P.kwargs) -> R:
+        return await _in_thread(partial(function, *arguments, **options))
 
     return call
 
 
 def _watch_in_thread(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
-    async def call(**options: Any) -> Any:
+    async def call(**options: object) -> object:
         opened = await _in_thread(partial(function, **options))
         return opened._async if isinstance(opened, BlockingObject) else _events(opened)
 
     return call
 
 
-async def _events(source: Iterable[Any]) -> AsyncIterator[Any]:
+async def _events(source: Iterable[R]) -> AsyncIterator[R]:
     events = iter(source)
     try:
         while (event := await _in_thread(partial(next, events, _END))) is not _END:

@@ -141,11 +141,11 @@ def _type_with(paths: Iterable[list[str]]) -> Any:
     return msgspec.defstruct("Part", [(name, each, None) for name, each in types.items()])
 
 
-def _first_text(parts: Any, places: tuple[str, ...]) -> str:
+def _first_text(parts: object, places: tuple[str, ...]) -> str:
     return next(filter(None, (_text(_walk(parts, place)) for place in places)), "")
 
 
-def _walk(value: Any, path: str) -> Any:
+def _walk(value: object, path: str) -> Any:
     for name in path.split("."):
         match value:
             case dict():
