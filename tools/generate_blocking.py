@@ -1,7 +1,7 @@
-"""Writes the blocking API, `src/listwatch/blocking/*.py`, from the asynchronous classes: `make blocking`.
+"""Generates the blocking API, `src/listwatch/blocking/*.py`, from the asynchronous classes: `make blocking`.
 
     python -m tools.generate_blocking             write the modules
-    python -m tools.generate_blocking --check     compare them with what would be written; exit status 1 if they differ
+    python -m tools.generate_blocking --check     check that the modules are up to date; exit status 1 if not
 
 The tables below name the classes and functions of each module, and the hand-written class of `blocking/runtime` that
 implements what cannot be generated: its method `_do_stop` is the body of `stop`. Signatures, types and documentation
@@ -128,7 +128,7 @@ OUTPUTS = (
 
 @cache
 def modules() -> dict[Path, str]:
-    """The generated files and their text; the same sources always give the same text."""
+    """Return the generated files and their text. The output is deterministic."""
     return {FOLDER / f"{each.name}.py": _formatted(write_module(each, OUTPUTS), each.name) for each in OUTPUTS}
 
 

@@ -131,7 +131,7 @@ def _definitions(source: ast.Module, module: str) -> Iterator[tuple[str, str]]:
 
 
 def _imported_names(node: ast.Import | ast.ImportFrom, module: str) -> Iterator[tuple[str, str]]:
-    """Each local name of an import statement, and the dotted name that it stands for."""
+    """Each local name of an import statement, and the dotted name that it refers to."""
     if isinstance(node, ast.Import):
         yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
         return
@@ -141,7 +141,7 @@ def _imported_names(node: ast.Import | ast.ImportFrom, module: str) -> Iterator[
 
 
 def _count_any(text: str, statements: Sequence[ast.Import | ast.ImportFrom]) -> tuple[int, int]:
-    """How often `Any` stands in import statements, and elsewhere."""
+    """The number of occurrences of `Any` in import statements, and elsewhere."""
     import_lines = {line for node in statements for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     lines = [token.start[0] for token in tokens if token.type == tokenize.NAME and token.string == "Any"]
@@ -153,7 +153,7 @@ def _count_any(text: str, statements: Sequence[ast.Import | ast.ImportFrom]) -> 
 
 
 def import_graph(tree: Tree, *, typing: bool) -> Graph:
-    """Which module imports which, with or without the imports under TYPE_CHECKING."""
+    """The imports between modules, with or without those under TYPE_CHECKING."""
     graph: Graph = {}
     for module in tree.values():
         names = [each.name for each in module.imports if each.runs or typing]

@@ -175,14 +175,14 @@ class Tracer:
     def _return(self, frame: FrameType) -> None:
         is_suspended = frame.f_code.co_code[frame.f_lasti] == _YIELD
         if is_suspended and self._resumed.get(frame):
-            del self._resumed[frame]  # no code of its own ran: the inner coroutine waits again
+            del self._resumed[frame]  # it ran no code itself: the inner coroutine waits again
             return
         self._continue(frame)
         if not is_suspended:
             self._continue(frame.f_back)
 
     def _continue(self, frame: FrameType | None) -> None:
-        """Note that a resumed coroutine runs code of its own."""
+        """Record that a resumed coroutine runs its own code."""
         if frame is not None and self._resumed.pop(frame, None) is not None:
             self._enter(frame)
 
@@ -218,7 +218,7 @@ class Tracer:
 def _is_resumed_in_await(frame: FrameType) -> bool:
     """Whether a coroutine is resumed inside an `await` or a `yield from`."""
     code, at = frame.f_code.co_code, frame.f_lasti
-    return code[at] == _RESUME and code[at + 1] & 3 >= 2  # the argument tells what the frame was suspended by
+    return code[at] == _RESUME and code[at + 1] & 3 >= 2  # the argument encodes what suspended the frame
 
 
 def _describe(frame: FrameType) -> Entered | None:

@@ -50,7 +50,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 @contextmanager
 def served() -> Iterator[lw.ClientConfig]:
-    """An embedded server in a thread of its own, which is not traced."""
+    """An embedded server in a separate thread, which is not traced."""
     ready: list[lw.ClientConfig] = []
     started, loop = threading.Event(), asyncio.new_event_loop()
     stopped = asyncio.Event()
@@ -152,7 +152,7 @@ async def walk_reconcile() -> Walk:
         manager.add(lw.Controller(reconcile, for_=Pod, name="walk"))
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(manager.run())
-            await _wait(seen)  # for the Pod that is there already
+            await _wait(seen)  # for the Pod that exists already
             walk = await _walk_change(writer, seen, reconcile)
             running.cancel()
         return walk
@@ -252,7 +252,7 @@ def summary(walk: Walk) -> Iterator[str]:
 
 
 def steps_back(walk: Walk) -> Iterator[str]:
-    """The figures, and from where to where the walk goes back and forth."""
+    """The figures, and each pair of modules between which the walk goes back and forth."""
     yield from summary(walk)
     for (origin, target), times in Counter(walk.steps_back).most_common():
         yield f"  {times} × {origin} → {target}"

@@ -1,1 +1,1 @@
-"""Turns asynchronous classes into blocking ones. `generate_blocking.py` names the classes and writes the files."""
+"""Generates blocking classes from asynchronous ones. `generate_blocking.py` names the classes and writes the files."""

@@ -1,4 +1,4 @@
-"""Types of asynchronous signatures, and what they are in blocking ones."""
+"""Converts the annotations of asynchronous signatures to those of blocking ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 __all__ = ["PROTOCOLS", "blocking_annotation", "mentions", "needs_unwrapping", "without_none"]
 
-# Parameters of these types take blocking objects, or objects of the protocol that programs wrote themselves.
+# Parameters of these types accept blocking objects, or user-defined objects that implement the protocol.
 PROTOCOLS = {
     "ListerWatcher": "Source[{0}] | ListerWatcher[{0}]",
     "Watchable": "Source[{0}] | Watchable[{0}]",
@@ -20,7 +20,7 @@ _ITERATORS = {"AsyncIterator", "AsyncGenerator", "AsyncIterable"}
 
 
 def blocking_annotation(annotation: ast.expr) -> ast.expr:
-    """The type in a blocking signature."""
+    """Return the type in a blocking signature."""
     replaced = _Replaced().visit(copy.deepcopy(annotation))
     assert isinstance(replaced, ast.expr)
     return replaced

@@ -1,4 +1,4 @@
-"""Where the names of generated modules come from: the runtime, other generated modules, or the asynchronous ones."""
+"""The imports of generated modules: from the runtime, other generated modules, or the asynchronous modules."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Origin(NamedTuple):
 
 
 class Imports:
-    """The imports of one generated module; it raises ValueError if a name stands for two things."""
+    """The imports of one generated module; raises ValueError if a name has two meanings."""
 
     def __init__(self, module: str, blocking_homes: Mapping[str, str]) -> None:
         self._module = module
@@ -50,7 +50,7 @@ class Imports:
         self._explicit: dict[str, str] = {}
 
     def add_module(self, module: ModuleType) -> None:
-        """Look up names as this module knows them."""
+        """Resolve names in the namespace of this module."""
         self._modules[module.__name__] = module
 
     def add(self, statement: str) -> None:
@@ -58,7 +58,7 @@ class Imports:
         self._explicit[statement.split()[-1]] = statement
 
     def resolved(self, annotation: ast.expr, module: str) -> ast.expr:
-        """Replace aliases by the types that they stand for, if a type with a blocking counterpart is part of that.
+        """Replace aliases by their types, if these contain a type with a blocking counterpart.
 
         Aliases that a module does not export are always replaced: another module may use the name for something else.
         """
@@ -95,7 +95,7 @@ class Imports:
         return found
 
     def _is_imported(self, name: str) -> bool:
-        """Whether a module imports a type variable from another; it then takes the place of others of that name."""
+        """Whether a module imports this type variable; it then replaces others of the same name."""
         known = [_known_names(module).get(name) for module in self._modules]
         return any(each is not None and _is_type_variable(each) and each.module not in self._modules for each in known)
 
@@ -115,7 +115,7 @@ class Imports:
             found = {each for each in found if each.module not in self._modules}
         found = found or {names[name] for home in self._alias_homes if name in (names := _known_names(home))}
         if len({(each.module, each.name) for each in found}) != 1:
-            raise ValueError(f"{self._module}: {name} should be one thing, and is {found or 'nothing'}")
+            raise ValueError(f"{self._module}: {name} must have exactly one origin, found {found or 'none'}")
         return min(found, key=lambda each: each.is_for_checkers)
 
 
@@ -126,7 +126,7 @@ class _Inlined(ast.NodeTransformer):
         self._module = module
         self._names = names
         self.homes: set[str] = set()
-        """Where the names of the replaced aliases come from."""
+        """The modules that define the names in the replaced aliases."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._value(node.id, None) or node
@@ -155,7 +155,7 @@ class _Inlined(ast.NodeTransformer):
 
 
 class _Substituted(ast.NodeTransformer):
-    """Replaces the type variable of an alias, of which it may have one, by an argument."""
+    """Replaces the type variable of an alias, which has at most one, by an argument."""
 
     def __init__(self, module: str, argument: ast.expr) -> None:
         self._module = importlib.import_module(module)
@@ -213,7 +213,7 @@ def _known_names(module: str) -> dict[str, _Origin]:
 
 
 def _defining(origin: _Origin) -> _Origin:
-    """The module that defines a name, where it was imported from one that imports it too."""
+    """Return the module that defines a name, following imports of imported names."""
     if not origin.module.startswith("listwatch.") or origin.module == "listwatch.models":
         return origin
     value = getattr(importlib.import_module(origin.module), origin.name, None)
@@ -249,7 +249,7 @@ def _quoted(text: str, defined: Collection[str]) -> str:
 
 @cache
 def _aliases(module: str) -> dict[str, tuple[str, ast.expr]]:
-    """The types to which a module gives a name, and those that it imports; with the module that defines each."""
+    """Return the type aliases that a module defines or imports, each with the module that defines it."""
     imported = [each for each in _known_names(module).items() if each[1].module.startswith("listwatch.")]
     return {
         name: (origin.module, found)

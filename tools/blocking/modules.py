@@ -1,4 +1,4 @@
-"""Turns the source of asynchronous classes and functions into the source of blocking ones.
+"""Generates the source of blocking classes and functions from the source of asynchronous ones.
 
 Every public member of a class becomes one of the same name and parameters:
 
@@ -7,7 +7,7 @@ Every public member of a class becomes one of the same name and parameters:
     def watch(self) -> WatchStream[T]            def watch(self) -> WatchStream[T]:
                                                      return WatchStream._wrap(self._async.watch(), self._loop)
     async def stop(self) -> None                 def stop(self) -> None:
-                                                     self._do_stop()        where a hand-written base class has it
+                                                     self._do_stop()        if a hand-written base class has it
 """
 
 from __future__ import annotations
@@ -60,17 +60,17 @@ class Recipe:
     bases: str = ""
     """Hand-written base classes; BlockingObject if there are none."""
     is_returned: bool = False
-    """Whether programs get objects of it from other objects only; it has no constructor then."""
+    """Whether objects of the class are only returned by others; the class has no constructor then."""
     made_as: str = ""
-    """The hand-written subclass of the asynchronous class of which the constructor makes an object."""
+    """The hand-written subclass of the asynchronous class that the constructor instantiates."""
     calls: Literal["direct", "in_loop"] = "direct"
-    """Where plain methods are called: in the caller's thread, or as `_call` of the base class does it."""
+    """Whether plain methods run in the caller's thread or through `_call` of the base class."""
     direct: Collection[str] = ()
-    """Plain methods that are called in the caller's thread in any case."""
+    """Plain methods that always run in the caller's thread."""
     without: Collection[str] = ()
-    """Members that blocking programs do not have."""
+    """Members that are not generated."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """The types of attributes that `__init__` sets without stating them."""
+    """The types of attributes that `__init__` sets without an annotation."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Output:
 
 
 def public_bases(original: type) -> list[type]:
-    """The base classes that have blocking counterparts of their own."""
+    """The base classes that are generated as blocking classes, too."""
     return [
         each
         for each in original.__mro__[1:]
@@ -114,7 +114,7 @@ def public_bases(original: type) -> list[type]:
 
 
 def write_module(output: Output, outputs: Sequence[Output]) -> str:
-    """The text of a module, not yet formatted."""
+    """Return the source of a module, before formatting."""
     return _ModuleWriter(output, outputs).text()
 
 
@@ -213,7 +213,7 @@ class _ClassWriter:
             imports.add_module(sys.modules[each.__module__])
 
     def _own_mro(self) -> list[type]:
-        """The class, and its private bases, whose members become its own."""
+        """The class and its private bases, whose members are generated as part of it."""
         others = {cls for base in public_bases(self._original) for cls in base.__mro__}
         return [
             each for each in self._original.__mro__
@@ -243,7 +243,7 @@ class _ClassWriter:
                 bases.append("BlockingObject")
             if parameters:
                 bases.append(f"Generic{parameters}")
-        # A mixin that is hand-written goes after a base class that derives from BlockingObject itself.
+        # A hand-written mixin must follow a base class that derives from BlockingObject.
         [tree] = ast.parse(f"class C({', '.join(bases)}): ...").body
         assert isinstance(tree, ast.ClassDef)
         return tree.bases
@@ -313,7 +313,7 @@ class _ClassWriter:
         return function_definition(member, name, self._method(member, name), self._module, self._imports)
 
     def _inherited_constructor(self) -> ast.FunctionDef:
-        # Written again, because it creates an object of this class.
+        # Generated again, because it creates an object of this class.
         for base in public_bases(self._original):
             for each in class_of(base).body:
                 if isinstance(each, ast.FunctionDef) and each.name == "__init__":
@@ -373,7 +373,7 @@ class _ClassWriter:
         return hasattr(self._original, "aclose")
 
     def _returning(self, annotation: ast.expr | None, value: str) -> str:
-        """The statement that returns what the asynchronous object returned, as a blocking object where there is one."""
+        """The statement that returns a result, wrapped as a blocking object if its type has one."""
         assert annotation is not None, f"{self._name} has a member without types"
         if ast.unparse(annotation) == "None":
             return value
@@ -395,4 +395,4 @@ def _is_not_constructor(member: ast.stmt) -> bool:
 
 def _check_is_first(name: str, first: str, unwrapped: Collection[str]) -> None:
     if first not in unwrapped:
-        raise ValueError(f"{name}: the first parameter is to be the client or source, whose loop is used")
+        raise ValueError(f"{name}: the first parameter must be the client or source whose loop is used")

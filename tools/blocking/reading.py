@@ -48,7 +48,7 @@ def attributes_of(cls: ast.ClassDef, given: Mapping[str, str]) -> dict[str, tupl
                 if name in given:
                     annotation = ast.parse(given[name], mode="eval").body
                 if annotation is None:
-                    raise ValueError(f"the type of {cls.name}.{name} is not stated: give it in the recipe's attributes")
+                    raise ValueError(f"the type of {cls.name}.{name} has no annotation; add it to the recipe")
                 found[name] = annotation, _string_at(init.body, index + 1)
     return found
 
@@ -96,7 +96,7 @@ def runtime_class(name: str) -> type:
         found = vars(module).get(name)
         if isinstance(found, type) and found.__module__ == module.__name__:
             return found
-    raise ValueError(f"there is no class {name} in {runtime.__name__}")
+    raise ValueError(f"{runtime.__name__} has no class {name}")
 
 
 @cache

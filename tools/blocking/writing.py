@@ -1,4 +1,4 @@
-"""Writes functions: signatures, documentation, and the arguments that they pass on."""
+"""Writes functions: signatures, docstrings, and the arguments that they pass to the asynchronous functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CONTEXT_MANAGERS = ("asynccontextmanager", "contextmanager")
 
-# Documentation of asynchronous classes in the words of blocking programs.
+# Replacements in docstrings of asynchronous classes.
 _WORDS = {
     "async with": "with",
     "async for": "for",
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 def blocking_words(text: str) -> str:
-    """Documentation in the words of blocking programs."""
+    """Return a docstring with the terms for asynchronous code replaced."""
     for word, other in _WORDS.items():
         text = text.replace(word, other)
     return text
@@ -80,7 +80,7 @@ def parsed_function(text: str) -> ast.FunctionDef:
 
 
 def passed_arguments(member: Function, unwrapped: Collection[str]) -> str:
-    """The arguments that pass on the parameters of a function."""
+    """Return the arguments of a call that passes all parameters of a function."""
     args = member.args
 
     def passed(name: str) -> str:
@@ -96,7 +96,7 @@ def passed_arguments(member: Function, unwrapped: Collection[str]) -> str:
 
 
 def unwrapped_parameters(member: Function, module: str, imports: Imports, wrapped: frozenset[str]) -> dict[str, None]:
-    """The parameters for which a blocking object may be given."""
+    """Return the parameters that accept a blocking object."""
     parameters = (*member.args.posonlyargs, *member.args.args, *member.args.kwonlyargs)
     names = wrapped | {*PROTOCOLS}
     return {

@@ -1,4 +1,4 @@
-"""Turns an API server's schemas and discovery into Python.
+"""Generates Python modules from the schemas and discovery of an API server.
 
 source ──▶ definitions ──▶ python_code     src/listwatch/models/<group>_<version>.py
                └─────────▶ tables          src/listwatch/models/table.py, src/listwatch/server/schema/schema_data.py
