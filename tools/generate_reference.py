@@ -32,7 +32,14 @@ PACKAGES = (
     "listwatch.server",
     "listwatch.testing",
 )
-MODULES = ("listwatch.errors", "listwatch.meta", "listwatch.selectors", "listwatch.quantity", "listwatch.backoff")
+MODULES = (
+    "listwatch.errors",
+    "listwatch.meta",
+    "listwatch.selectors",
+    "listwatch.quantity",
+    "listwatch.backoff",
+    "listwatch.clock",
+)
 
 INTRODUCTION = """# Reference
 

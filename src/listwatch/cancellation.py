@@ -48,6 +48,6 @@ def log_task_failure(logger: str) -> Callable[[asyncio.Task[None]], None]:
         if error is not None:
             what = str(error) or repr(error)
             fields = {"task": task.get_name()}
-            logging.getLogger(logger).error("task %s failed: %s", task.get_name(), what, exc_info=error, extra=fields)
+            logging.getLogger(logger).error("Task %s failed: %s", task.get_name(), what, exc_info=error, extra=fields)
 
     return log

@@ -1,4 +1,4 @@
-"""Clocks. Every component that waits or reads the time takes a `Clock`; `testing.clocks` has virtual ones.
+"""The clock that a component reads and waits with; `listwatch.testing` has virtual ones.
 
 `time_limit` sets a deadline that follows the given clock.
 """
@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from listwatch.errors import UsageError
+
+__all__ = ["Clock", "SystemClock", "epoch_time", "time_limit"]
 
 
 class Clock(Protocol):

@@ -420,7 +420,7 @@ async def test_a_shared_informer_stops_with_its_last_user():
         ({"for_": ConfigMap, "concurrency": "4"}, "expected a positive number of workers"),
         ({"for_": ConfigMap, "owns": Pod}, r"owns=<class .*Pod'>: expected a list, as owns=\[\.\.\.\]"),
         ({"for_": ConfigMap, "watches": "pods"}, "expected a list"),
-        ({"for_": ConfigMap, "limiter": 5}, "limiter=5 is no limiter"),
+        ({"for_": ConfigMap, "limiter": 5}, "limiter=5 is not a limiter"),
         ({"for_": ConfigMap, "timeout": 0}, "timeout=0: expected a positive number of seconds"),
         ({"owns": [Pod]}, "needs the kind of the owner"),
         ({"for_": "deployments", "owns": [Pod]}, "needs the kind of the owner"),

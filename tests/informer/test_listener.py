@@ -100,7 +100,7 @@ def test_a_slow_handler_is_reported_once_with_overflow_report(caplog: pytest.Log
         for number in range(10):
             backlog.extend([ObjectAdded(pod(f"p{number}"))])
 
-    assert [record.getMessage() for record in caplog.records] == ["handler is slow: 3 changes are pending"]
+    assert [record.getMessage() for record in caplog.records] == ["Handler handler is slow: 3 changes are pending"]
     assert len(backlog) == 10
 
 

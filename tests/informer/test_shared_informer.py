@@ -761,7 +761,7 @@ async def test_an_internal_error_ends_the_informer_and_is_raised(caplog: pytest.
 
     assert caught.group_contains(RuntimeError, match="no time")
     assert informer.is_stopped
-    assert "task informer pods failed" in caplog.text
+    assert "Task informer pods failed" in caplog.text
     assert "no time" in caplog.text
 
 

@@ -590,9 +590,9 @@ async def test_is_leader_is_false_after_the_deadline_even_if_the_event_loop_is_b
 
 async def test_the_repr_of_an_elector_shows_its_state():
     setting = Setting()
-    assert repr(setting.elector) == "<LeaderElector me is not a candidate for memory/lock>"
+    assert repr(setting.elector) == "<LeaderElector me of memory/lock, not running>"
     async with setting.leading():
-        assert repr(setting.elector) == "<LeaderElector me leads for memory/lock>"
+        assert repr(setting.elector) == "<LeaderElector me of memory/lock, leader>"
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
@@ -601,7 +601,7 @@ async def test_the_repr_of_an_elector_shows_its_state():
 async def test_an_elector_runs_once_at_a_time():
     setting = Setting()
     async with setting.leading():
-        with pytest.raises(UsageError, match="only once at a time"):
+        with pytest.raises(UsageError, match="is already running"):
             async with setting.elector.lead():
                 pass
         assert setting.elector.is_leader

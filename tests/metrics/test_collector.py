@@ -242,7 +242,7 @@ class Counted:
 
 
 async def test_unknown_statistics_are_refused():
-    with pytest.raises(UsageError, match="no metrics are known for Counted"):
+    with pytest.raises(UsageError, match="Counted cannot be converted to metrics"):
         Collector().add(Counted())
 
 

@@ -21,7 +21,7 @@ _WORDS = {
     "to be awaited": "called",
     "awaitable": "callable",
     ", or awaits one": "",
-    ", or is async": "",
+    ", and may be async": "",
     "an async iterator": "an iterator",
     " `client` is for async functions.": "",
     "an asynchronous iterator": "an iterator",

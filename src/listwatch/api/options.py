@@ -55,7 +55,7 @@ class ListOptions:
     field_selector: str = ""
     shard_selector: str = ""
     resource_version: str = ""
-    """What the response must be as new as; "0" is any version, empty the most recent one."""
+    """The response is at least this new; "0" accepts any version, empty requires the most recent one."""
     resource_version_match: str = ""
     """`Exact` or `NotOlderThan`; empty leaves it to the server."""
     limit: int | None = None

@@ -15,7 +15,7 @@ E = TypeVar("E")
 
 
 def check_predicate(given: object, expected: str) -> None:
-    """Raise a UsageError unless this is a plain function: the coroutine of an async one would always be true."""
+    """Raise a UsageError unless this is a plain function: an async one returns a coroutine, which is always true."""
     if not callable(given):
         raise UsageError(f"{given!r} is not a {expected}")
     if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004  # inspected, not tested for

@@ -5,7 +5,7 @@
     GroupVersionResource, "deployments.v1.apps"
     GroupVersionKind, GroupKind, ("apps/v1", "Deployment"), "apps/v1 Deployment"
     "core_v1.pods"                             the attributes of a ClientSet
-    "pods", "po", "deployments.apps"           names as kubectl takes them
+    "pods", "po", "deployments.apps"           names as kubectl accepts them
 
 `resource_map.py` finds the resource of a reference.
 """
@@ -64,7 +64,7 @@ ResourceLike = type[Object] | Reference | GroupVersionKind | GroupKind | GroupRe
 
 
 def read_reference(of: ResourceLike, kind: str = "") -> Reference:
-    """Normalize a reference. `kind` goes with an apiVersion, as in ("apps/v1", "Deployment")."""
+    """Normalize a reference. `kind` is passed with an apiVersion, as in ("apps/v1", "Deployment")."""
     given: object = of  # callers may pass anything
     match given:
         case Resource() | GroupVersionResource() | KindReference() | NameReference():

@@ -1,7 +1,7 @@
 """Finds resources by kind or name in the result of discovery. `references.py` has the forms of references; names are:
 
 pods  pod  po  Pod       plural, singular, short name or kind, in the first group that has it
-deployments.apps         in a group, or a group that starts so
+deployments.apps         in a group with this name, or else with this prefix
 deployments.v1.apps      in a group and version
 """
 

@@ -19,7 +19,7 @@ from listwatch.json_value import JSON, JSONObject
 
 _CLASSES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, APIError)]
 _BY_REASON = {cls.default_reason: cls for cls in _CLASSES if cls is not APIError}
-# A reason without a class of its own. Its code would make it an InternalServerError.
+# This reason has no class. By its code it would be an InternalServerError.
 _BY_REASON["StoreReadError"] = APIError
 
 # The first has no code; the others share their code with a more common class, and are chosen by reason only.
@@ -109,7 +109,7 @@ def status_from_error(error: APIError) -> JSONObject:
 
 
 def suggests_delay(error: BaseException) -> float | None:
-    """Return the seconds after which the server asks for a retry; None if it does not."""
+    """Return the delay in seconds that the server suggests before a retry; None if it suggests none."""
     if isinstance(error, ServerTimeoutError):
         return error.retry_after or 0.0
     return (error.retry_after or None) if isinstance(error, APIError) else None

@@ -90,7 +90,7 @@ class ErrorEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 WatchEvent = AddedEvent[T] | ModifiedEvent[T] | DeletedEvent[T] | BookmarkEvent[T]
-"""An event of a watch. `type` tells which one, `object` is the API object."""
+"""An event of a watch. `type` is its type as on the wire, `object` is the API object."""
 
 _BY_TYPE: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
 

@@ -306,7 +306,7 @@ class Request(BlockingObject):
         return self._same(self._async.request_uri(uri))
 
     def param(self, name: str, value: str | int | Sequence[str] | None) -> Self:
-        """Add a query parameter, also if there is one of the same name. None adds nothing."""
+        """Add a query parameter; one of the same name is kept. None adds nothing."""
         return self._same(self._async.param(name, value))
 
     def params(self, values: Mapping[str, str | int | Sequence[str] | None]) -> Self:
@@ -328,7 +328,7 @@ class Request(BlockingObject):
     def timeout(self, seconds: float) -> Self:
         """The timeout for all attempts together, which is sent to the server too.
 
-        For streams and watches it is the time until they begin.
+        For streams and watches it covers only the time until the response starts.
         """
         return self._same(self._async.timeout(seconds))
 
@@ -476,7 +476,7 @@ class BaseResourceClient(BlockingObject, Source[T], Generic[T]):
         )
 
     def without_managed_fields(self) -> Self:
-        """Return a client that asks the server to omit `managedFields`; older servers send them all the same."""
+        """Return a client that requests objects without `managedFields`; older servers still send them."""
         return self._same(self._async.without_managed_fields())
 
     def get(self, name: str, *, resource_version: str = "") -> T:
@@ -1023,7 +1023,7 @@ class Group(Attributes):
 class RESTMapper(BlockingObject):
     """Finds resources in the cached discovery of a server, and renews the cache once if it does not find one.
 
-    A short name that several groups use means the first of them; the others are reported to `on_warning`, or logged.
+    A short name of several groups resolves to the first of them; the others are reported to `on_warning`, or logged.
     """
 
     _original: ClassVar[type] = AsyncRESTMapper
@@ -1037,7 +1037,7 @@ class RESTMapper(BlockingObject):
     def resource_for(self, of: ResourceLike, kind: str = "") -> Resource:
         """Return the resource of a kind, a GroupVersionResource or a name; NoMatchError if the server has none.
 
-        `kind` goes with an apiVersion, as in `resource_for("apps/v1", "Deployment")`.
+        `kind` is passed with an apiVersion, as in `resource_for("apps/v1", "Deployment")`.
         """
         return self._run(self._async.resource_for(of, kind))
 
@@ -1576,8 +1576,8 @@ def apply_files(
 ) -> list[Unstructured]:
     """Apply all objects of files and folders, and return them as stored, in the order of application.
 
-    Objects without a namespace go to `namespace`, or else to that of the configuration. `server_side=False` creates
-    missing objects and merge-patches existing ones. The first error ends the application; a note names the object.
+    Objects without a namespace are applied in `namespace`, or else in that of the configuration. `server_side=False`
+    creates missing objects and patches existing ones. The first error is raised, with a note that names the object.
     """
     with loop_for(client, "apply_files") as loop:
         result: list[Unstructured] = loop.run(
@@ -1651,7 +1651,7 @@ def until(
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> WatchEvent[T]:
-    """Watch from a resource version until the conditions are met in turn; return the event that met the last one.
+    """Watch from a resource version until the conditions were met, one after the other; return the last event.
 
     The watch resumes as a RetryWatcher does. WaitTimeoutError after `timeout` seconds, with the `last` event.
     """

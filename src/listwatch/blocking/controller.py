@@ -226,7 +226,7 @@ class Controller(RunningController, Generic[T]):
         self._do_start()
 
     def stop(self) -> None:
-        """Take no further key, give running reconciles `grace_period` seconds to end, and cancel the others then.
+        """Take no further key, and cancel the reconciles that have not ended after `grace_period` seconds.
 
         A controller in a manager is stopped by the manager.
         """
@@ -246,12 +246,12 @@ class Manager(RunningManager):
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
-    the context in a kubeconfig. A `leader_elector` with options of its own may be passed instead. Loss of leadership
+    the context in a kubeconfig. For other options, pass a LeaderElector as `leader_elector` instead. Loss of leadership
     ends the manager with LeadershipLostError: restart the process, since its reconciles may have been interrupted.
 
     With `health_port` it serves /healthz, /readyz and /metrics. When it stops, running reconciles have `grace_period`
-    seconds to end, and then the lease is released; if a reconcile runs on that cannot be cancelled, as in a thread, the
-    lease is left to expire. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
+    seconds to end, and then the lease is released. It is left to expire if a reconcile that cannot be cancelled, as one
+    in a thread, still runs. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
     """
 
     _original: ClassVar[type] = AsyncManager
@@ -297,11 +297,11 @@ class Manager(RunningManager):
         return self._do_add(controller)
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
-        """Let /healthz fail while this function, plain or async, raises: the program should be restarted."""
+        """Make /healthz fail while this function, plain or async, raises: the program should be restarted."""
         self._call("add_health_check", lambda: self._async.add_health_check(name, check))
 
     def add_ready_check(self, name: str, check: Callable[[], object]) -> None:
-        """Let /readyz fail while this function, plain or async, raises."""
+        """Make /readyz fail while this function, plain or async, raises."""
         self._call("add_ready_check", lambda: self._async.add_ready_check(name, check))
 
     @property
@@ -329,7 +329,7 @@ class Manager(RunningManager):
         return self._call("statistics", self._async.statistics)
 
     def run(self, *, handle_signals: bool = True) -> None:
-        """Run until stopped or cancelled. The first SIGTERM or SIGINT stops it, a second one without grace period."""
+        """Run until stopped or cancelled. The first SIGTERM or SIGINT stops it; a second one ends the grace period."""
         self._do_run(handle_signals=handle_signals)
 
     def start(self) -> None:
@@ -374,7 +374,7 @@ def finalize(
 
 
 def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None:
-    """Remove the finalizer; raises ConflictError if the object was changed since it was read. A missing one is fine."""
+    """Remove the finalizer, if the object has it; raises ConflictError if the object was changed since it was read."""
     with loop_for(client, "remove_finalizer") as loop:
         loop.run(async_remove_finalizer(unwrap(client), item, finalizer), "remove_finalizer")
 

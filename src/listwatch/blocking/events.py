@@ -66,8 +66,8 @@ class EventRecorder(BlockingObject):
     ) -> None:
         """Record an event about an object, an ObjectReference or a manifest.
 
-        The reason is one CamelCase word, as `FailedMount`; the message is a sentence for people. The action is what was
-        done; events.k8s.io requires one, and the default there is the reason.
+        The reason is one CamelCase word, as `FailedMount`; the message is a human-readable sentence. The action is what
+        was done; events.k8s.io requires one, and the default there is the reason.
         """
         self._async.event(obj, type, reason, message, action=action, related=related, annotations=annotations)
 

@@ -288,8 +288,10 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
     ) -> HandlerRegistration[T]:
         """Call these functions, plain or async, for every object of the store, and then for every change.
 
-        `resync` is the period in seconds in which all objects are repeated as updates; None uses the informer's period.
-        With `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
+        `filter` selects the objects to handle. All objects are repeated as updates every `resync` seconds; None uses
+        the informer's period. If more than `max_pending` changes are pending, they are coalesced into one per object,
+        or only logged with `overflow="report"`. `on_failure` receives the name of the handler, the change and the
+        exception; without it, failures are logged.
         """
         return HandlerRegistration._wrap(
             self._call(
@@ -351,7 +353,7 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
         self._run(self._async.wait_for_sync(timeout, handlers=unwrap(handlers)))
 
     def why_not_synced(self) -> str | None:
-        """Return the reason why `wait_for_sync` has to wait; None if it has not."""
+        """Return why `wait_for_sync` would wait; None if the store and all handlers have synced."""
         return self._call("why_not_synced", self._async.why_not_synced)
 
     @property

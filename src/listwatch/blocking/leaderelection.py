@@ -24,11 +24,11 @@ __all__ = ["LeaderElector"]
 class LeaderElector(Election):
     """One candidate for a lease. At most one candidate leads at a time, as long as their clocks run at similar speed.
 
-    Pass a client and the `name` of a Lease, or a lock of your own. The Lease is in `namespace`; the default is the
+    Pass a client and the `name` of a Lease, or a LeaderLock. The Lease is in `namespace`; the default is the
     namespace of the client's configuration: the pod's own in a cluster, that of the context in a kubeconfig. Each
     candidate needs a unique `identity`; the default is made from the host name and a random part. `run` calls
-    `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, its
-    own included. All callbacks may be plain or async.
+    `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, this
+    candidate included. All callbacks may be plain or async.
     """
 
     _original: ClassVar[type] = AsyncLeaderElector

@@ -22,9 +22,9 @@ ItemT = TypeVar("ItemT")
 class WorkQueue(QueueLocking[ItemT], Generic[ItemT]):
     """A deduplicating queue with delays, rate limits and priorities: no item is in it twice or processed concurrently.
 
-    Higher priorities come first; every eighth item is the oldest one. `add_rate_limited` delays an item longer after
-    each failure, until `forget`. The queue has no task of its own: one of the waiting workers also waits for the next
-    delayed item.
+    Items of higher priority are taken first; every eighth item taken is the oldest one. `add_rate_limited` delays an
+    item longer after each failure, until `forget`. The queue starts no task: one of the waiting workers also waits for
+    the next delayed item.
     """
 
     _original: ClassVar[type] = AsyncWorkQueue

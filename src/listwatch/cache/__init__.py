@@ -1,4 +1,4 @@
-"""The cache: a queue of deltas in order, and the indexed store that they lead to.
+"""The cache: a queue of deltas, and the indexed store that they are applied to.
 
 This package does no I/O; `listwatch.informer` keeps the store synced with a server.
 """
@@ -9,19 +9,28 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "AddedDelta": "listwatch.cache.deltas",
+    "AppliedBatch": "listwatch.cache.indexer",
+    "AppliedDelta": "listwatch.cache.indexer",
     "BookmarkDelta": "listwatch.cache.deltas",
     "DeletedDelta": "listwatch.cache.deltas",
     "Delta": "listwatch.cache.deltas",
     "DeltaFIFO": "listwatch.cache.delta_fifo",
+    "DroppedObject": "listwatch.cache.delta_fifo",
+    "IndexFailure": "listwatch.cache.indexer",
     "IndexFunction": "listwatch.cache.indexer",
+    "IndexReader": "listwatch.cache.lister",
     "Indexer": "listwatch.cache.indexer",
+    "KnownObjects": "listwatch.cache.delta_fifo",
     "Lister": "listwatch.cache.lister",
     "NamespaceLister": "listwatch.cache.lister",
     "ObjectDelta": "listwatch.cache.deltas",
     "ReplacedAllDelta": "listwatch.cache.deltas",
     "ReplacedDelta": "listwatch.cache.deltas",
+    "Replacement": "listwatch.cache.indexer",
+    "ReplacementList": "listwatch.cache.delta_fifo",
     "SyncAllDelta": "listwatch.cache.deltas",
     "SyncDelta": "listwatch.cache.deltas",
+    "Transform": "listwatch.cache.delta_fifo",
     "UpdatedDelta": "listwatch.cache.deltas",
 }
 
@@ -30,6 +39,10 @@ __all__ = [*_HOMES]
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
     from listwatch.cache.delta_fifo import DeltaFIFO as DeltaFIFO
+    from listwatch.cache.delta_fifo import DroppedObject as DroppedObject
+    from listwatch.cache.delta_fifo import KnownObjects as KnownObjects
+    from listwatch.cache.delta_fifo import ReplacementList as ReplacementList
+    from listwatch.cache.delta_fifo import Transform as Transform
     from listwatch.cache.deltas import AddedDelta as AddedDelta
     from listwatch.cache.deltas import BookmarkDelta as BookmarkDelta
     from listwatch.cache.deltas import DeletedDelta as DeletedDelta
@@ -40,8 +53,13 @@ if TYPE_CHECKING:
     from listwatch.cache.deltas import SyncAllDelta as SyncAllDelta
     from listwatch.cache.deltas import SyncDelta as SyncDelta
     from listwatch.cache.deltas import UpdatedDelta as UpdatedDelta
+    from listwatch.cache.indexer import AppliedBatch as AppliedBatch
+    from listwatch.cache.indexer import AppliedDelta as AppliedDelta
     from listwatch.cache.indexer import Indexer as Indexer
+    from listwatch.cache.indexer import IndexFailure as IndexFailure
     from listwatch.cache.indexer import IndexFunction as IndexFunction
+    from listwatch.cache.indexer import Replacement as Replacement
+    from listwatch.cache.lister import IndexReader as IndexReader
     from listwatch.cache.lister import Lister as Lister
     from listwatch.cache.lister import NamespaceLister as NamespaceLister
 else:

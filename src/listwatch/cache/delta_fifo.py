@@ -146,7 +146,7 @@ class DeltaFIFO(Generic[T]):
             self._wake()
 
     def bookmark(self, resource_version: str) -> None:
-        """Queue the information that no other change happened up to that version."""
+        """Queue a bookmark: no other change happened up to that version."""
         was_empty = not self._queue
         self._queue.bookmark(resource_version)
         if was_empty:
@@ -291,7 +291,7 @@ class _OrderedQueue(deque[Delta[T]], Generic[T]):
         return batch
 
     def size_of(self, batch: Sequence[Delta[T]]) -> int:
-        """Return the part of the queue's length that the batch was."""
+        """Return how much the batch contributed to the length of the queue."""
         return len(batch)
 
 
@@ -329,7 +329,7 @@ class _KeyedQueue(Generic[T]):
         return self._deltas.pop(self._keys.popleft()) if self._keys else []
 
     def size_of(self, batch: Sequence[Delta[T]]) -> int:
-        """Return the part of the queue's length that the batch was."""
+        """Return how much the batch contributed to the length of the queue."""
         return 1 if batch else 0
 
     def _collect(self, delta: ObjectDelta[T]) -> None:

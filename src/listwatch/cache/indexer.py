@@ -122,7 +122,7 @@ class _Index(Generic[T]):
             if len(bucket) > 1:
                 del bucket[key]
             else:
-                # Values such as a pod's address come and go; empty buckets would accumulate.
+                # Values such as the addresses of pods are short-lived; empty buckets would accumulate.
                 del self.buckets[value]
 
     def _failed(self, key: str, error: Exception) -> tuple[str, ...]:
@@ -296,7 +296,7 @@ def _version_after(applied: AppliedDelta[T]) -> str:
         case DeletedDelta(item, final_state_known=True) if item is not None and item is not old:
             return item.resource_version
         case _:
-            return ""  # an object of a list or a resync says nothing about the version of the others
+            return ""  # an object of a list or a resync does not determine the version of the others
 
 
 class Indexer(Generic[T]):

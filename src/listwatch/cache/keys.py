@@ -13,7 +13,7 @@ NAMESPACE = "namespace"
 
 
 class Cached(Protocol):
-    """What a store needs to know of an object. Every `Object` has it."""
+    """The attributes of an object that a store reads. Every `Object` has them."""
 
     @property
     def name(self) -> str: ...

@@ -9,6 +9,7 @@ _HOMES = {
     "AddedEvent": "listwatch.api.watch_events",
     "AiohttpTransport": "listwatch.client.transport.aiohttp_transport",
     "BaseClient": "listwatch.client.rest.base_client",
+    "BaseResourceClient": "listwatch.client.resources.base_resource_client",
     "BookmarkEvent": "listwatch.api.watch_events",
     "ByteStream": "listwatch.client.rest.streams",
     "ClientConfig": "listwatch.client.config.client_config",
@@ -31,15 +32,19 @@ _HOMES = {
     "ListOptions": "listwatch.api.options",
     "LogSource": "listwatch.api.options",
     "LogStream": "listwatch.client.rest.streams",
+    "Match": "listwatch.api.resource_map",
     "MetadataClient": "listwatch.client.resources.metadata_client",
     "MetadataResource": "listwatch.client.resources.metadata_client",
     "ModifiedEvent": "listwatch.api.watch_events",
     "OIDCConfig": "listwatch.client.config.client_config",
+    "Overrides": "listwatch.client.config.kubeconfig",
+    "PageLister": "listwatch.client.resources.pager",
     "Pager": "listwatch.client.resources.pager",
     "Patch": "listwatch.api.patches",
     "PatchType": "listwatch.api.patches",
     "PatchTypeLike": "listwatch.api.patches",
     "PropagationPolicy": "listwatch.api.options",
+    "QueryValue": "listwatch.api.options",
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
     "RateLimiter": "listwatch.client.rest.rate_limiter",
@@ -89,10 +94,12 @@ if TYPE_CHECKING:
     from listwatch.api.options import ListOptions as ListOptions
     from listwatch.api.options import LogSource as LogSource
     from listwatch.api.options import PropagationPolicy as PropagationPolicy
+    from listwatch.api.options import QueryValue as QueryValue
     from listwatch.api.patches import Patch as Patch
     from listwatch.api.patches import PatchType as PatchType
     from listwatch.api.patches import PatchTypeLike as PatchTypeLike
     from listwatch.api.references import ResourceLike as ResourceLike
+    from listwatch.api.resource_map import Match as Match
     from listwatch.api.resource_map import ResourceMap as ResourceMap
     from listwatch.api.watch_events import AddedEvent as AddedEvent
     from listwatch.api.watch_events import BookmarkEvent as BookmarkEvent
@@ -107,6 +114,7 @@ if TYPE_CHECKING:
     from listwatch.client.config.client_config import OIDCConfig as OIDCConfig
     from listwatch.client.config.client_config import ServerWarning as ServerWarning
     from listwatch.client.config.in_cluster import load_incluster_config as load_incluster_config
+    from listwatch.client.config.kubeconfig import Overrides as Overrides
     from listwatch.client.config.kubeconfig import load_config as load_config
     from listwatch.client.config.kubeconfig import load_kube_config as load_kube_config
     from listwatch.client.discovery.discovery_cache import DiscoveryCache as DiscoveryCache
@@ -115,10 +123,12 @@ if TYPE_CHECKING:
     from listwatch.client.manifests import apply_files as apply_files
     from listwatch.client.manifests import apply_objects as apply_objects
     from listwatch.client.manifests import load_files as load_files
+    from listwatch.client.resources.base_resource_client import BaseResourceClient as BaseResourceClient
     from listwatch.client.resources.client_set import ClientSet as ClientSet
     from listwatch.client.resources.dynamic_client import DynamicClient as DynamicClient
     from listwatch.client.resources.metadata_client import MetadataClient as MetadataClient
     from listwatch.client.resources.metadata_client import MetadataResource as MetadataResource
+    from listwatch.client.resources.pager import PageLister as PageLister
     from listwatch.client.resources.pager import Pager as Pager
     from listwatch.client.resources.resource_client import ResourceClient as ResourceClient
     from listwatch.client.resources.subresource_client import SubresourceClient as SubresourceClient

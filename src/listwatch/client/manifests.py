@@ -78,8 +78,8 @@ async def apply_files(
 ) -> list[Unstructured]:
     """Apply all objects of files and folders, and return them as stored, in the order of application.
 
-    Objects without a namespace go to `namespace`, or else to that of the configuration. `server_side=False` creates
-    missing objects and merge-patches existing ones. The first error ends the application; a note names the object.
+    Objects without a namespace are applied in `namespace`, or else in that of the configuration. `server_side=False`
+    creates missing objects and patches existing ones. The first error is raised, with a note that names the object.
     """
     trees = load_files(*paths, recursive=recursive)
     return await apply_objects(
@@ -151,7 +151,7 @@ class _Applier:
         client = self.dynamic.resource(resource, namespace=namespace)
         stored = await (self._apply if self.server_side else self._create_or_merge)(client, obj)
         if obj.kind == "CustomResourceDefinition" and not self.dry_run:
-            # Objects of this kind may follow, and the server rejects them before.
+            # Objects of this kind may follow, and the server rejects them until it is established.
             await wait_for(client, obj.name, ready, timeout=_ESTABLISH_TIMEOUT)
             self.defined.update({(each.api_version, each.kind): each for each in _defined_by(stored)})
         return stored

@@ -1,4 +1,4 @@
-"""The conditions in the status of an object: what is true at the moment, since when, and why.
+"""The conditions in the status of an object: what currently holds, since when, and why.
 
     if set_condition(widget, "Ready", True, reason="AllSet", generation=widget.metadata.generation):
         await widgets.update_status(widget)
@@ -49,10 +49,10 @@ def set_condition(
     """Set a condition, and return whether anything changed. A change of its status sets the transition time.
 
     `on` is the object, its status or its list of conditions. `status` is True, False, None for unknown, or the API's
-    word. `generation` is the generation of the spec that was observed. `kind` is the class of conditions, such as
+    string. `generation` is the generation of the spec that was observed. `kind` is the class of conditions, such as
     `Condition` or `dict`; it is needed only for an empty list that is passed without its status.
     """
-    word = status if isinstance(status, str) else _STATUS_WORDS[status]
+    word = status if isinstance(status, str) else _STATUS_WORDS.get(status, repr(status))
     if word not in _STATUSES or not type or not reason:
         needed = "a type, a reason, and a status of True, False or Unknown"
         raise UsageError(f"a condition needs {needed}; got {type=}, {reason=} and status={word!r}")
@@ -80,7 +80,7 @@ def find_condition(on: HasConditions, type: str) -> Any:
 
 
 def is_condition_true(on: HasConditions, type: str, *, generation: int | None = None) -> bool:
-    """Whether the status of the condition is True; with `generation`, also whether it was observed for that."""
+    """Whether the status of the condition is True; with `generation`, also whether that generation was observed."""
     found = find_condition(on, type)
     if found is None or _value(found, "status") != "True":
         return False
@@ -100,7 +100,7 @@ def remove_condition(on: HasConditions, type: str) -> bool:
 
 
 def _conditions_of(on: HasConditions, *, create: bool = False) -> list[_Condition]:
-    """The list that belongs to the object; if it is missing, a new one, which is put there if `create`."""
+    """The list of conditions; if it is missing, an empty one, which is stored in the object if `create`."""
     match on:
         case list():
             return on

@@ -129,8 +129,8 @@ class ReconcileContext(Generic[T_co]):
 
     def _without_client(self, what: str) -> UsageError:
         return UsageError(
-            f"context.{what} needs a client: run controller {self._controller} in a Manager, or pass it client= "
-            "a ClientSet or a DynamicClient"
+            f"context.{what} needs a client: run controller {self._controller} in a Manager, or pass it a "
+            "ClientSet or a DynamicClient as client="
         )
 
 

@@ -199,7 +199,7 @@ class Controller(Generic[T]):
             self._run_task.add_done_callback(log_task_failure("listwatch.controller"))
 
     async def stop(self) -> None:
-        """Take no further key, give running reconciles `grace_period` seconds to end, and cancel the others then.
+        """Take no further key, and cancel the reconciles that have not ended after `grace_period` seconds.
 
         A controller in a manager is stopped by the manager.
         """

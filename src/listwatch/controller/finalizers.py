@@ -63,7 +63,7 @@ async def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T
 
 
 async def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None:
-    """Remove the finalizer; raises ConflictError if the object was changed since it was read. A missing one is fine."""
+    """Remove the finalizer, if the object has it; raises ConflictError if the object was changed since it was read."""
     if not has_finalizer(item, finalizer):
         return
     try:

@@ -35,7 +35,7 @@ def watched_loop(on_stall: OnStall, *, threshold: float) -> Iterator[None]:
 
 
 class _Watchdog(threading.Thread):
-    """Schedules a callback in the loop now and then, and reports once each time that it does not run in time."""
+    """Schedules a callback in the loop periodically, and reports each stall, in which it does not run in time, once."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_stall: OnStall, threshold: float) -> None:
         super().__init__(name="listwatch loop watchdog", daemon=True)

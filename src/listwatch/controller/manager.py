@@ -46,12 +46,12 @@ class Manager:
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
-    the context in a kubeconfig. A `leader_elector` with options of its own may be passed instead. Loss of leadership
+    the context in a kubeconfig. For other options, pass a LeaderElector as `leader_elector` instead. Loss of leadership
     ends the manager with LeadershipLostError: restart the process, since its reconciles may have been interrupted.
 
     With `health_port` it serves /healthz, /readyz and /metrics. When it stops, running reconciles have `grace_period`
-    seconds to end, and then the lease is released; if a reconcile runs on that cannot be cancelled, as in a thread, the
-    lease is left to expire. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
+    seconds to end, and then the lease is released. It is left to expire if a reconcile that cannot be cancelled, as one
+    in a thread, still runs. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
     """
 
     def __init__(
@@ -110,11 +110,11 @@ class Manager:
         return controller
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
-        """Let /healthz fail while this function, plain or async, raises: the program should be restarted."""
+        """Make /healthz fail while this function, plain or async, raises: the program should be restarted."""
         self._health_checks[name] = check
 
     def add_ready_check(self, name: str, check: Callable[[], object]) -> None:
-        """Let /readyz fail while this function, plain or async, raises."""
+        """Make /readyz fail while this function, plain or async, raises."""
         self._ready_checks[name] = check
 
     # --- state -------------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class Manager:
     # --- running -----------------------------------------------------------------------------------------------------
 
     async def run(self, *, handle_signals: bool = True) -> None:
-        """Run until stopped or cancelled. The first SIGTERM or SIGINT stops it, a second one without grace period."""
+        """Run until stopped or cancelled. The first SIGTERM or SIGINT stops it; a second one ends the grace period."""
         self._check_not_started()
         self._has_started = True
         async with AsyncExitStack() as stack:
@@ -245,7 +245,7 @@ class Manager:
                 self._elector.skip_release()
 
     async def _finish_reconciles(self) -> bool:
-        """Let running reconciles end within the grace period; False if some do not."""
+        """Wait for running reconciles within the grace period; False if some have not ended."""
         for controller in self._controllers:
             controller._workers.stop_taking()
         finishing = asyncio.create_task(self._wait_finished(), name="finish")

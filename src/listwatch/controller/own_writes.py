@@ -21,7 +21,8 @@ from listwatch.client.rest.write_observer import observing_writes
 from listwatch.clock import Clock
 from listwatch.controller.sources import Source
 from listwatch.errors import ListWatchError
-from listwatch.meta import GroupKind, GroupResource, ObjectKey, compare_resource_versions, is_newer
+from listwatch.informer.version_waits import has_reached
+from listwatch.meta import GroupKind, GroupResource, ObjectKey, compare_resource_versions
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import DECODE_FAILURES
 
@@ -126,13 +127,9 @@ class _Write:
 
 
 def _is_cached(pending: _Pending) -> bool:
-    are_present = all(_has_reached(source, version) for (source, _), version in pending.versions.items())
+    written = ((source.informer.indexer, version) for (source, _), version in pending.versions.items())
+    are_present = all(has_reached(indexer.resource_version, version) for indexer, version in written)
     return are_present and not any(key in source.informer.indexer for source, key in pending.deletions)
-
-
-def _has_reached(source: Source, version: str) -> bool:
-    present = source.informer.indexer.resource_version
-    return bool(present) and present != "0" and not is_newer(version, present)
 
 
 class _Details(msgspec.Struct, gc=False):

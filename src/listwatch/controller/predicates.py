@@ -81,7 +81,7 @@ annotations_changed = _changed(lambda item: item.metadata.annotations, "annotati
 """The annotations changed."""
 
 resource_version_changed = _changed(lambda item: item.resource_version, "resource_version_changed")
-"""Anything changed: ignores resyncs."""
+"""Any field changed; resyncs do not match."""
 
 
 def has_label(name: str, value: str | None = None) -> Predicate:

@@ -100,7 +100,7 @@ class ProbeServer:
                 writer.close()
                 await writer.wait_closed()
         except (OSError, EOFError, asyncio.LimitOverrunError, TimeoutError) as error:
-            _log.debug("A probe request failed: %r", error)
+            _log.debug("A probe request failed: %r", error, extra={"port": self._port})
         finally:
             writer.transport.abort()
 

@@ -2,7 +2,7 @@
 
     informer ─▶ Source: predicate ─▶ keys ─▶ enqueue
 
-`watches.py` has the options; `workers.py` has the queue; `own_writes.py` asks whether a cache contains a write.
+`watches.py` has the options; `workers.py` has the queue; `own_writes.py` waits until the caches contain a write.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class Sources:
         return Source(watch, watch.keys)
 
     def _is_namespaced(self, key: ObjectKey) -> bool:
-        """Whether the main kind is namespaced; where the model does not say, the cache does."""
+        """Whether the main kind is namespaced; for a kind without a resource, derived from the cached keys."""
         resource = self.main.kind.resource
         return resource.namespaced if resource is not None else key.name not in self.main.indexer
 
@@ -247,7 +247,7 @@ class Sources:
         self._opened_or_closed.set()
 
     def end_waiting(self) -> None:
-        """Let `wait_for_sync` raise, if the sources were not opened."""
+        """Make `wait_for_sync` raise, if the sources were not opened."""
         self._opened_or_closed.set()
 
     async def close(self) -> None:

@@ -2,9 +2,9 @@
 
     enqueue ─▶ WorkQueue ─▶ worker: wait for own writes ─▶ reconcile(key) ─▶ forget, requeue, or retry with backoff
 
-An async function runs in the event loop, a plain function in a thread of its own. A call that does not end at its
-timeout, or when it is cancelled, cannot be forced to: its key stays in process, so that it never runs twice at once,
-and the other workers continue.
+An async function runs in the event loop, a plain function in a new thread. A call that ignores its timeout or its
+cancellation cannot be ended: its key stays in process, so that it is never reconciled concurrently, and the other
+workers continue.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Workers:
 
     @property
     def has_unfinished_calls(self) -> bool:
-        """Whether a call has not returned, even if it was cancelled: a thread, or a coroutine that ignores that."""
+        """Whether a call has not returned; a thread and a coroutine that ignores cancellation outlive the workers."""
         return bool(self._calls) or any(thread.is_alive() for thread in [*self._threads])
 
     async def run(self) -> None:
@@ -218,7 +218,7 @@ class Workers:
         self._requeue_or_forget(key, outcome)
 
     async def _reconcile(self, key: ObjectKey) -> _Outcome:
-        """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and runs on."""
+        """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and keeps running."""
         call = asyncio.create_task(self._call(key), name=f"{self._form.name} of {key}")
         self._calls[call] = key
         call.add_done_callback(self._calls.pop)
@@ -351,4 +351,4 @@ def _delay(result: object, name: str) -> float | None:
             return max(result.total_seconds(), 0.0)
         case int() | float() if not isinstance(result, bool) and math.isfinite(result):
             return max(float(result), 0.0)
-    raise PermanentError(f"{name} returned {result!r}: expected None, or a number of seconds to requeue after")
+    raise PermanentError(f"{name} returned {result!r}: expected None, or a number of seconds or a timedelta")

@@ -75,7 +75,7 @@ class SeriesCorrelator:
         return series
 
     def due(self, *, now: float) -> list[Series]:
-        """The series whose time to be written has come; ended series are removed."""
+        """The series that are due to be written; ended series are removed."""
         due = []
         while self.next_due() <= now:
             _, _, key, series = self._due_times[0]

@@ -113,8 +113,8 @@ class EventRecorder:
     ) -> None:
         """Record an event about an object, an ObjectReference or a manifest.
 
-        The reason is one CamelCase word, as `FailedMount`; the message is a sentence for people. The action is what was
-        done; events.k8s.io requires one, and the default there is the reason.
+        The reason is one CamelCase word, as `FailedMount`; the message is a human-readable sentence. The action is what
+        was done; events.k8s.io requires one, and the default there is the reason.
         """
         _check(obj, type, reason, message, action)
         regarding, at = reference_to(obj), self._clock.now()
@@ -181,7 +181,7 @@ class EventRecorder:
                 extra={"component": self._source.component},
             )
 
-    # --- lifecycle ---------------------------------------------------------------------------------------
+    # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
         if self._task is not None or self._is_closed:
@@ -223,7 +223,11 @@ class EventRecorder:
         # Queued events, and series whose count grew.
         left = len(self._pending) + len(self._due_writes) + len(self._due())
         if left:
-            _log.warning("%d events were not written in time and are lost", left, extra={"count": left})
+            _log.warning(
+                "%d events were not written in time and are lost",
+                left,
+                extra={"component": self._source.component, "count": left},
+            )
         self._dropped += left
         self._pending.clear()
         self._due_writes.clear()
@@ -241,7 +245,7 @@ class EventRecorder:
             while self._due_writes:
                 await self._writer.write(self._due_writes[0])
                 self._due_writes.popleft()
-            # A flush or close that was requested meanwhile waits for another pass.
+            # A flush or close that was requested during this pass waits for another one.
             if not self._pending and not self._awake.is_set():
                 self._idle.set()
             await self._wait_for_work()

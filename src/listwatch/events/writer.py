@@ -108,7 +108,7 @@ class EventWriter:
         _log.log(level, "Cannot write the event %s (%s): %s", name, reason, error, exc_info=traceback, extra=fields)
 
     def _delays(self) -> list[float]:
-        """The delay before each attempt; the second is random, to spread the load on a server that returns."""
+        """The delay before each attempt; the second is random, to spread the load on a restarted server."""
         return [0.0, _RETRY_DELAY * self._random.random(), *[_RETRY_DELAY] * (_ATTEMPTS - 2)]
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
+    "AddFunction": "listwatch.informer.handlers",
     "Change": "listwatch.informer.handlers",
+    "DeleteFunction": "listwatch.informer.handlers",
     "Handler": "listwatch.informer.handlers",
     "HandlerFunctions": "listwatch.informer.handlers",
     "HandlerRegistration": "listwatch.informer.listener",
@@ -18,15 +20,20 @@ _HOMES = {
     "ListWatch": "listwatch.informer.list_watch",
     "ListenerStatistics": "listwatch.informer.listener",
     "ListerWatcher": "listwatch.informer.list_watch",
+    "ModifyOptions": "listwatch.informer.list_watch",
     "ObjectAdded": "listwatch.informer.handlers",
     "ObjectDeleted": "listwatch.informer.handlers",
     "ObjectUpdated": "listwatch.informer.handlers",
     "Overflow": "listwatch.informer.listener",
     "Problem": "listwatch.informer.reflector",
+    "ReceivedList": "listwatch.informer.reflector_state",
     "Reflector": "listwatch.informer.reflector",
     "ReflectorStatistics": "listwatch.informer.reflector",
+    "ReflectorStore": "listwatch.informer.reflector_state",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
     "SharedInformerFactory": "listwatch.informer.factory",
+    "SourceMaker": "listwatch.informer.factory",
+    "UpdateFunction": "listwatch.informer.handlers",
     "WatchSource": "listwatch.informer.list_watch",
     "filtered": "listwatch.informer.handlers",
     "keep_fields": "listwatch.informer.transforms",
@@ -40,18 +47,23 @@ __all__ = [*_HOMES]
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
     from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.informer.factory import SourceMaker as SourceMaker
+    from listwatch.informer.handlers import AddFunction as AddFunction
     from listwatch.informer.handlers import Change as Change
+    from listwatch.informer.handlers import DeleteFunction as DeleteFunction
     from listwatch.informer.handlers import Handler as Handler
     from listwatch.informer.handlers import HandlerFunctions as HandlerFunctions
     from listwatch.informer.handlers import ObjectAdded as ObjectAdded
     from listwatch.informer.handlers import ObjectDeleted as ObjectDeleted
     from listwatch.informer.handlers import ObjectUpdated as ObjectUpdated
+    from listwatch.informer.handlers import UpdateFunction as UpdateFunction
     from listwatch.informer.handlers import filtered as filtered
     from listwatch.informer.informed_until import until_with_sync as until_with_sync
     from listwatch.informer.informer import Informer as Informer
     from listwatch.informer.informer_handle import InformerHandle as InformerHandle
     from listwatch.informer.list_watch import ListerWatcher as ListerWatcher
     from listwatch.informer.list_watch import ListWatch as ListWatch
+    from listwatch.informer.list_watch import ModifyOptions as ModifyOptions
     from listwatch.informer.list_watch import WatchSource as WatchSource
     from listwatch.informer.listener import HandlerRegistration as HandlerRegistration
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
@@ -59,6 +71,8 @@ if TYPE_CHECKING:
     from listwatch.informer.reflector import Problem as Problem
     from listwatch.informer.reflector import Reflector as Reflector
     from listwatch.informer.reflector import ReflectorStatistics as ReflectorStatistics
+    from listwatch.informer.reflector_state import ReceivedList as ReceivedList
+    from listwatch.informer.reflector_state import ReflectorStore as ReflectorStore
     from listwatch.informer.shared_informer import InformerStatistics as InformerStatistics
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
     from listwatch.informer.transforms import keep_fields as keep_fields

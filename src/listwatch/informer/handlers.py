@@ -167,7 +167,7 @@ class HandlerFunctions(Generic[T]):
 def filtered(change: Change[T], accepts: Callable[[T], bool]) -> Change[T] | None:
     """Return the change for a handler that receives only accepted objects; None if it receives nothing.
 
-    An update of an object that is accepted only before or only after it becomes a deletion or an addition.
+    If only the new state of an object is accepted, an update becomes an addition; if only the old one, a deletion.
     """
     if isinstance(change, ObjectUpdated):
         is_accepted, was_accepted = accepts(change.object), accepts(change.old)

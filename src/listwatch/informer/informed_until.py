@@ -2,7 +2,7 @@
 
     await until_with_sync(pods, Pod, lambda change: change.object.status.phase == "Running", timeout=60)
 
-`client.until` waits with a single watch, from a version that the caller knows.
+`client.until` waits with a watch from a version that the caller passes.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ class Informer(Generic[T]):
         try:
             await cancel_and_wait(self._main)
         finally:
-            self._stop()  # again: a task that is cancelled before its first step does not get there
+            self._stop()  # again: a task that is cancelled before its first step does not call it
 
     def _stop(self) -> None:
         self._is_stopped = True

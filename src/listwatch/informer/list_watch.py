@@ -64,7 +64,7 @@ class ListerWatcher(Protocol[T]):
 class ListWatch(Generic[T]):
     """A source made from two functions, which are called with those options of `ListerWatcher` that they accept.
 
-    `list` returns objects or an ObjectList, or is async; `watch` returns an async iterator of events.
+    `list` returns objects or an ObjectList, and may be async; `watch` returns an async iterator of events.
     `chunking=False` always requests the complete list.
     """
 

@@ -24,7 +24,7 @@ __all__ = ["Backlog", "HandlerRegistration", "Listener", "ListenerStatistics", "
 T = TypeVar("T", bound=Object)
 
 Overflow = Literal["coalesce", "report"]
-"""What happens when a backlog exceeds its limit: changes of one object are merged, or it is logged."""
+"""What happens when a backlog exceeds its limit: the changes of each object are coalesced, or a warning is logged."""
 
 _log = logging.getLogger("listwatch.informer")
 
@@ -353,7 +353,7 @@ class Backlog(Generic[T]):
             if not self._has_warned:
                 self._has_warned = True
                 _log.warning(
-                    "%s is slow: %d changes are pending",
+                    "Handler %s is slow: %d changes are pending",
                     self._name,
                     len(self._changes),
                     extra={"handler": self._name, "pending": len(self._changes)},
@@ -402,7 +402,7 @@ def _coalesced(before: Change[T], after: Change[T]) -> Change[T] | None:
 
 def _log_failure(name: str, change: Change[T], error: Exception) -> None:
     _log.error(
-        "handler %s failed on %s %s",
+        "Handler %s failed on %s %s",
         name,
         change.type,
         change.object.describe(),

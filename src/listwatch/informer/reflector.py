@@ -45,7 +45,7 @@ MIN_WATCH = 300.0
 
 _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
 _MAX_PAUSE = 10.0
-"""How long the initial events of a stream may pause before the server counts as one without streaming."""
+"""How long the initial events of a stream may pause before the server is assumed not to support streaming."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,8 +173,10 @@ class SharedIndexInformer(Generic[T]):
     ) -> HandlerRegistration[T]:
         """Call these functions, plain or async, for every object of the store, and then for every change.
 
-        `resync` is the period in seconds in which all objects are repeated as updates; None uses the informer's period.
-        With `max_pending`, a slow handler receives one coalesced change per object beyond that number (`overflow`).
+        `filter` selects the objects to handle. All objects are repeated as updates every `resync` seconds; None uses
+        the informer's period. If more than `max_pending` changes are pending, they are coalesced into one per object,
+        or only logged with `overflow="report"`. `on_failure` receives the name of the handler, the change and the
+        exception; without it, failures are logged.
         """
         listener = self._listener_type(
             HandlerFunctions.of(handler, on_add=on_add, on_update=on_update, on_delete=on_delete),
@@ -278,7 +280,7 @@ class SharedIndexInformer(Generic[T]):
             raise InformerStoppedError(f"the informer of {self.name} stopped before it had synced")
 
     def why_not_synced(self) -> str | None:
-        """Return the reason why `wait_for_sync` has to wait; None if it has not."""
+        """Return why `wait_for_sync` would wait; None if the store and all handlers have synced."""
         slow = [each.name for each in self._processor if not each.caught_up.is_set()]
         if self.has_synced:
             return (
@@ -398,7 +400,7 @@ class SharedIndexInformer(Generic[T]):
         """Stop the informer and wait for its end. It cannot be started again; its store can be read."""
         if self._main is not None:
             await cancel_and_wait(self._main)
-        self._stop()  # again: a task that is cancelled before its first step does not get there
+        self._stop()  # again: a task that is cancelled before its first step does not call it
 
     def _stop(self) -> None:
         self._is_stopped = True

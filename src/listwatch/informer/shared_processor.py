@@ -1,4 +1,4 @@
-"""The way of a change from the sources of an informer to its store and its listeners.
+"""The path of a change from the sources of an informer to its store and its listeners.
 
     SourcePipeline   source ─▶ Reflector ─▶ DeltaFIFO ─▶ Indexer
     SharedProcessor  applies the batches of all sources to the store, then notifies each Listener
@@ -127,7 +127,7 @@ class SourcePipeline(Generic[T]):
 def _changes(applied: Iterable[AppliedDelta[T]], *, is_initial: bool) -> list[Change[T]]:
     changes: list[Change[T]] = []
     for delta, old in applied:
-        item = cast("T", delta.object)  # the store has completed a deletion that came without an object
+        item = cast("T", delta.object)  # the store has completed a deletion that was received without an object
         if type(delta) is not DeletedDelta:
             changes.append(ObjectAdded(item, is_initial) if old is None else ObjectUpdated(item, old))
         elif old is not None:
@@ -199,7 +199,7 @@ class SharedProcessor(Generic[T]):
                 self._notify(resynced, changes)
             if len(batch) == 1:
                 await asyncio.sleep(0)  # a list is a batch of one, and is applied in slices
-        # 2. Add the listeners that have joined since. Not after a cancellation: the informer is stopping.
+        # 2. Add the listeners that were registered meanwhile. Not after a cancellation: the informer is stopping.
         self._is_processing = False
         joining, self._joining = self._joining, []
         for listener, on_added in joining:
@@ -230,7 +230,7 @@ class SharedProcessor(Generic[T]):
         for listener in tuple(listeners):
             try:
                 listener.notify(changes)
-            except Exception as error:  # noqa: BLE001  # whatever it is, the other listeners must be notified
+            except Exception as error:  # noqa: BLE001  # the other listeners must still be notified
                 report = RuntimeError(f"{listener.name} was not notified of {len(changes)} changes: {error!r}")
                 report.__cause__ = error
                 self._report(report)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from listwatch.errors import ResourceVersionError
 from listwatch.meta import compare_resource_versions, is_newer
 
-__all__ = ["VersionWaits", "oldest"]
+__all__ = ["VersionWaits", "has_reached", "oldest"]
 
 
 class VersionWaits:
@@ -21,7 +21,7 @@ class VersionWaits:
     async def wait(self, resource_version: str, current: Callable[[], str]) -> None:
         """Wait until `current()` is that version or a newer one at the time of a `check`."""
         compare_resource_versions(resource_version, resource_version)  # raises if it can never be compared
-        if _has_reached(current(), resource_version):
+        if has_reached(current(), resource_version):
             return
         if self._error is not None:
             raise self._error
@@ -36,7 +36,7 @@ class VersionWaits:
         """End the waits whose version was reached."""
         for reached, (resource_version, current) in self._waits.items():
             try:
-                if not reached.done() and _has_reached(current(), resource_version):
+                if not reached.done() and has_reached(current(), resource_version):
                     reached.set_result(None)
             except ResourceVersionError as error:
                 reached.set_exception(error)
@@ -60,5 +60,6 @@ def oldest(versions: list[str]) -> str:
     return found
 
 
-def _has_reached(current: str, resource_version: str) -> bool:
+def has_reached(current: str, resource_version: str) -> bool:
+    """Return whether a store at version `current` contains all changes up to that version."""
     return current not in ("", "0") and not is_newer(resource_version, current)

@@ -9,6 +9,7 @@ _HOMES = {
     "LeaderElector": "listwatch.leaderelection.elector",
     "LeaderLock": "listwatch.leaderelection.candidate",
     "LeaderRecord": "listwatch.leaderelection.elector_state",
+    "LeaseEventRecorder": "listwatch.leaderelection.lease_lock",
     "LeaseLock": "listwatch.leaderelection.lease_lock",
 }
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from listwatch.leaderelection.elector import ElectorStatistics as ElectorStatistics
     from listwatch.leaderelection.elector import LeaderElector as LeaderElector
     from listwatch.leaderelection.elector_state import LeaderRecord as LeaderRecord
+    from listwatch.leaderelection.lease_lock import LeaseEventRecorder as LeaseEventRecorder
     from listwatch.leaderelection.lease_lock import LeaseLock as LeaseLock
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -61,11 +61,11 @@ class ElectorStatistics:
 class LeaderElector:
     """One candidate for a lease. At most one candidate leads at a time, as long as their clocks run at similar speed.
 
-    Pass a client and the `name` of a Lease, or a lock of your own. The Lease is in `namespace`; the default is the
+    Pass a client and the `name` of a Lease, or a LeaderLock. The Lease is in `namespace`; the default is the
     namespace of the client's configuration: the pod's own in a cluster, that of the context in a kubeconfig. Each
     candidate needs a unique `identity`; the default is made from the host name and a random part. `run` calls
-    `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, its
-    own included. All callbacks may be plain or async.
+    `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, this
+    candidate included. All callbacks may be plain or async.
     """
 
     def __init__(
@@ -157,8 +157,8 @@ class LeaderElector:
         )
 
     def __repr__(self) -> str:
-        state = "leads" if self.is_leader else "is a candidate" if self._is_candidate else "is not a candidate"
-        return f"<LeaderElector {self.identity} {state} for {self.name}>"
+        state = "leader" if self.is_leader else "candidate" if self._is_candidate else "not running"
+        return f"<LeaderElector {self.identity} of {self.name}, {state}>"
 
     # --- leading -----------------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class LeaderElector:
     @contextmanager
     def _candidacy(self) -> Iterator[None]:
         if self._is_candidate:
-            raise UsageError(f"{self!r} already: an elector can run only once at a time")
+            raise UsageError(f"{self!r} is already running; create another elector for another candidate")
         self._is_candidate = True
         self._skip_release = False
         self._state.enter()

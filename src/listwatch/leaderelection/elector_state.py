@@ -21,9 +21,9 @@ from listwatch.errors import UsageError
 __all__ = ["JITTER", "ElectorState", "LeaderRecord", "Timing"]
 
 JITTER = 1.2
-"""Candidates wait up to this factor longer than the retry period, at random, so that they do not retry at once."""
+"""Candidates wait up to this factor longer than the retry period, at random, so that they retry at different times."""
 
-# A clock may wake a sleeper this much early.
+# A clock may wake a sleeper early by this much.
 _ROUNDING = 1e-6
 
 _MAX_LEASE_DURATION = 2**31 - 1  # an int32 in the API
@@ -31,7 +31,7 @@ _MAX_LEASE_DURATION = 2**31 - 1  # an int32 in the API
 
 @dataclass(frozen=True, slots=True)
 class LeaderRecord:
-    """The record of the leader that all candidates share. Only changes of it matter; its times are informative."""
+    """The leader record that all candidates share. They check whether it changes; its times are informative."""
 
     holder: str = ""
     lease_duration: int = 0

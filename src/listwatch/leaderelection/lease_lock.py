@@ -13,11 +13,11 @@ from listwatch.objects.metadata import ObjectMeta
 if TYPE_CHECKING:
     from listwatch.models.coordination_v1 import Lease, LeaseSpec
 
-__all__ = ["LeaseLock", "Recorder"]
+__all__ = ["LeaseEventRecorder", "LeaseLock"]
 
 
-class Recorder(Protocol):
-    """Records events, as an EventRecorder does."""
+class LeaseEventRecorder(Protocol):
+    """Records events about a Lease: an EventRecorder."""
 
     def event(self, obj: Lease, type: Literal["Normal"], reason: str, message: str) -> None: ...
 
@@ -35,7 +35,7 @@ class LeaseLock:
         *,
         namespace: str,
         labels: Mapping[str, str] | None = None,
-        recorder: Recorder | None = None,
+        recorder: LeaseEventRecorder | None = None,
     ) -> None:
         self._leases = leases.namespace(namespace)
         self._name = name

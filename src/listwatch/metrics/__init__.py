@@ -6,7 +6,10 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "Collector": "listwatch.metrics.collector",
+    "HasSamples": "listwatch.metrics.samples",
     "HasStatistics": "listwatch.metrics.collector",
+    "Sample": "listwatch.metrics.samples",
+    "Total": "listwatch.metrics.samples",
 }
 
 __all__ = [*_HOMES]
@@ -15,5 +18,8 @@ __all__ = [*_HOMES]
 if TYPE_CHECKING:
     from listwatch.metrics.collector import Collector as Collector
     from listwatch.metrics.collector import HasStatistics as HasStatistics
+    from listwatch.metrics.samples import HasSamples as HasSamples
+    from listwatch.metrics.samples import Sample as Sample
+    from listwatch.metrics.samples import Total as Total
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -36,7 +36,7 @@ class HasStatistics(Protocol):
 class Collector:
     """The metrics of clients, informers, factories, queues, controllers, managers, electors and event recorders.
 
-    It keeps none of them alive: a component that was garbage collected has no metrics any more. It implements the
+    It keeps none of them alive: a component that was garbage collected no longer has metrics. It implements the
     collector interface of prometheus_client, and may be called in any thread.
     """
 
@@ -49,7 +49,7 @@ class Collector:
         self._components: list[ref[HasStatistics]] = []
 
     def add(self, *components: HasStatistics | BaseClient) -> None:
-        """Collect from these too; adding one twice has no effect. Of two with the same name, the first one counts."""
+        """Add components; adding one twice has no effect. Of two with the same name, only the first has metrics."""
         for given in components:
             # A blocking component may be deleted while the asynchronous one still runs.
             original = getattr(given, "_async", given)
@@ -63,7 +63,7 @@ class Collector:
         return self._families(self._samples())
 
     def describe(self) -> list[Metric]:
-        """Nothing, since the metrics depend on the components; prometheus_client then does not collect to register."""
+        """Return no metrics, because they depend on the components; registration then does not call `collect`."""
         return []
 
     def __repr__(self) -> str:

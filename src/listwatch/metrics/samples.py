@@ -1,6 +1,6 @@
 """Converts statistics into metric samples, and writes them in the text format of Prometheus.
 
-The names are those of client-go and controller-runtime; metrics that these do not have begin with `listwatch_`.
+The names are those of client-go and controller-runtime; all other metrics start with `listwatch_`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def samples_of(statistics: object, *, host: str = "") -> Iterator[Sample]:
             for each in statistics:
                 yield from samples_of(each)
         case _:
-            raise UsageError(f"no metrics are known for {type(statistics).__name__}")
+            raise UsageError(
+                f"{type(statistics).__name__} cannot be converted to metrics; add a samples() method that yields Sample"
+            )
 
 
 def _queue(queue: WorkQueueStatistics) -> Iterator[Sample]:

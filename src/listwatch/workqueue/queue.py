@@ -1,4 +1,4 @@
-"""The work queue, for programs with an event loop. `queue_state.py` decides which item comes next.
+"""The work queue, for programs with an event loop. `queue_state.py` decides which item is next.
 
 queue = lw.WorkQueue(name="pods")
 queue.add("default/web-0")
@@ -29,9 +29,9 @@ _MIN_SLEEP = 1e-6
 class WorkQueue(Generic[ItemT]):
     """A deduplicating queue with delays, rate limits and priorities: no item is in it twice or processed concurrently.
 
-    Higher priorities come first; every eighth item is the oldest one. `add_rate_limited` delays an item longer after
-    each failure, until `forget`. The queue has no task of its own: one of the waiting workers also waits for the next
-    delayed item.
+    Items of higher priority are taken first; every eighth item taken is the oldest one. `add_rate_limited` delays an
+    item longer after each failure, until `forget`. The queue starts no task: one of the waiting workers also waits for
+    the next delayed item.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class _Taken(Generic[ItemT]):
 def _checked_limiter(limiter: ItemLimiter[ItemT]) -> ItemLimiter[ItemT]:
     if not all(callable(getattr(limiter, each, None)) for each in ("next_delay", "forget", "requeues")):
         raise UsageError(
-            f"limiter={limiter!r} is no limiter: pass one of listwatch.workqueue, "
+            f"limiter={limiter!r} is not a limiter: pass one of listwatch.workqueue, "
             "or an object with next_delay, forget and requeues"
         )
     return limiter

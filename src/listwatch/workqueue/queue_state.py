@@ -1,4 +1,4 @@
-"""The state machine of a work queue: decides which item comes next. `queue.py` waits and wakes.
+"""The state machine of a work queue: decides which item is next. `queue.py` waits and wakes.
 
 add ──────────────▶ waiting ──take──▶ processing ──done──▶ removed
 add_after ─▶ delayed ──▲                  │ add, meanwhile
@@ -38,9 +38,9 @@ DURATION_BOUNDS: Final = tuple(10.0**exponent for exponent in range(-8, 2))
 """The upper bounds of histogram buckets in seconds: 10 ns, 100 ns, … 10 s."""
 
 _OLDEST_EVERY: Final = 8
-"""Every so many items, the oldest one is taken regardless of its priority."""
+"""One of this many items taken is the oldest one, regardless of its priority."""
 
-# Superseded delays stay in the heap until there are more of them than this, and than current ones.
+# The heap is rebuilt when it has this many more superseded entries than current ones.
 _SUPERSEDED_KEPT: Final = 64
 
 
@@ -107,7 +107,7 @@ class WorkQueueStatistics:
 
 
 class Entry(Generic[ItemT]):
-    """An item that waits; it may be in the lines of several priorities and is taken from one."""
+    """A waiting item. If its priority was raised, it is in the lines of several priorities, and is taken once."""
 
     __slots__ = ("is_taken", "item", "order", "priority", "since")
 
@@ -130,8 +130,9 @@ class _Delayed(Generic[ItemT]):
 class QueueState(Generic[ItemT]):
     """An item is waiting, in process, or in process and re-added; it never waits twice.
 
-    Higher priorities come first; items of equal priority are first in, first out. Every eighth item is the oldest one,
-    so that no item waits forever. Independently of that an item may be delayed: it is added when its delay is over.
+    Items of higher priority are taken first, those of equal priority in the order in which they were added. Every
+    eighth item taken is the oldest one, so that no item waits forever. Independently of that an item may be delayed: it
+    is added when its delay is over.
     """
 
     def __init__(self) -> None:
@@ -199,7 +200,7 @@ class QueueState(Generic[ItemT]):
         if entry is None:
             self._enqueue(self._new_entry(item, priority, now))
         elif priority > entry.priority:
-            # It keeps its place in the line of lower priority too: a higher priority must not delay it.
+            # It also stays in the line of the lower priority: raising the priority must not delay it.
             entry.priority = priority
             self._line_up(entry)
 
@@ -231,7 +232,7 @@ class QueueState(Generic[ItemT]):
         self._taken += 1
         del self._waiting[entry.item]
         if not self._waiting:
-            self._lines.clear()  # of second places of items that were taken
+            self._lines.clear()  # only duplicates of items that were taken are left
         self._processing[entry.item] = now
         self._queue_durations.add(now - entry.since)
         return entry

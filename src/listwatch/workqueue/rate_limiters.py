@@ -131,7 +131,7 @@ class BucketLimiter:
             raise UsageError(f"qps={qps} and burst={burst} are invalid: qps > 0 and burst >= 1 must hold")
         self._qps = qps
         self._burst = float(burst)
-        self._tokens = float(burst)  # negative while delays were promised in advance
+        self._tokens = float(burst)  # negative by the number of retries that wait for a token
         self._counted: float | None = None
 
     def next_delay(self, item: object, *, now: float) -> float:

@@ -254,7 +254,7 @@ def encrypted(key: bytes) -> bytes:
         ({"ca_data": b"", "ca_file": "/nowhere\0"}, "ca_file: cannot be read: the path is invalid"),
         (
             {"client_cert_data": JANE.certificate, "client_key_data": JOE.key},
-            "client_key_data: the client key does not belong to the client certificate",
+            "client_key_data: the client key does not match the client certificate",
         ),
         (
             {"client_cert_data": CANARY, "client_key_data": CANARY},

@@ -2,7 +2,7 @@
 
     token, password ──────────────▶ FixedCredentials
     token file ───────────────────▶ TokenFileCredentials     reads the file again periodically
-    exec plugin, OIDC provider ───▶ IssuedCredentials        asks an issuer when the credential has expired
+    exec plugin, OIDC provider ───▶ IssuedCredentials        requests a new one when the credential has expired
 
 The client certificate of a ClientConfig is handled by `client/config/tls.py`.
 """
@@ -49,7 +49,7 @@ class Credentials(Protocol):
 
     @property
     def pending_issuer(self) -> str:
-        """The issuer of which a credential is awaited, for error messages; "" if there is none."""
+        """The issuer from which a credential is being requested, for error messages; "" if there is none."""
 
     async def aclose(self) -> None:
         """Cancel a pending renewal."""

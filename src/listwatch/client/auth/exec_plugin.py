@@ -93,7 +93,7 @@ class ExecPlugin:
         raise self._error(f"was not found; install it, or correct PATH or the kubeconfig. {self._hint()}".strip())
 
     def _hint(self) -> str:
-        """The install hint of the kubeconfig, at most some times per hour."""
+        """The install hint of the kubeconfig, at most ten times per hour."""
         now = self._clock.monotonic()
         if len(self._hints) == _HINTS_PER_HOUR and now - self._hints[0] < _HOUR:
             return ""

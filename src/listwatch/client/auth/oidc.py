@@ -170,7 +170,7 @@ class OIDCProvider:
 
 
 def _expiry(token: str) -> datetime | None:
-    """When to renew an ID token: some seconds before it expires; None if it has no expiry."""
+    """When to renew an ID token: ten seconds before it expires; None if it has no expiry."""
     try:
         payload = token.split(".")[1]
         claims = decoder_for(_Claims).decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

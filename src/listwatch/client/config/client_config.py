@@ -172,7 +172,7 @@ class ClientConfig(ValidatedConfig):
     namespace: str = "default"
 
     token: str = field(default="", metadata=HIDDEN)
-    token_file: str = ""  # re-read regularly; wins over `token`
+    token_file: str = ""  # re-read regularly; takes precedence over `token`
     username: str = ""
     password: str = field(default="", metadata=HIDDEN)
     client_cert_file: str = ""

@@ -217,7 +217,7 @@ class ConfigBuilder:
         return None if problems else build_config(kind, values)
 
     def _without_plaintext_credentials(self, values: dict[str, object]) -> ClientConfig:
-        """Drop credentials that come from a file if the connection is not encrypted."""
+        """Drop the credentials of the kubeconfig if the connection is not encrypted."""
         config = build_config(ClientConfig, values)
         unsafe = (self._values.keys() & _CREDENTIALS) - self._overrides.keys()
         if config.uses_tls or not unsafe:

@@ -51,7 +51,7 @@ def write_tokens(target: KubeconfigUser, tokens: Mapping[str, str]) -> None:
     file = Path(target.file).resolve()  # a symbolic link is kept
     with _locked(file):
         try:
-            document: Any = load_document(file.read_bytes())  # whatever it is, other shapes raise below
+            document: Any = load_document(file.read_bytes())  # an unexpected shape raises below
             [user] = [entry["user"] for entry in document["users"] if entry["name"] == target.user]
             user["auth-provider"]["config"].update(tokens)
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
@@ -129,7 +129,7 @@ def _oidc(provider: OIDCConfig) -> AuthProvider:
     return AuthProvider(name="oidc", config={key: value for key, value in fields.items() if value})
 
 
-def _kubeconfig_value(config: ClientConfig | OIDCConfig, name: str) -> Any:  # each field has a type of its own
+def _kubeconfig_value(config: ClientConfig | OIDCConfig, name: str) -> Any:  # the type depends on the field
     """Return a field as a kubeconfig has it: data in base64, paths absolute."""
     value = getattr(config, name)
     if isinstance(value, bytes):

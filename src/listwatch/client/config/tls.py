@@ -1,7 +1,7 @@
 """SSL contexts of a ClientConfig, renewed when the certificate files change.
 
-The transport asks for the current context before each request. The client certificate comes from the ClientConfig or
-from an exec plugin.
+The transport gets the current context before each request. The client certificate is that of the ClientConfig or of an
+exec plugin.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def _describe(error: Exception) -> str:
     if isinstance(error, _EncryptedKeyError):
         return "the client key is encrypted; store it without a password"
     if isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH":
-        return "the client key does not belong to the client certificate"
+        return "the client key does not match the client certificate"
     return "the client certificate or its key is not in PEM format"
 
 

@@ -136,7 +136,7 @@ def _should_retry(result: DiscoveryResult) -> bool:
 
 
 def _is_transient(error: Exception) -> bool:
-    """Whether the error may be gone by now: the server was unavailable or overloaded."""
+    """Whether a retry may succeed: the server was unavailable or overloaded."""
     return isinstance(error, TransportError) or (
         isinstance(error, APIError) and (error.status_code >= 500 or error.status_code == 429)
     )

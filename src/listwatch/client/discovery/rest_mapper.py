@@ -26,14 +26,14 @@ Found = TypeVar("Found")
 class RESTMapper:
     """Finds resources in the cached discovery of a server, and renews the cache once if it does not find one.
 
-    A short name that several groups use means the first of them; the others are reported to `on_warning`, or logged.
+    A short name of several groups resolves to the first of them; the others are reported to `on_warning`, or logged.
     """
 
     def __init__(
         self, discovery: DiscoveryCache | DiscoveryClient, *, on_warning: Callable[[str], None] | None = None
     ) -> None:
         self._cache = discovery if isinstance(discovery, DiscoveryCache) else DiscoveryCache(discovery)
-        self._warn = on_warning or _log.warning
+        self._on_warning = on_warning
         self._warned: set[str] = set()
         self._discovered: DiscoveryResult | None = None
         self._map = ResourceMap(())
@@ -41,7 +41,7 @@ class RESTMapper:
     async def resource_for(self, of: ResourceLike, kind: str = "") -> Resource:
         """Return the resource of a kind, a GroupVersionResource or a name; NoMatchError if the server has none.
 
-        `kind` goes with an apiVersion, as in `resource_for("apps/v1", "Deployment")`.
+        `kind` is passed with an apiVersion, as in `resource_for("apps/v1", "Deployment")`.
         """
         reference = read_reference(of, kind)
         if isinstance(reference, Resource):
@@ -88,7 +88,11 @@ class RESTMapper:
         if name not in self._warned:
             self._warned.add(name)
             others = ", ".join(map(str, match.also))
-            self._warn(f"{name!r} is ambiguous: using {match.resource.group_resource}; also known: {others}")
+            message = f"{name!r} is ambiguous: using {match.resource.group_resource}; also known: {others}"
+            if self._on_warning is None:
+                _log.warning("%s", message, extra={"resource": name})
+            else:
+                self._on_warning(message)
 
 
 def _hint(known: ResourceMap, reference: Reference) -> str:

@@ -101,7 +101,7 @@ class BaseResourceClient(Generic[T]):
         return other
 
     def without_managed_fields(self) -> Self:
-        """Return a client that asks the server to omit `managedFields`; older servers send them all the same."""
+        """Return a client that requests objects without `managedFields`; older servers still send them."""
         other = self._copy()
         other._accept_object = _without_managed_fields(self._accept_object)
         other._accept_list = _without_managed_fields(self._accept_list)

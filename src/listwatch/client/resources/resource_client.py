@@ -248,7 +248,7 @@ class ResourceClient(BaseResourceClient[T]):
         body: dict[str, JSON] = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": self._metadata(name)}
         if options is not None:
             body["deleteOptions"] = options
-        # Not retried: obeying Retry-After could block for minutes, so the caller decides when to try again.
+        # Not retried: waiting for Retry-After could take minutes, so the caller decides when to retry.
         await (await self._request("POST", name, "eviction")).body(body).max_retries(0).do()
 
     async def bind(self, name: str, node: str, *, dry_run: bool = False) -> None:

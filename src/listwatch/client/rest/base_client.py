@@ -1,4 +1,4 @@
-"""What all clients over a RESTClient have in common."""
+"""The base class of the clients over a RESTClient."""
 
 from __future__ import annotations
 

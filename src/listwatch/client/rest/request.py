@@ -120,7 +120,7 @@ class Request:
     # --- content -----------------------------------------------------------------------------------------------------
 
     def param(self, name: str, value: str | int | Sequence[str] | None) -> Self:
-        """Add a query parameter, also if there is one of the same name. None adds nothing."""
+        """Add a query parameter; one of the same name is kept. None adds nothing."""
         try:
             self._parameters += [(sendable(name), text) for text in parameter_texts(value)]
         except RequestError as error:
@@ -147,7 +147,7 @@ class Request:
             self._headers["-".join(part.capitalize() for part in name.split("-"))] = value
         else:
             self._reject(
-                RequestError(f"the header {name!r} is invalid: its name must be a token, its value without line breaks")
+                RequestError(f"the header {name!r} is invalid: its name must be a token, its value printable text")
             )
         return self
 
@@ -167,7 +167,7 @@ class Request:
     def timeout(self, seconds: float) -> Self:
         """The timeout for all attempts together, which is sent to the server too.
 
-        For streams and watches it is the time until they begin.
+        For streams and watches it covers only the time until the response starts.
         """
         if type(seconds) in (int, float) and 0 < seconds < math.inf:
             self._timeout = float(seconds)

@@ -136,7 +136,7 @@ class _Session:
             return self._config, self._sender
         if self._is_closed:
             raise UsageError("the client is closed; create a new one")
-        # Imported here because programs with a ClientConfig of their own need no YAML.
+        # Imported here because programs that pass a ClientConfig need no YAML.
         from listwatch.client.config.kubeconfig import load_config
 
         return self._configure(load_config())
@@ -162,7 +162,7 @@ class _Session:
 
 
 def _default_transport(config: ClientConfig, clock: Clock) -> Transport:
-    # Imported here because programs with a transport of their own need no HTTP library.
+    # Imported here because programs that pass a transport need no HTTP library.
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 
     return AiohttpTransport(config, clock=clock)

@@ -134,7 +134,7 @@ def next_retry(outcome: _ResponseHead | TransportError, *, kind: RequestKind, me
         return Retry(_RETRY_DELAY, outcome.message) if _is_transient(outcome, kind, method) else None
     if outcome.status != 429 and outcome.status < 500:
         return None
-    # Without Retry-After the server does not ask for a retry.
+    # Without Retry-After the response is final.
     delay = retry_after(outcome.headers)
     return None if delay is None else Retry(float(delay), f"the server responded with status {outcome.status}")
 
@@ -217,7 +217,7 @@ class Sender:
     async def open_watch(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream | None:
         """Return the body of a watch. Watches are not rate-limited.
 
-        None stands for an empty watch: all attempts lost the connection, and the caller resumes the watch anyway.
+        Returns None, an empty watch, if all attempts lost the connection: callers resume a watch that ends.
         """
         try:
             response = await self._send(request, policy, RequestKind.WATCH)
@@ -244,7 +244,7 @@ class Sender:
         )
 
     async def aclose(self) -> None:
-        """Let all requests fail, and close all connections."""
+        """Fail all requests in progress, and close all connections."""
         now = asyncio.get_running_loop().time()
         while self._active:
             self._active.pop().reschedule(now)

@@ -11,7 +11,7 @@ watch, and shorter once the server has sent a bookmark, since it sends those abo
 healthy server never times out, because the server ends it in time or sends bookmarks. The transport's stream measures
 the time.
 
-All connections have TCP keepalive too (`transport/sockets.py`), which closes a connection to a host that is gone after
+All connections have TCP keepalive too (`transport/sockets.py`), which closes a connection to an unreachable host after
 45 seconds. It cannot replace the idle timeout: a proxy, or a server that hangs, still acknowledges the probes.
 """
 
@@ -48,7 +48,7 @@ _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 # Servers that send bookmarks do so about every minute, without a guarantee.
 _IDLE_TIMEOUT_WITH_BOOKMARKS = 180.0
 _GRACE = 30.0
-# The most that servers choose for a watch without timeoutSeconds.
+# The longest timeout that servers choose for a watch without timeoutSeconds.
 _MAX_WATCH_TIMEOUT = 3600.0
 
 
@@ -100,7 +100,7 @@ class ByteStream:
             piece = await self._stream.read()
         except UsageError:
             raise  # another task is reading, and may continue
-        except Exception:  # CancelledError is none: a cancelled read loses no data, so the stream stays open
+        except Exception:  # not CancelledError: a cancelled read loses no data, so the stream stays open
             self.close()
             raise
         if not piece:

@@ -214,7 +214,7 @@ class AiohttpTransport:
     async def _fetch(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, tls: ssl.SSLContext | None
     ) -> tuple[int, bytes]:
-        """Send a request to another server, such as an identity provider, over a connection of its own."""
+        """Send a request to another server, such as an identity provider, over a separate connection."""
         socks, proxy = _parse_proxy(self._proxy_for(url))
         pool = Pool(clock=self._clock, socks=socks, user_agent=self._config.user_agent)
         try:

@@ -55,7 +55,7 @@ class Connection(ResponseHandler, asyncio.BufferedProtocol):
     def __init__(self, loop: asyncio.AbstractEventLoop, buffer: memoryview) -> None:
         super().__init__(loop)
         self._read_buffer = buffer
-        self._body: aiohttp.StreamReader | None = None  # of the response that began last
+        self._body: aiohttp.StreamReader | None = None  # of the latest response
 
     def feed_data(self, data: tuple[Any, aiohttp.StreamReader], size: int = 0) -> None:
         self._body = data[1]
@@ -366,7 +366,7 @@ class AiohttpStream:
         self.close()
 
     def _time_until_idle(self) -> float:
-        # Time between two reads does not count: a slow reader says nothing about the peer.
+        # Time between two reads does not count: a slow reader is not a sign of a dead peer.
         now = self._clock.monotonic()
         return (now if self._reading_since is None else self._reading_since) + self._idle_timeout - now
 

@@ -1,7 +1,7 @@
 """Pools of HTTP connections to one server.
 
 requests ─▶ Pool      short requests share a limited number of connections
-streams ──▶ Pool      watches have connections of their own, without a limit, so that they never block requests
+streams ──▶ Pool      watches have separate connections, without a limit, so that they never block requests
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class SocksProxy:
         length = {_IPV4: 4, _IPV6: 16}.get(kind)
         if length is None:
             [length] = await self._exchange(opened, b"", 1)
-        await self._exchange(opened, b"", length + 2)  # the address of its own socket, which is not used
+        await self._exchange(opened, b"", length + 2)  # the bound address of the proxy, which is not used
 
     async def _exchange(self, opened: socket.socket, message: bytes, length: int) -> bytes:
         loop = asyncio.get_running_loop()

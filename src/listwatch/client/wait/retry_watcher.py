@@ -126,7 +126,7 @@ class RetryWatcher(Generic[T]):
                 self._source,
                 self.resource_version,
                 error,
-                extra={"resource_version": self.resource_version},
+                extra={"source": repr(self._source), "resource_version": self.resource_version},
             )
         return None
 

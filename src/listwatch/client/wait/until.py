@@ -28,7 +28,7 @@ async def until(
     timeout: float | None = None,
     clock: Clock | None = None,
 ) -> WatchEvent[T]:
-    """Watch from a resource version until the conditions are met in turn; return the event that met the last one.
+    """Watch from a resource version until the conditions were met, one after the other; return the last event.
 
     The watch resumes as a RetryWatcher does. WaitTimeoutError after `timeout` seconds, with the `last` event.
     """
