@@ -73,7 +73,8 @@ def test_whoever_finds_nothing_learns_where_was_looked_and_what_to_set(assets: P
         RealBinaries.find(environment=environment)
     assert f"kube-apiserver was not found, neither in {assets} (KUBEBUILDER_ASSETS) nor below" in str(error.value)
     del environment[ASSETS]
-    with pytest.raises(ConfigError, match=r"by KUBEBUILDER_ASSETS, which is not set, nor .*; set KUBEBUILDER_ASSETS"):
+    message = r"through KUBEBUILDER_ASSETS, which is not set, nor .*; set KUBEBUILDER_ASSETS"
+    with pytest.raises(ConfigError, match=message):
         RealBinaries.find(environment=environment)
 
 
