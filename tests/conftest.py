@@ -20,7 +20,7 @@ import pytest
 from hypothesis import settings
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell starts its background jobs so, and every program that a test interrupts would inherit it.
+    # A shell starts background jobs this way, and every program that a test interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("listwatch", deadline=None)  # machines are shared: a slow example is not a failure
@@ -31,7 +31,7 @@ HANGS_AFTER = 120.0
 
 
 class WatchedLoop:
-    """The event loop of one test, made when something async first runs, that knows what was left in it."""
+    """The event loop of one test, created when async code first runs. Reports tasks and errors that are left in it."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner(debug=True)
@@ -41,7 +41,7 @@ class WatchedLoop:
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         if not self._used:
             self._used = True
-            self._runner.get_loop().set_exception_handler(self._went_wrong_unseen)
+            self._runner.get_loop().set_exception_handler(self._record_unretrieved_error)
         return self._runner.run(_bounded(coroutine))
 
     def synchronous(self, function: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
@@ -52,28 +52,28 @@ class WatchedLoop:
         return run
 
     def close(self) -> list[str]:
-        """Close the loop and return what was still running in it, and what went wrong there without anybody asking."""
+        """Close the loop and return the tasks that were still running, and errors that were never retrieved."""
         with self._runner:
             left = self.run(_other_tasks()) if self._used else []
         return [*(f"a task: {task}" for task in left), *self._unseen]
 
-    def _went_wrong_unseen(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _record_unretrieved_error(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         self._unseen.append(f"an error: {context['message']} {context.get('exception')!r}")
 
 
 async def _bounded(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    # Not a measurement: what waits for something that never happens is to fail, and not to hang.
+    # Not a measurement: a test that waits forever must fail instead of hanging.
     async with asyncio.timeout(HANGS_AFTER):
         return await coroutine
 
 
 async def _other_tasks() -> list[str]:
-    await asyncio.sleep(0)  # lets a task that is already on its way out leave
+    await asyncio.sleep(0)  # lets cancelled tasks end
     return [repr(task) for task in asyncio.all_tasks() - {asyncio.current_task()}]
 
 
-class HeldFixture:
-    """An async generator fixture, entered and left by one task, because task groups and timeouts insist on that."""
+class AsyncGeneratorFixture:
+    """An async generator fixture that one task enters and exits, which task groups and timeouts require."""
 
     async def enter(self, generator: AsyncGenerator[Any, None]) -> Any:
         self._leaving = asyncio.Event()
@@ -107,14 +107,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[None]:
     function = fixturedef.func
 
-    def held(*args: Any, **kwargs: Any) -> Iterator[Any]:
-        loop, fixture = request.getfixturevalue("watched_loop"), HeldFixture()
+    def fixture_function(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        loop, fixture = request.getfixturevalue("watched_loop"), AsyncGeneratorFixture()
         yield loop.run(fixture.enter(function(*args, **kwargs)))
         loop.run(fixture.leave())
 
     with pytest.MonkeyPatch.context() as patch:
         if inspect.isasyncgenfunction(function):
-            patch.setattr(fixturedef, "func", held)
+            patch.setattr(fixturedef, "func", fixture_function)
         elif inspect.iscoroutinefunction(function):
             patch.setattr(fixturedef, "func", request.getfixturevalue("watched_loop").synchronous(function))
         return (yield)

@@ -1,4 +1,4 @@
-"""Delays between attempts: how they grow, end, begin again, and what the presets are."""
+"""Delays between attempts: growth, end, reset and presets."""
 
 import math
 from itertools import islice
@@ -46,7 +46,7 @@ def test_delays_grow_up_to_the_cap_and_stay_there():
     assert first(3, Backoff(initial=20, cap=30)) == [20, 30, 30]
 
 
-def test_delays_grow_as_often_as_there_are_steps():
+def test_delays_grow_once_per_step():
     assert first(5, Backoff(initial=1, factor=3, steps=2)) == [1, 3, 9, 9, 9]
     assert first(3, Backoff(initial=1, factor=3, steps=0)) == [1, 1, 1]
 
@@ -148,7 +148,7 @@ def test_a_backoff_begins_again_when_it_was_not_needed_for_long():
     assert backoff.next_delay(241.5) == 0.8
 
 
-def test_a_backoff_in_use_stays_long_however_long_the_trouble_lasts():
+def test_a_backoff_in_use_stays_long_while_failures_continue():
     backoff, now = reflector_backoff(), 0.0
     delays = []
     for _ in range(30):
@@ -158,7 +158,7 @@ def test_a_backoff_in_use_stays_long_however_long_the_trouble_lasts():
     assert delays[6:] == [30] * 24
 
 
-def test_a_backoff_can_be_told_to_begin_again():
+def test_a_backoff_can_be_reset():
     backoff = reflector_backoff()
     assert [backoff.next_delay(0), backoff.next_delay(1)] == [0.8, 1.6]
     backoff.restart()
@@ -203,7 +203,7 @@ def test_a_key_waits_from_its_last_failure():
     assert not backoff.is_waiting("b", now=11)
 
 
-def test_a_key_can_be_asked_about_an_event_of_another_time():
+def test_a_key_can_be_checked_for_an_event_of_another_time():
     backoff = keyed()
     backoff.failed("a", now=10)
     assert backoff.is_waiting("a", now=20.9, since=20)

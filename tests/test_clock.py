@@ -1,4 +1,4 @@
-"""The system's clock, the stand-ins for it, and deadlines on any of them."""
+"""The system clock, clocks for tests, and deadlines on any clock."""
 
 import asyncio
 import math
@@ -19,7 +19,7 @@ async def for_ever() -> None:
 # --- Telling the time ------------------------------------------------------------------------------------------------
 
 
-async def test_the_system_clock_tells_the_time():
+async def test_the_system_clock_returns_the_current_time():
     clock: Clock = SystemClock()
     assert clock.now().utcoffset() == timedelta(0)
     before = clock.monotonic()
@@ -28,7 +28,7 @@ async def test_the_system_clock_tells_the_time():
 
 
 @pytest.mark.parametrize("clock", [SystemClock(), InstantClock(), VirtualClock()], ids=lambda each: type(each).__name__)
-async def test_a_sleep_of_nothing_gives_others_a_turn(clock: Clock):
+async def test_a_sleep_of_zero_seconds_yields_to_other_tasks(clock: Clock):
     turns = []
     other = asyncio.create_task(turn(turns))
     await clock.sleep(0)
@@ -63,7 +63,7 @@ async def sleep_and_note(clock: VirtualClock, delay: float, woken: list[tuple[fl
     woken.append((delay, clock.monotonic()))
 
 
-@settings(deadline=None)  # how long it takes says more about the machine than about the clock
+@settings(deadline=None)  # the duration depends on the machine
 @given(st.lists(st.integers(1, 20), max_size=5))
 async def test_sleepers_wake_in_order_and_each_at_its_own_deadline(delays: list[int]):
     clock, woken = VirtualClock(), []
@@ -75,7 +75,7 @@ async def test_sleepers_wake_in_order_and_each_at_its_own_deadline(delays: list[
     assert clock.monotonic() == 20
 
 
-async def test_time_stands_still_until_it_is_moved():
+async def test_time_does_not_advance_by_itself():
     clock, woken = VirtualClock(), []
     task = asyncio.create_task(sleep_and_note(clock, 5, woken))
     await clock.advance(4.5)
@@ -97,7 +97,7 @@ async def test_many_small_steps_are_as_far_as_one():
     assert task.done()
 
 
-async def test_who_sleeps_for_ever_is_never_woken():
+async def test_an_infinite_sleep_is_never_woken():
     clock = VirtualClock()
     task = asyncio.create_task(clock.sleep(math.inf))
     await clock.advance(1e9)
@@ -105,7 +105,7 @@ async def test_who_sleeps_for_ever_is_never_woken():
     task.cancel()
 
 
-async def test_who_sleeps_again_wakes_again_while_time_passes():
+async def test_a_task_that_sleeps_repeatedly_wakes_repeatedly_while_time_advances():
     clock, rounds = VirtualClock(), []
 
     async def tick() -> None:
@@ -119,7 +119,7 @@ async def test_who_sleeps_again_wakes_again_while_time_passes():
     assert rounds == [1, 2, 3]
 
 
-async def test_a_jump_wakes_late_whoever_should_have_been_woken():
+async def test_a_jump_wakes_overdue_sleepers_late():
     clock, woken = VirtualClock(), []
     async with asyncio.TaskGroup() as tasks:
         for delay in (3, 1, 2):
@@ -132,7 +132,7 @@ async def test_a_jump_wakes_late_whoever_should_have_been_woken():
     assert woken == [(1, 2), (2, 2), (3, 3)]
 
 
-async def test_waking_the_next_says_whether_there_was_one():
+async def test_waking_the_next_sleeper_returns_whether_there_was_one():
     clock, woken = VirtualClock(), []
     assert clock.wake_next() is False
     task = asyncio.create_task(sleep_and_note(clock, 5, woken))
@@ -196,7 +196,7 @@ def test_in_run_time_moves_whenever_all_are_asleep():
     assert woken == [(3600, 3600), (7200, 7200), (10800, 10800)]
 
 
-def test_in_run_time_does_not_move_while_somebody_has_something_to_do():
+def test_in_run_time_does_not_advance_while_a_task_is_ready():
     clock = VirtualClock()
 
     async def main() -> float:
@@ -224,7 +224,7 @@ def test_in_run_a_thread_is_waited_for_as_long_as_patience_lasts():
     assert clock.run(main(), patience=30) == 0
 
 
-def test_in_run_real_timers_still_ring_when_nobody_sleeps():
+def test_in_run_real_timers_still_fire_without_sleepers():
     async def main() -> None:
         await asyncio.sleep(0.001)
 
@@ -290,7 +290,7 @@ async def test_without_a_deadline_a_block_is_never_stopped():
 
 
 @pytest.mark.parametrize("delay", [30, None])
-async def test_a_block_that_ends_in_time_leaves_nothing_behind(delay: float | None):
+async def test_a_block_that_ends_before_its_deadline_leaks_nothing(delay: float | None):
     clock = VirtualClock()
     async with time_limit(clock, delay):
         await asyncio.sleep(0)
@@ -376,7 +376,7 @@ async def test_a_skewed_clock_runs_at_its_own_speed_and_shows_its_own_time():
     assert skewed.now() == START + timedelta(seconds=100 + 20 + 3600)
 
 
-async def test_who_sleeps_by_a_skewed_clock_wakes_by_it():
+async def test_a_sleep_on_a_skewed_clock_ends_by_that_clock():
     clock = VirtualClock()
     skewed = SkewedClock(clock, rate=0.5)
     sleeper = asyncio.create_task(skewed.sleep(10))

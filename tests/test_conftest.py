@@ -1,4 +1,4 @@
-"""What `conftest.py` promises: async tests run, and each kind of leak fails the test that made it, and no other."""
+"""`conftest.py` runs async tests and fails exactly those tests that leak."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ TIDY = """
         assert coroutine_fixture is server.get_loop() is asyncio.get_running_loop()
 
 
-    async def test_the_loop_looks_out_for_mistakes():
+    async def test_the_loop_is_in_debug_mode():
         assert asyncio.get_running_loop().get_debug()
 
 
@@ -71,7 +71,7 @@ TIDY = """
             await asyncio.sleep(0)
 
 
-    def test_what_is_closed_and_joined_is_no_leak():
+    def test_a_closed_socket_and_a_joined_thread_are_no_leak():
         socket.create_server(("127.0.0.1", 0)).close()
         thread = threading.Thread(target=int)
         thread.start()
@@ -89,7 +89,7 @@ TIDY = """
         gate.set()
 """
 
-# Each test does nothing wrong but to leave something behind.
+# Each test does nothing wrong except for one leak.
 LEAKY = """
     import asyncio
     import socket
@@ -120,7 +120,7 @@ LEAKY = """
 
 
     async def fail():
-        raise ValueError("nobody asked")
+        raise ValueError("never retrieved by the test")
 
 
     async def test_server():
@@ -154,11 +154,11 @@ LEAKY = """
         gate.set()  # or the interpreter would wait for the thread for ever
 """
 
-# What the report says of each, by the detector itself, or by pytest through `filterwarnings = error`.
+# The report of each leak, by the detector itself or by pytest through `filterwarnings = error`.
 LEFT_BEHIND = {
     "test_task": "a task: <Task pending name='left-alone'*",
     "test_fixture_task": "a task: <Task pending name='left-by-the-fixture'*",
-    "test_task_error": "an error: Task exception was never retrieved ValueError('nobody asked')",
+    "test_task_error": "an error: Task exception was never retrieved ValueError('never retrieved by the test')",
     "test_server": "a socket: * laddr=('127.0.0.1', *)>",
     "test_listening_socket": "a socket: * laddr=('127.0.0.1', *)>",
     "test_connected_sockets": "a socket: *",

@@ -1,4 +1,4 @@
-"""Long work on the event loop: it is done in pieces, and others have turns in between."""
+"""Long work on the event loop is done in pieces, between which other tasks run."""
 
 import asyncio
 from collections.abc import Generator
@@ -12,13 +12,13 @@ def long_work(pieces: int) -> Generator[None, None, str]:
     now = asyncio.get_running_loop().time
     for _ in range(pieces):
         began = now()
-        while now() < began + 0.006:  # longer than one turn
+        while now() < began + 0.006:  # longer than one time slice
             pass
         yield
     return "done"
 
 
-async def test_others_have_turns_between_long_pieces_of_work():
+async def test_other_tasks_run_between_long_pieces_of_work():
     turns = 0
 
     async def other() -> None:
@@ -33,7 +33,7 @@ async def test_others_have_turns_between_long_pieces_of_work():
     assert turns >= 5
 
 
-async def test_what_the_work_raises_is_raised():
+async def test_an_exception_of_the_work_is_raised():
     def broken() -> Generator[None, None, None]:
         yield
         raise ZeroDivisionError

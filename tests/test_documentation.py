@@ -1,4 +1,4 @@
-"""What the pages of the documentation show is so: their examples run one after the other, on the embedded server."""
+"""The examples of the documentation pages run one after the other on the embedded server."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ async def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_name_of_a_page_is_there(page: str):
+def test_every_name_on_a_page_exists(page: str):
     assert set(re.findall(r"\blw\.(\w+)", (DOCS / page).read_text())) <= set(lw.__all__)

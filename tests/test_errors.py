@@ -86,7 +86,7 @@ def test_every_error_survives_being_copied_and_pickled(cls, duplicate):
 
 
 @pytest.mark.parametrize("cls", EVERY_CLASS)
-def test_every_error_can_be_made_from_nothing_and_still_prints(cls):
+def test_every_error_can_be_created_without_arguments_and_printed(cls):
     assert isinstance(str(cls()), str)
     assert "it broke" in str(filled(cls))
 
@@ -108,7 +108,7 @@ def test_the_tree_draws_no_error_that_does_not_exist():
 
 
 @pytest.mark.parametrize("cls", EVERY_API_CLASS)
-def test_every_api_error_class_knows_its_code_and_reason(cls):
+def test_every_api_error_class_has_a_code_and_a_reason(cls):
     assert 400 <= cls.code < 600
     assert cls.default_reason
     assert (cls("x").status_code, cls("x").reason) == (cls.code, cls.default_reason)
@@ -147,15 +147,15 @@ def test_errors_that_python_has_a_word_for_are_caught_by_that_word(cls, builtin)
         raise cls("it broke")
 
 
-# --- What a human reads -----------------------------------------------------------------------------------------------
+# --- Messages ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_api_error_says_what_was_done_and_what_the_server_answered():
+def test_an_api_error_names_the_request_and_the_response_of_the_server():
     error = NotFoundError('pods "web-0" not found', doing="get pods default/web-0")
     assert str(error) == 'get pods default/web-0: pods "web-0" not found (NotFound, 404)'
 
 
-def test_causes_are_told_unless_the_message_tells_them_already():
+def test_causes_are_printed_unless_the_message_contains_them():
     causes = (StatusCause("FieldValueInvalid", "must be positive", "spec.replicas"), StatusCause(message="known"))
     error = InvalidError("all is known", details=StatusDetails(causes=causes))
     assert str(error) == "all is known (Invalid, 422): spec.replicas: must be positive"
@@ -173,7 +173,7 @@ def test_an_error_without_code_and_reason_prints_neither():
     assert str(APIError(doing="list pods")) == "list pods: the server sent no message"
 
 
-def test_other_errors_say_where_before_what():
+def test_other_errors_name_the_place_before_the_problem():
     assert (
         str(ConnectRefusedError("connection refused", doing="list pods", host="127.0.0.1:1"))
         == "list pods: 127.0.0.1:1: connection refused"
@@ -188,7 +188,7 @@ def test_other_errors_say_where_before_what():
     )
 
 
-def test_a_cache_that_did_not_sync_tells_the_attempts_and_the_last_error():
+def test_a_cache_that_did_not_sync_reports_its_attempts_and_the_last_error():
     last = ForbiddenError("no", doing="list pods")
     assert str(SyncTimeoutError("pods not synced after 30 s", attempts=4, last_error=last)) == (
         "pods not synced after 30 s (4 attempts; the last error was: list pods: no (Forbidden, 403))"
@@ -202,10 +202,10 @@ def test_failed_discovery_lists_its_failures_in_order():
     assert str(error) == "incomplete: a/v1: 1; b/v1: 2"
 
 
-# --- What it carries --------------------------------------------------------------------------------------------------
+# --- Attributes -------------------------------------------------------------------------------------------------------
 
 
-def test_the_delay_comes_from_the_header_and_else_from_the_details():
+def test_the_delay_is_read_from_the_header_and_otherwise_from_the_details():
     details = StatusDetails(retry_after_seconds=7)
     assert TooManyRequestsError("x", details=details, retry_after=2).retry_after == 2.0
     assert TooManyRequestsError("x", details=details).retry_after == 7.0
@@ -219,7 +219,7 @@ def test_a_delay_that_is_no_delay_is_ignored(nonsense):
     assert TooManyRequestsError("x", retry_after=nonsense).retry_after is None
 
 
-def test_only_the_beginning_of_a_strange_answer_is_kept():
+def test_only_the_beginning_of_an_unexpected_response_is_kept():
     assert len(APIError("x", body="y" * 10_000).body) == 2048
 
 
@@ -245,11 +245,11 @@ def test_causes_are_those_of_the_details():
         (RequestTimeoutError.too_large_resource_version(5, 3), True),
     ],
 )
-def test_a_version_from_the_future_is_told_by_cause_or_by_the_words_of_a_timeout(error, expected):
+def test_a_future_version_is_recognized_by_its_cause_or_by_the_timeout_message(error, expected):
     assert error.resource_version_too_large is expected
 
 
-# --- What a server says -----------------------------------------------------------------------------------------------
+# --- Errors of a server -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_an_invalid_object_names_one_field_plainly_and_several_in_brackets():
     assert InvalidError.of("Pod", "x", [name, count]).causes == (name, count)
 
 
-def test_a_servers_error_carries_what_it_is_about():
+def test_a_servers_error_carries_its_object():
     assert NotFoundError.of("deployments", "x", group="apps").details == StatusDetails(
         name="x", group="apps", kind="deployments"
     )

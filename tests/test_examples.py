@@ -1,4 +1,4 @@
-"""The examples run as they stand, on the embedded server, each in a process of its own."""
+"""The examples run unchanged on the embedded server, each in its own process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def running(script: str, server: APIServer, folder: Path) -> AsyncIterator
         env={**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONUNBUFFERED": "1"},
     )
     try:
-        # Not a measurement: a program that never says what it should must not hang the tests.
+        # Not a measurement: a program that never prints the expected line must not hang the tests.
         async with asyncio.timeout(60):
             yield Running(process)
     finally:
@@ -131,7 +131,7 @@ async def test_config_maps_are_followed_from_the_version_of_the_list(tmp_path: P
 
 
 @pytest.mark.parametrize("script", ["06_configmap_deployments.py", "10_blocking_controller.py"])
-async def test_a_config_map_has_the_deployment_it_asks_for(script: str, tmp_path: Path) -> None:
+async def test_a_config_map_gets_its_deployment(script: str, tmp_path: Path) -> None:
     async with APIServer(tls=True) as server, ClientSet(server.config) as client:
         configmaps, deployments = client.core_v1.configmaps("default"), client.apps_v1.deployments("default")
         meta = ObjectMeta(name="web", labels={"deploy": "yes"})
@@ -151,7 +151,7 @@ async def test_a_config_map_has_the_deployment_it_asks_for(script: str, tmp_path
             assert "bye" in program.lines
 
 
-async def test_a_bucket_is_made_reported_and_removed_before_its_object_goes(tmp_path: Path) -> None:
+async def test_a_bucket_is_created_reported_and_removed_before_its_object_is_deleted(tmp_path: Path) -> None:
     async with APIServer(tls=True) as server, DynamicClient(server.config) as client:
         buckets = client.resource("storage.example.com/v1", "Bucket").namespace("default")
         kind = {"apiVersion": "storage.example.com/v1", "kind": "Bucket"}
@@ -170,7 +170,7 @@ async def test_a_bucket_is_made_reported_and_removed_before_its_object_goes(tmp_
             assert await program.interrupt() == 0
 
 
-async def test_a_node_knows_its_pods(tmp_path: Path) -> None:
+async def test_a_node_reports_its_pods(tmp_path: Path) -> None:
     async with APIServer(tls=True) as server, ClientSet(server.config) as client:
         await client.core_v1.nodes().create({"metadata": {"name": "n1"}})
         async with running("09_node_pod_index.py", server, tmp_path) as program:
@@ -184,7 +184,7 @@ async def test_a_node_knows_its_pods(tmp_path: Path) -> None:
             assert await program.interrupt() == 0
 
 
-async def test_one_replica_counts_and_the_next_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_replica_counts_and_the_next_one_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = "08_leader_elected_singleton.py"
     async with APIServer(tls=True) as server, ClientSet(server.config) as client:
         monkeypatch.setenv("POD_NAME", "one")

@@ -96,7 +96,7 @@ INVALID_VERSIONS = ["", "0", "007", "-1", "+1", "1.5", "1e3", " 1", "1\n", "1_00
 
 @pytest.mark.parametrize("text", INVALID_VERSIONS)
 @pytest.mark.parametrize("swap", [False, True])
-def test_what_is_no_positive_decimal_number_cannot_be_compared(text, swap):
+def test_only_positive_decimal_numbers_can_be_compared(text, swap):
     pair = ("5", text) if swap else (text, "5")
     with pytest.raises(ResourceVersionError) as caught:
         compare_resource_versions(*pair)
@@ -129,7 +129,7 @@ def test_an_api_version_splits_into_group_and_version_and_joins_again(text, part
 
 
 @pytest.mark.parametrize("text", ["", "/", "apps/", "/v1", "a/b/c", "a//v1"])
-def test_what_is_no_api_version_is_refused(text):
+def test_an_invalid_api_version_is_rejected(text):
     for read in (split_api_version, GroupVersion.parse, lambda t: GroupVersionKind.of(t, "Pod")):
         with pytest.raises(BadNameError, match="group/version") as caught:
             read(text)
@@ -170,7 +170,7 @@ def test_the_core_group_may_be_left_out_on_a_command_line():
 
 
 @pytest.mark.parametrize("text", ["", "Pod", ".v1.apps", "Pod.", "apps/v1, Kind=", "a.b, Kind="])
-def test_what_names_no_kind_is_refused(text):
+def test_text_that_names_no_kind_is_rejected(text):
     with pytest.raises(BadNameError) as caught:
         GroupVersionKind.parse(text)
     assert caught.value.text == text
@@ -193,7 +193,7 @@ def test_a_kind_is_made_from_the_two_fields_of_an_object():
     )
 
 
-def test_a_resource_name_knows_its_parts():
+def test_a_resource_name_has_parts():
     name = GroupVersionResource.of("v1", "pods")
     assert (name.api_version, name.group_version, name.group_resource) == ("v1", ("", "v1"), ("", "pods"))
 
@@ -234,7 +234,7 @@ def test_a_group_version_is_named_in_python_by_the_first_label_of_its_group(grou
     assert Resource(group, version, "X", "xs").attribute == attribute
 
 
-def test_a_resource_knows_all_its_names():
+def test_a_resource_has_all_its_names():
     assert PODS.gvk == GroupVersionKind("", "v1", "Pod")
     assert PODS.gvr == GroupVersionResource("", "v1", "pods")
     assert PODS.group_version == GroupVersion("", "v1")
@@ -248,7 +248,7 @@ def test_singular_and_list_kind_follow_the_kind_unless_they_are_given():
     assert (odd.singular, odd.list_kind) == ("piece", "Data")
 
 
-def test_a_subresource_knows_the_kind_that_goes_through_it():
+def test_a_subresource_has_the_kind_of_its_body():
     scale = DEPLOYMENTS.subresource("scale")
     assert scale is not None
     assert scale.gvk == GroupVersionKind("autoscaling", "v1", "Scale")

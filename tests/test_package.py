@@ -1,4 +1,4 @@
-"""What `import listwatch` gives and costs, seen in an interpreter of its own."""
+"""The names and the cost of `import listwatch`, in a separate interpreter."""
 
 import json
 import pkgutil
@@ -15,15 +15,15 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(listwatch.__pat
 
 
 def in_a_new_interpreter(program: str) -> Any:
-    """What the program leaves in `answer`."""
-    program = f"import json, sys\n{program}\nprint(json.dumps(answer))"
+    """The value of `result` after the program."""
+    program = f"import json, sys\n{program}\nprint(json.dumps(result))"
     return json.loads(
         subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     )
 
 
-def test_importing_the_package_loads_nothing_but_the_package():
-    loaded = in_a_new_interpreter("import listwatch\nanswer = list(sys.modules)")
+def test_importing_the_package_loads_no_other_module():
+    loaded = in_a_new_interpreter("import listwatch\nresult = list(sys.modules)")
     assert "listwatch" in loaded
     assert {name for name in loaded if name.startswith("listwatch.")} == {"listwatch._exports", "listwatch._version"}
     assert not [name for name in loaded if name.startswith(("aiohttp", "msgspec", "yaml", "asyncio"))]
@@ -31,7 +31,7 @@ def test_importing_the_package_loads_nothing_but_the_package():
 
 def test_no_public_name_brings_a_model_with_it():
     loaded = in_a_new_interpreter(
-        "import listwatch\nfor name in listwatch.__all__: getattr(listwatch, name)\nanswer = list(sys.modules)"
+        "import listwatch\nfor name in listwatch.__all__: getattr(listwatch, name)\nresult = list(sys.modules)"
     )
     assert not [name for name in loaded if name.startswith("listwatch.models.")]
 
@@ -49,10 +49,10 @@ def test_a_public_name_is_the_same_wherever_it_is_found(name: str):
 
 
 def test_everything_public_can_be_imported_at_once():
-    assert set(in_a_new_interpreter("from listwatch import *\nanswer = list(globals())")).issuperset(listwatch.__all__)
+    assert set(in_a_new_interpreter("from listwatch import *\nresult = list(globals())")).issuperset(listwatch.__all__)
 
 
-def test_a_name_that_is_not_there_is_missed_as_in_any_module():
+def test_a_missing_name_raises_attribute_error():
     with pytest.raises(AttributeError, match="module 'listwatch' has no attribute 'Pood'"):
         _ = listwatch.Pood
     with pytest.raises(ImportError, match="cannot import name 'Pood'"):
@@ -62,7 +62,7 @@ def test_a_name_that_is_not_there_is_missed_as_in_any_module():
 def test_every_module_can_be_imported_first():
     # The models, many and all alike, are not worth a fresh start each.
     program = f"""
-answer = {{}}
+result = {{}}
 for name in {MODULES!r}:
     if not name.startswith("listwatch.models."):
         for loaded in [loaded for loaded in sys.modules if loaded.startswith("listwatch")]:
@@ -70,6 +70,6 @@ for name in {MODULES!r}:
     try:
         __import__(name)
     except Exception as error:
-        answer[name] = repr(error)
+        result[name] = repr(error)
 """
     assert in_a_new_interpreter(program) == {}

@@ -83,7 +83,7 @@ def test_a_quantity_is_read_exactly_and_written_canonically(text: str, value: st
 @pytest.mark.parametrize(
     ("text", "canonical"), [("0.9n", "1n"), ("-0.1n", "-1n"), ("1.0000000001", "1000000001n"), ("1e-999999999", "1e-9")]
 )
-def test_what_is_finer_than_a_billionth_is_rounded_away_from_zero(text: str, canonical: str):
+def test_fractions_below_a_billionth_are_rounded_away_from_zero(text: str, canonical: str):
     assert str(Quantity(text)) == canonical
 
 
@@ -110,7 +110,7 @@ def test_a_quantity_remembers_the_kind_of_its_suffix(text: str, format: Quantity
         (Quantity("1k"), DECIMAL_EXPONENT, "1e3"),
     ],
 )
-def test_an_amount_is_written_in_the_format_asked_for(value, format: QuantityFormat | None, text: str):
+def test_an_amount_is_written_in_the_requested_format(value, format: QuantityFormat | None, text: str):
     assert format_quantity(value, format=format) == text
 
 
@@ -154,7 +154,7 @@ def test_a_text_that_is_no_quantity_is_named_with_the_reason(text: str, reason: 
 
 
 @pytest.mark.parametrize("value", [1.5, None, b"1", Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity")])
-def test_what_is_not_an_exact_finite_number_is_refused(value):
+def test_an_inexact_or_infinite_number_is_rejected(value):
     with pytest.raises(QuantityError):
         Quantity(value)
 
@@ -195,7 +195,7 @@ def test_quantities_are_ordered_by_amount():
     assert max(Quantity("1Gi"), Quantity("1G")) >= "1Gi"
 
 
-def test_an_order_with_something_else_is_refused():
+def test_ordering_with_another_type_is_rejected():
     with pytest.raises(TypeError):
         Quantity(1) < 1.5  # type: ignore[operator]  # noqa: B015  # that it is refused is the point
     with pytest.raises(QuantityError):
@@ -214,7 +214,7 @@ def test_arithmetic_keeps_the_format_of_the_first_that_is_not_zero():
 
 
 @pytest.mark.parametrize("other", [1.5, None])
-def test_arithmetic_with_what_is_not_exact_is_refused(other):
+def test_arithmetic_with_inexact_numbers_is_rejected(other):
     for operation in (Quantity.__add__, Quantity.__sub__, Quantity.__mul__):
         assert operation(Quantity(1), other) is NotImplemented
 

@@ -1,4 +1,4 @@
-"""Label and field selectors: what is accepted, how it is rendered, what it matches, and what a mistake says."""
+"""Label and field selectors: parsing, rendering, matching and error messages."""
 
 import contextlib
 import copy
@@ -97,7 +97,7 @@ def test_a_label_selector_is_rendered_in_canonical_form(text: str, canonical: st
         ("a\u00a0=b", 0, "is not a valid label key"),
     ],
 )
-def test_a_bad_label_selector_says_which_part_and_why(text: str, position: int, reason: str):
+def test_an_invalid_label_selector_names_the_part_and_the_reason(text: str, position: int, reason: str):
     with pytest.raises(SelectorError) as caught:
         LabelSelector.parse(text)
     assert f"at position {position}: " in str(caught.value)
@@ -166,7 +166,7 @@ def test_an_object_without_labels_may_have_none():
     assert not LabelSelector.parse("a").matches(None)
 
 
-def test_everything_and_nothing_are_what_they_say():
+def test_everything_selects_everything_and_nothing_selects_nothing():
     everything, nothing = LabelSelector.everything(), LabelSelector.nothing()
     assert everything.is_empty
     assert everything.matches({"a": "b"})
@@ -186,7 +186,7 @@ def test_nothing_selects_nothing_even_after_it_was_sent_as_text(labels: dict[str
 # --- Labels: values --------------------------------------------------------------------------------------------------
 
 
-def test_equal_label_selectors_are_one_key_whatever_the_order_they_were_written_in():
+def test_equal_label_selectors_are_one_key_in_any_order():
     one, other = LabelSelector.parse("a in (y,x),b"), LabelSelector.parse("b, a in (x,y)")
     assert one == other
     assert {one: 1}[other] == 1
@@ -246,7 +246,7 @@ def test_a_label_selector_is_made_of_text_a_mapping_a_selector_or_none(value, te
         ({"matchLabels": {"a": "b"}}, "use LabelSelector.from_dict for the structured form"),
     ],
 )
-def test_what_cannot_be_a_label_selector_is_refused_by_name(value, reason: str):
+def test_an_invalid_value_for_a_label_selector_is_rejected_by_name(value, reason: str):
     with pytest.raises(SelectorError) as caught:
         parse_label_selector(value)
     assert reason in str(caught.value)
@@ -265,7 +265,7 @@ def test_what_cannot_be_a_label_selector_is_refused_by_name(value, reason: str):
         (Operator.NOT_IN, ()),
     ],
 )
-def test_an_operator_takes_only_as_many_values_as_it_knows_what_to_do_with(operator: Operator, values: tuple[str, ...]):
+def test_an_operator_takes_only_its_number_of_values(operator: Operator, values: tuple[str, ...]):
     with pytest.raises(SelectorError, match=f"{operator.name} does not take {len(values)} values"):
         LabelRequirement("a", operator, values)
 
@@ -372,13 +372,13 @@ def test_a_label_selector_matches_if_each_requirement_holds(selector: LabelSelec
 
 
 @given(SELECTORS, st.lists(LABELS))
-def test_those_are_selected_that_match_in_their_order(selector: LabelSelector, labels: list[dict[str, str]]):
+def test_matching_objects_are_selected_in_order(selector: LabelSelector, labels: list[dict[str, str]]):
     items = [SimpleNamespace(labels=each) for each in labels]
     assert selector.select(items) == [item for item in items if selector.matches(item.labels)]
 
 
 @given(SELECTORS)
-def test_a_label_selector_is_what_its_text_is_parsed_to(selector: LabelSelector):
+def test_a_label_selector_equals_its_parsed_text(selector: LabelSelector):
     assert LabelSelector.parse(str(selector)) == selector
 
 
@@ -439,7 +439,7 @@ def test_escapes_are_part_of_the_text_and_not_of_the_value():
         ("\udfff=a", 0, "is not a valid field"),
     ],
 )
-def test_a_bad_field_selector_says_which_part_and_why(text: str, position: int, reason: str):
+def test_an_invalid_field_selector_names_the_part_and_the_reason(text: str, position: int, reason: str):
     with pytest.raises(SelectorError) as caught:
         FieldSelector.parse(text)
     assert f"at position {position}: " in str(caught.value)
@@ -468,7 +468,7 @@ def test_a_missing_field_has_the_empty_value(text: str, fields: dict[str, str], 
     assert selector.matches(fields.get) is expected
 
 
-def test_a_function_is_asked_only_for_the_fields_that_matter():
+def test_a_function_is_called_only_with_the_selected_fields():
     asked = []
     assert FieldSelector.parse("b=,a=").matches(lambda name: asked.append(name))
     assert asked == ["a", "b"]
@@ -490,7 +490,7 @@ def test_a_field_selector_is_made_of_text_a_mapping_a_selector_or_none(value, te
 
 
 @pytest.mark.parametrize("value", [b"a=b", ["a=b"], {"a": 1}, {"a": None}, {1: "a"}, {"": "a"}, {"a=b": "c"}])
-def test_what_cannot_be_a_field_selector_is_refused(value):
+def test_an_invalid_value_for_a_field_selector_is_rejected(value):
     with pytest.raises(SelectorError):
         parse_field_selector(value)
 
@@ -512,7 +512,7 @@ FIELD_SELECTORS = st.lists(
 
 
 @given(FIELD_SELECTORS)
-def test_a_field_selector_is_what_its_text_is_parsed_to(selector: FieldSelector):
+def test_a_field_selector_equals_its_parsed_text(selector: FieldSelector):
     assert FieldSelector.parse(str(selector)) == selector
 
 

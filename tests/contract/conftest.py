@@ -1,4 +1,4 @@
-"""Gives every contract test a server, and a namespace of its own there. `target` says which server that is."""
+"""Provides a server and a new namespace for every contract test. `target` chooses the server."""
 
 import json
 import secrets
@@ -23,14 +23,14 @@ def target(the_server: Target) -> Iterator[Target]:
 
 @pytest.fixture
 def namespace(target: Target) -> Iterator[str]:
-    """The name of a namespace that is new, and goes after the test as far as the server takes namespaces away."""
+    """The name of a new namespace, which is deleted after the test if the server can delete namespaces."""
     name = f"contract-{secrets.token_hex(4)}"
-    assert _ask(target, "POST", "/api/v1/namespaces", {"metadata": {"name": name}}) == 201
+    assert _request(target, "POST", "/api/v1/namespaces", {"metadata": {"name": name}}) == 201
     yield name
-    assert _ask(target, "DELETE", f"/api/v1/namespaces/{name}") in (200, 404)
+    assert _request(target, "DELETE", f"/api/v1/namespaces/{name}") in (200, 404)
 
 
-def _ask(target: Target, method: str, path: str, body: object = None) -> int:
+def _request(target: Target, method: str, path: str, body: object = None) -> int:
     headers = {"Authorization": f"Bearer {target.token}", "Content-Type": "application/json"}
     with closing(target.connect()) as connection:
         connection.request(method, path, json.dumps(body) if body else None, headers)

@@ -1,4 +1,4 @@
-"""The API server that the contract is tried on: the embedded one, a real one, or any other that runs already.
+"""The API server of the contract tests: the embedded one, a real one, or any running one.
 
     LISTWATCH_CONTRACT_SERVER        `embedded`, which is the default, or `real`: that one is started
     LISTWATCH_CONTRACT_ETCD_VERSION  the etcd of a real one, if it is not to be the newest there is
@@ -30,18 +30,18 @@ from listwatch.testing.real.real_api_server_thread import RealAPIServer, RealAPI
 
 @dataclass(frozen=True)
 class Target:
-    """Where the server is, how to be an administrator there, and how to make it forget what happened until now."""
+    """The server's address and administrator credentials, and a function that compacts its history."""
 
     url: str
     token: str = field(repr=False)
     forget_history: Callable[[], None]
     wait_until_idle: Callable[[], None]
-    """Returns when the server has no open connection that it knows of."""
+    """Returns when the server has no open connection."""
     ca_file: str = ""
     insecure: bool = False
 
     def connect(self, *, timeout: float = 30.0) -> http.client.HTTPConnection:
-        """A connection that opens with its first request, and waits that many seconds for each piece of an answer."""
+        """A connection that opens with its first request; the timeout applies to each read of a response."""
         scheme, _, address = self.url.partition("://")
         if scheme == "http":
             return http.client.HTTPConnection(address, timeout=timeout)
@@ -57,7 +57,7 @@ class Target:
 
 @contextmanager
 def chosen_target() -> Iterator[Target]:
-    """The server that the environment names, or else an embedded one."""
+    """The server that the environment names, otherwise an embedded one."""
     if url := os.environ.get("LISTWATCH_CONTRACT_URL"):
         yield _running(url)
         return
@@ -66,7 +66,7 @@ def chosen_target() -> Iterator[Target]:
         yield target
 
 
-# --- a server that runs already ---------------------------------------------------------------------------------------
+# --- a running server -------------------------------------------------------------------------------------------------
 
 
 def _running(url: str) -> Target:
@@ -84,13 +84,13 @@ def _running(url: str) -> Target:
 def _compact(etcd: str) -> None:
     if not etcd:
         pytest.skip("nothing can make this server forget its history: LISTWATCH_CONTRACT_ETCD does not name its etcd")
-    revision = _ask_etcd(etcd, "range", {"key": "AA=="})["header"]["revision"]
-    _ask_etcd(etcd, "compaction", {"revision": revision, "physical": True})
+    revision = _call_etcd(etcd, "range", {"key": "AA=="})["header"]["revision"]
+    _call_etcd(etcd, "compaction", {"revision": revision, "physical": True})
 
 
-def _ask_etcd(etcd: str, what: str, question: dict[str, object]) -> dict[str, dict[str, str]]:
-    with urllib.request.urlopen(f"{etcd}/v3/kv/{what}", json.dumps(question).encode(), timeout=10) as answer:
-        return json.load(answer)
+def _call_etcd(etcd: str, method: str, request: dict[str, object]) -> dict[str, dict[str, str]]:
+    with urllib.request.urlopen(f"{etcd}/v3/kv/{method}", json.dumps(request).encode(), timeout=10) as response:
+        return json.load(response)
 
 
 # --- a real server ----------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def _real() -> Iterator[Target]:
 
 @contextmanager
 def _embedded() -> Iterator[Target]:
-    """In a thread of its own, so that it serves while a test waits."""
+    """An embedded server in a thread, so that it serves while a test blocks."""
     with APIServerThread() as server:
         yield Target(
             url=server.url,
@@ -128,4 +128,4 @@ def _embedded() -> Iterator[Target]:
 
 def _wait_until_idle(server: APIServerThread) -> None:
     while server.statistics().connections:
-        pass  # to ask lets the server have a turn
+        pass  # the call lets the server's loop run

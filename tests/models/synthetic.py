@@ -119,7 +119,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "required": ["label", "load", "limits", "port", "seal", "selector", "sinceTime", "wheels"],
     },
     f"{TOYS}.Axle": {"type": "object", "x-kubernetes-map-type": "atomic"},
-    # Named so that the alphabet would put it after what is made of it.
+    # Its name sorts after the types that use it.
     f"{TOYS}.Gears": {
         "type": "object",
         "properties": {"rings": ref(f"{TOYS}.Rings", default={}), "type": STRING},

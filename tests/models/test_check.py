@@ -1,4 +1,4 @@
-"""Whether the models agree with a server: each thing that a server can say otherwise, said otherwise once."""
+"""The comparison of the models with a server: every kind of difference once."""
 
 import copy
 import json
@@ -31,7 +31,7 @@ def models(tmp_path: Path) -> Facts:
 
 
 def changed(name: str, **fields: Any) -> dict[str, Any]:
-    """The schemas with other properties of one type; one that is None is gone."""
+    """The schemas with changed properties of one type; None removes a property."""
     schemas = copy.deepcopy(synthetic.SCHEMAS)
     properties = schemas[name]["properties"] | fields
     schemas[name]["properties"] = {key: value for key, value in properties.items() if value is not None}
@@ -47,7 +47,7 @@ def test_the_committed_models_state_facts_of_every_sort():
     assert facts["resource apps/v1 deployments kind"] == '"Deployment"'
 
 
-def test_a_server_that_says_the_same_gives_no_difference(tmp_path: Path, models: Facts):
+def test_a_server_with_the_same_schemas_gives_no_difference(tmp_path: Path, models: Facts):
     assert compare(models, server_facts(source(tmp_path))) == ([], [], {})
 
 
@@ -81,9 +81,7 @@ def test_another_type_list_type_or_patch_strategy_is_an_error(
     assert "ERROR type toys.v1.ToySpec.bodyIPs" in capsys.readouterr().out
 
 
-def test_what_is_required_differs_by_version_and_is_no_error(
-    tmp_path: Path, models: Facts, capsys: pytest.CaptureFixture[str]
-):
+def test_required_fields_may_differ_by_version(tmp_path: Path, models: Facts, capsys: pytest.CaptureFixture[str]):
     schemas = copy.deepcopy(synthetic.SCHEMAS)
     schemas[SPEC]["required"] = ["bodyIPs"]
     server = source(tmp_path, schemas)

@@ -60,7 +60,7 @@ def toys(files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 # --- the output ------------------------------------------------------------------------------------------------------
 
 
-def test_each_file_is_what_it_was(files: dict[str, str]) -> None:
+def test_each_generated_file_equals_its_golden_file(files: dict[str, str]) -> None:
     assert {f"{name}.txt" for name in files} == {str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*.txt")}
     for name, text in files.items():
         assert text == (GOLDEN / f"{name}.txt").read_text(), name
@@ -87,7 +87,7 @@ def test_writing_removes_modules_that_are_no_more(folder: Path, tmp_path: Path) 
     assert (package / "server" / "schema" / "schema_data.py").exists()
 
 
-def test_a_text_that_would_break_the_data_is_refused(source: Source) -> None:
+def test_a_string_that_breaks_the_data_is_rejected(source: Source) -> None:
     schemas = source.schemas | {"a.b.C": {"type": "object", "properties": {"d": {"type": "string", "default": 'x"y'}}}}
     with pytest.raises(ValueError, match="break the line wrapping"):
         list(generate_models.generate(Source(source.version, schemas, (), {})))
@@ -101,7 +101,7 @@ def test_of_two_groups_with_one_first_label_only_kubernetes_own_is_short(source:
     assert "models/toys_example_com_v1.py" in names
 
 
-# --- what the generated code does ------------------------------------------------------------------------------------
+# --- Behaviour of the generated code ----------------------------------------------------------------------------------
 
 
 def test_a_value_the_api_always_writes_is_written_unset(toys: Any) -> None:
@@ -165,7 +165,7 @@ def test_spec_and_status_of_a_kind_are_never_none(toys: Any) -> None:
     assert toy.made is None
 
 
-def test_a_kind_knows_where_it_is_served(toys: Any) -> None:
+def test_a_kind_has_its_resource(toys: Any) -> None:
     assert toys.Toy.resource == Resource(
         "toys.k8s.io",
         "v1",
@@ -182,17 +182,17 @@ def test_a_kind_knows_where_it_is_served(toys: Any) -> None:
     )
 
 
-def test_a_kind_that_is_served_nowhere_still_knows_its_name(toys: Any) -> None:
+def test_a_kind_without_a_resource_has_its_name(toys: Any) -> None:
     assert toys.Wind.resource is None
     assert str(toys.Wind.gvk) == "toys.k8s.io/v1, Kind=Wind"
 
 
-def test_a_list_knows_what_it_holds(toys: Any) -> None:
+def test_a_list_has_the_type_of_its_items(toys: Any) -> None:
     page = toys.ToyList.from_dict({"items": [{"metadata": {"name": "bear"}}]})
     assert isinstance(page[0], toys.Toy)
 
 
-def test_the_servers_data_says_how_each_field_merges(files: dict[str, str]) -> None:
+def test_the_servers_data_has_the_merge_strategy_of_each_field(files: dict[str, str]) -> None:
     module: dict[str, Any] = {}
     exec(files["server/schema/schema_data.py"], module)
     schema = Schema(module["DATA"])
@@ -281,7 +281,7 @@ def test_every_name_comes_back_on_the_wire_as_it_was(wires: list[str]) -> None:
 
 
 class SyntheticServer(BaseHTTPRequestHandler):
-    """Answers as an API server does; each schema in one of two documents."""
+    """Responds like an API server; each schema is in one of two documents."""
 
     def do_GET(self) -> None:
         documents = {
@@ -320,7 +320,7 @@ def url() -> Iterator[str]:
         thread.join()
 
 
-def test_a_live_server_gives_what_the_folder_gives(url: str, source: Source) -> None:
+def test_a_live_server_gives_the_same_source_as_a_folder(url: str, source: Source) -> None:
     assert read_source(url, token="secret") == source
 
 
@@ -332,7 +332,7 @@ def test_the_token_comes_from_a_file(url: str, tmp_path: Path, files: dict[str, 
     assert {name: (package / name).read_text() for name in files} == files
 
 
-def test_a_refusal_says_which_source_refused(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rejected_request_names_the_source(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         generate_models.main([url, "--output", str(tmp_path)])
     assert f"cannot read {url}: HTTP Error 403" in capsys.readouterr().err

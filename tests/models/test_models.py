@@ -1,4 +1,4 @@
-"""The committed models: every kind, every type, and the tables that speak of them."""
+"""The committed models: every kind, every type, and their tables."""
 
 import importlib
 import json
@@ -80,7 +80,7 @@ def test_there_are_models_of_all_kinds() -> None:
 def test_bytes_read_and_written_again_mean_the_same(kind: type[Object], data: st.DataObject) -> None:
     body = data.draw(objects(kind)).to_json()
     read = kind.from_json(body)
-    rebuilt = kind(**parts_of(read))  # from the decoded parts alone, none of the bytes that came
+    rebuilt = kind(**parts_of(read))  # from the decoded parts alone, without the received bytes
     again = json.loads(rebuilt.to_json())
     assert {name: again[name] for name in json.loads(body)} == json.loads(body)
     assert kind.from_json(rebuilt.to_json()).to_json() == rebuilt.to_json()
@@ -116,7 +116,7 @@ def test_every_field_of_every_type_goes_to_the_wire_and_back(cls: type[Model]) -
 
 
 @pytest.mark.parametrize("cls", STRUCTS, ids=full_name)
-def test_a_type_with_nothing_set_reads_what_it_writes(cls: type[Model]) -> None:
+def test_an_empty_value_of_a_type_can_be_encoded_and_decoded(cls: type[Model]) -> None:
     assert cls.from_dict(cls().to_dict()) == cls.from_dict({}) == cls()
 
 
@@ -137,7 +137,7 @@ def test_every_kind_is_found_by_its_name() -> None:
         assert models.lookup(kind.gvk.api_version, kind.gvk.kind) is kind
 
 
-def test_what_is_no_built_in_kind_is_not_found() -> None:
+def test_an_unknown_kind_is_not_found() -> None:
     assert models.lookup("example.com/v1", "Pod") is None
     assert models.lookup("v1", "Deployment") is None
     assert models.lookup("v1", "PodSpec") is None
@@ -152,7 +152,7 @@ def test_resources_come_in_the_order_the_server_prefers() -> None:
     assert versions.index(GroupVersion("autoscaling", "v2")) < versions.index(GroupVersion("autoscaling", "v1"))
 
 
-def test_a_resource_knows_its_subresources_names_and_verbs() -> None:
+def test_a_resource_has_its_subresources_names_and_verbs() -> None:
     pods = core_v1.Pod.resource
     assert pods is not None
     assert (pods.plural, pods.singular, pods.short_names, pods.namespaced) == ("pods", "pod", ("po",), True)
@@ -173,7 +173,7 @@ def test_a_resource_knows_its_subresources_names_and_verbs() -> None:
         ("from listwatch import models; models.lookup('example.com/v1', 'Lease')", {"table"}),
     ],
 )  # fmt: skip
-def test_a_model_brings_only_what_it_needs(run: str, loaded: set[str]) -> None:
+def test_a_model_imports_only_the_modules_it_needs(run: str, loaded: set[str]) -> None:
     show = "import sys; print(*(name for name in sys.modules if name.startswith('listwatch.models.')))"
     shown = subprocess.run([sys.executable, "-c", f"{run}; {show}"], capture_output=True, text=True, check=True).stdout
     assert {name.removeprefix("listwatch.models.") for name in shown.split()} == loaded
@@ -182,7 +182,7 @@ def test_a_model_brings_only_what_it_needs(run: str, loaded: set[str]) -> None:
 # --- the server's schema ---------------------------------------------------------------------------------------------
 
 
-# What Python has for each scalar of the API, and for each type that is a value.
+# The Python type of each scalar of the API, and of each type that is a value.
 VALUES = {
     "string": {inspect.StrType},
     "string byte": {inspect.BytesType},
@@ -206,7 +206,7 @@ VALUES = {
 
 
 @every_kind
-def test_the_servers_schema_and_the_model_say_the_same(kind: type[Object]) -> None:
+def test_the_servers_schema_and_the_model_agree(kind: type[Object]) -> None:
     assert kind.gvk is not None
     schema = builtin_schema().type_of(kind.gvk.api_version, kind.gvk.kind)
     assert schema is not None
@@ -217,7 +217,7 @@ def test_the_servers_schema_and_the_model_say_the_same(kind: type[Object]) -> No
 
 
 def compare(info: inspect.Type, shape: Shape, above: frozenset[str]) -> None:
-    """The Python type says what the shape says, down to the last nested field."""
+    """Check that the Python type matches the shape, including all nested fields."""
     found = alternatives(info)
     name = shape.ref or (f"string {shape.format}" if shape.format == "byte" else shape.type)
     assert {type(each) for each in found} == VALUES.get(name, {inspect.StructType}), (shape, above)
@@ -229,10 +229,10 @@ def compare(info: inspect.Type, shape: Shape, above: frozenset[str]) -> None:
 
 
 def alternatives(info: inspect.Type) -> list[inspect.Type]:
-    """What a value may be, apart from None."""
+    """The types of a value, without None."""
     if isinstance(info, inspect.Metadata):
         return alternatives(info.type)
-    if isinstance(info, inspect.VarTupleType):  # what structs keep their lists as
+    if isinstance(info, inspect.VarTupleType):  # structs store lists as tuples
         return [inspect.ListType(info.item_type)]
     if isinstance(info, inspect.UnionType):
         return [each for one in info.types if not isinstance(one, inspect.NoneType) for each in alternatives(one)]
@@ -255,7 +255,7 @@ def test_every_reference_in_the_servers_schema_leads_somewhere() -> None:
                 shape = shape.items
 
 
-def test_the_servers_schema_says_how_containers_and_volumes_merge() -> None:
+def test_the_servers_schema_has_the_merge_keys_of_containers_and_volumes() -> None:
     fields = builtin_schema().type("core.v1.PodSpec").fields
     assert (fields["containers"].merge_key, fields["containers"].patch_strategies) == ("name", ("merge",))
     assert fields["volumes"].patch_strategies == ("merge", "retainKeys")

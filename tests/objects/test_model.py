@@ -1,4 +1,4 @@
-"""What lies inside objects: names, values that need care, and what people and servers write instead of them."""
+"""Models inside objects: names, special values, and unusual forms that users and servers write."""
 
 import copy
 import json
@@ -46,7 +46,7 @@ def test_attributes_have_the_wire_names_of_the_api():
     assert [wire_name(name) for name in ("spec", "binary_data", "made_at_all")] == ["spec", "binaryData", "madeAtAll"]
 
 
-def test_what_is_unset_is_not_sent_and_what_the_api_insists_on_is():
+def test_unset_fields_are_not_sent_except_those_that_the_api_requires():
     assert Part().to_dict() == {"name": ""}
     assert Rule().to_dict() == {"verbs": []}
     assert WidgetStatus().to_dict() == {"ready": 0}
@@ -106,7 +106,7 @@ def test_any_tree_is_a_model_or_one_of_our_errors(tree: Any):
             assert error is None or str(error).startswith(f"{kind.__name__}: ")
 
 
-def test_a_model_says_where_a_tree_does_not_fit():
+def test_a_model_names_the_path_of_a_mismatch():
     with pytest.raises(DecodeError, match=r"Part: ports\[1\]\.containerPort: expected int, got str"):
         Part.from_dict({"ports": [{}, {"containerPort": "80"}]})
     with pytest.raises(DecodeError, match="Part: expected object, got int"):
@@ -251,7 +251,7 @@ def test_times_are_aware_and_go_back_to_the_last_digit_unless_they_were_changed(
     assert sent["renewals"] == [text, "2026-01-02T03:04:05.000000Z"]
 
 
-@given(st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001  # naive bounds, as asked
+@given(st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001  # hypothesis requires naive bounds
 def test_a_time_that_was_set_is_read_back_as_it_was(moment: datetime):
     spec = WidgetSpec(since=moment, renewed=moment)
     assert WidgetSpec.from_dict(spec.to_dict()) == spec
@@ -309,7 +309,7 @@ def test_no_error_repeats_a_value():
         assert "hunter2" not in str(caught.value)
 
 
-def test_managed_fields_stay_json_until_they_are_asked_for():
+def test_managed_fields_stay_json_until_they_are_read():
     entry = {"manager": "m", "fieldsV1": {"f:spec": {"f:x": {}}}, "time": "2026-01-02T03:04:05Z"}
     obj = Widget.from_wire(
         widget(metadata={"name": "a", "managedFields": [entry, {"manager": "n", "fieldsV1": None}, {}]})
@@ -325,7 +325,7 @@ def test_managed_fields_stay_json_until_they_are_asked_for():
     assert "managedFields" not in obj.to_dict()["metadata"]
 
 
-def test_managed_fields_that_cannot_be_read_are_told_of():
+def test_managed_fields_that_cannot_be_decoded_are_reported():
     raw = b'{"metadata":{"name":"a","managedFields":[{"manager":"m","fieldsV1":{"f:x":"\xff"}}]}}'
     entry = Widget.from_wire(raw).metadata.managed_fields[0]
     with pytest.raises(DecodeError, match="managedFields of m: fieldsV1: it is not UTF-8"):

@@ -1,4 +1,4 @@
-"""One object: what is read when, what goes back, what is copied, and what a mistake in it does."""
+"""One object: lazy decoding, encoding, copying and errors."""
 
 import copy
 import gc
@@ -152,7 +152,7 @@ def test_threads_may_be_the_first_to_touch_a_kind_together():
 
 
 class Restless(Widget):
-    """Between any two looks at them, another thread finds its parts anew."""
+    """Between any two reads, another thread locates the parts again."""
 
     @property
     def _parts(self) -> Any:
@@ -168,7 +168,7 @@ class Restless(Widget):
 
 
 @pytest.mark.parametrize("first", range(3))
-def test_what_another_thread_finds_meanwhile_does_not_disturb(first: int):
+def test_concurrent_decoding_in_another_thread_is_harmless(first: int):
     obj = Restless.from_wire(widget(spec=SPEC, note="n"))
     obj.__dict__["_looks"] = first
     for _ in range(3):
@@ -187,7 +187,7 @@ def test_labels_are_for_reading():
     assert of().labels == {}
 
 
-def test_to_peek_at_a_part_leaves_nothing_behind():
+def test_peeking_at_a_part_does_not_cache_it():
     obj = of(spec=SPEC, zzz=1)
     assert (bytes(obj.peek("spec")), obj.peek("zzz"), obj.peek("note")) == (compact(SPEC), msgspec.Raw(b"1"), None)
     assert (vars(obj), obj._parts) == ({}, None)
@@ -240,7 +240,7 @@ def test_what_python_takes_for_equal_but_json_spells_otherwise_is_a_change():
         obj.to_json()
 
 
-def test_an_item_of_a_list_says_what_it_is_when_it_is_sent():
+def test_an_item_of_a_list_is_sent_with_its_kind():
     obj = Widget.from_wire(b'{"metadata":{"name":"a"},"spec":{"x":1.50}}')
     sent = b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"x":1.50}}'
     assert obj.to_json() == sent
@@ -348,7 +348,7 @@ def test_a_part_that_a_kind_does_not_have_is_refused():
 
 
 @pytest.mark.parametrize("kind", [Widget, Unstructured])
-def test_what_was_set_under_a_name_that_is_no_part_is_not_lost_in_silence(kind: type[Object]):
+def test_an_unknown_attribute_is_rejected_when_the_object_is_sent(kind: type[Object]):
     obj: Any = kind.from_wire(widget())
     obj.stauts = WidgetStatus()
     with pytest.raises(EncodeError, match="Widget default/web: unknown attribute 'stauts'; its fields are metadata"):
@@ -462,7 +462,7 @@ def test_equality_tells_kinds_and_contents_apart():
     assert of(spec=SPEC) != of(spec={**SPEC, "later": 1})
 
 
-def test_an_object_has_no_hash_and_says_why():
+def test_hashing_an_object_raises_with_the_reason():
     with pytest.raises(TypeError, match="Widget is mutable and not hashable; use its key or uid"):
         hash(of())
 
@@ -535,7 +535,7 @@ def test_json_that_python_cannot_hold_is_a_mistake_of_its_field_alone(part: byte
         obj.to_dict()
 
 
-def test_what_nobody_asks_for_may_be_anything_and_survives():
+def test_unread_fields_may_have_any_value_and_survive():
     raw = widget(spec=0).replace(b'"spec":0', b'"spec":{"later":["\xff",1e400],"replicas":1}')
     obj = Widget.from_wire(raw)
     assert obj.spec.replicas == 1
@@ -622,7 +622,7 @@ DOCUMENTS: dict[str | bytes, str] = {
 
 
 @pytest.mark.parametrize(("document", "reason"), DOCUMENTS.items(), ids=range(len(DOCUMENTS)))
-def test_a_document_that_is_no_widget_is_told_why(document: bytes | str, reason: str):
+def test_an_invalid_document_is_rejected_with_the_reason(document: bytes | str, reason: str):
     with pytest.raises(DecodeError, match=reason):
         Widget.from_json(document)
 
@@ -630,7 +630,7 @@ def test_a_document_that_is_no_widget_is_told_why(document: bytes | str, reason:
 @pytest.mark.parametrize(
     "document", [b'{"x":"\\":"}', b'{"x":"\\u0022:"}', b'{"a" :1, "b": "x\\\\", "c":{"a":1}}', b'{"\\":":1}']
 )
-def test_a_document_whose_keys_differ_is_not_accused_of_repeating_them(document: bytes):
+def test_a_document_with_different_keys_is_not_reported_as_having_duplicates(document: bytes):
     assert Widget.from_json(document).to_dict().items() >= json.loads(document).items()
 
 
@@ -642,7 +642,7 @@ def test_a_kind_that_looks_like_a_place_does_not_lead_astray():
 
 
 @pytest.mark.parametrize("document", [5, None, {}, 1.5])
-def test_what_is_no_text_is_a_mistake_of_the_program(document: Any):
+def test_a_document_that_is_not_text_is_a_type_error(document: Any):
     with pytest.raises(TypeError):
         Widget.from_json(document)
 
@@ -668,7 +668,7 @@ class Strange:
         ({"a": 10**5000}, "Widget: "),
     ],
 )
-def test_what_cannot_be_said_in_json_is_refused_with_its_place(tree: Any, reason: str):
+def test_a_value_without_a_json_form_is_rejected_with_its_path(tree: Any, reason: str):
     with pytest.raises(ListWatchError, match=reason):
         Widget.from_dict(tree)
 
@@ -769,7 +769,7 @@ def test_any_bytes_are_an_object_or_one_of_our_errors(text: bytes):
             failure(kind.from_json, raw)
 
 
-# --- speed, by what is done ------------------------------------------------------------------------------------------
+# --- Work that is avoided ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not is_supported, reason="this interpreter does not track changed dicts again")
@@ -797,7 +797,7 @@ def test_what_is_assigned_as_metadata_must_be_metadata(kind: type[Object], metad
 
 
 @pytest.mark.skipif(not is_supported, reason="this interpreter does not track changed dicts again")
-def test_the_collector_passes_over_what_came_from_a_server_and_it_goes_with_its_last_user():
+def test_objects_of_a_server_are_untracked_and_freed_with_their_last_reference():
     came = Widget.from_wire(b'{"metadata":{"name":"a"},"spec":{"size":1}}')
     gone = weakref.ref(came)
     assert not gc.is_tracked(came)
@@ -806,7 +806,7 @@ def test_the_collector_passes_over_what_came_from_a_server_and_it_goes_with_its_
     assert gone() is None
 
 
-def test_objects_with_the_same_labels_share_them_and_nobody_can_change_them():
+def test_objects_with_equal_labels_share_them_immutably():
     one, other = (Widget.from_wire(compact({"metadata": {"name": name, "labels": {"app": "web"}}})) for name in "ab")
     assert one.labels is other.labels
     with pytest.raises(TypeError):
@@ -815,7 +815,7 @@ def test_objects_with_the_same_labels_share_them_and_nobody_can_change_them():
     assert (one.labels["app"], other.labels["app"]) == ("api", "web")
 
 
-def test_a_label_that_is_no_text_is_passed_over_until_the_metadata_is_touched():
+def test_a_label_that_is_not_text_is_skipped_until_the_metadata_is_read():
     item = Widget.from_wire(compact({"metadata": {"name": "a", "labels": {"app": "web", "size": 3}}}))
     assert dict(item.labels) == {"app": "web"}
     with pytest.raises(DecodeError):

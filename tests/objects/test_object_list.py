@@ -19,7 +19,7 @@ def page(*items: Any, **more: Any) -> bytes:
     return compact({**head, **more, "items": list(items)})
 
 
-def test_a_page_is_a_sequence_of_objects_that_knows_where_to_go_on():
+def test_a_page_is_a_sequence_of_objects_with_a_continue_token():
     listed = WidgetList.from_json(page({"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}))
     assert [obj.name for obj in listed] == ["a", "b"]
     assert (len(listed), listed[1].name, [obj.name for obj in listed[:1]]) == (2, "b", ["a"])
@@ -61,7 +61,7 @@ def test_a_page_can_be_read_as_any_kind():
     assert ObjectList.from_json(b'{"items":[]}').kind == "List"
 
 
-def test_objects_without_a_model_are_told_what_they_are_by_their_list():
+def test_objects_without_a_model_get_their_kind_from_their_list():
     body = page({"metadata": {"name": "a"}, "x": 1}, {"kind": "Own", "apiVersion": "v7", "metadata": {"name": "b"}}, {})
     first, second, third = ObjectList[Unstructured].from_json(body)
     assert first == Unstructured.from_wire(compact({"kind": "Widget", "apiVersion": "example.com/v1", **first}))

@@ -50,7 +50,7 @@ def test_it_is_read_as_a_mapping_of_wire_names():
         obj["status"]
 
 
-def test_it_says_what_it_is():
+def test_it_has_its_kind_and_api_version():
     obj = of()
     assert (obj.api_version, obj.kind) == ("example.com/v1", "Widget")
     assert obj.group_version_kind == GroupVersionKind("example.com", "v1", "Widget")
@@ -155,7 +155,7 @@ def test_the_metadata_is_shown_as_a_mapping_and_changed_in_one_place():
         lambda shown: shown["owners"][0].__setitem__("x", "z"),
     ],
 )
-def test_a_change_of_what_is_only_shown_is_refused_and_says_where_to_make_it(change: Callable[[Any], Any]):
+def test_changing_a_read_only_view_is_rejected_with_the_place_to_change(change: Callable[[Any], Any]):
     obj = of(metadata={"name": "a", "labels": {"x": "y"}, "finalizers": ["f"], "owners": [{}]})
     with pytest.raises(TypeError, match=r"is read-only; use obj.metadata, as in obj\.metadata\.labels"):
         change(obj["metadata"])
@@ -332,7 +332,7 @@ def test_a_kind_that_is_no_text_is_no_kind(kind: bytes):
         _ = obj["spec"]
 
 
-def test_a_key_that_cannot_be_decoded_is_told_of_and_does_not_stop_a_stream():
+def test_a_key_that_cannot_be_decoded_is_reported_and_does_not_stop_a_stream():
     obj = Unstructured.from_wire(b'{"\xff":1,"metadata":{"name":"a"}}')
     assert repr(obj) == "<object a>"
     assert obj.name == "a"

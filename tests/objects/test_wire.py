@@ -1,4 +1,4 @@
-"""Bytes in, pieces out: wherever the bytes are cut, and whatever they are."""
+"""Splitting bytes into frames, for any bytes and any chunk boundaries."""
 
 import json
 from itertools import pairwise
@@ -64,7 +64,7 @@ def test_a_finished_splitter_starts_anew():
 
 
 class CountedBytes(bytes):
-    """Counts how many bytes are looked at, for as long as they are pieces of a line."""
+    """Counts how many bytes of incomplete lines are scanned."""
 
     work = 0
 
@@ -78,7 +78,7 @@ def test_a_line_of_megabytes_in_small_chunks_costs_each_byte_once():
     chunks = [CountedBytes(line[start : start + 1000]) for start in range(0, len(line), 1000)]
     splitter = LineSplitter()
     assert not any(splitter.feed(chunk) for chunk in chunks)
-    # Each chunk was looked at once, and is still there as it came: nothing was joined before the end of the line.
+    # Each chunk was scanned once and is unchanged: nothing was joined before the end of the line.
     assert CountedBytes.work == len(line)
     assert [len(piece) for piece in splitter._pending] == [len(chunk) for chunk in chunks]
     assert splitter.feed(b"\n") == [line]
@@ -107,7 +107,7 @@ def test_an_event_in_another_frame_is_left_to_the_parser(line: bytes):
     assert parse_event(line) == ("ADDED", b'{"a":1}')
 
 
-def test_what_follows_an_object_in_its_frame_makes_the_cut_unreadable_but_not_the_event():
+def test_data_after_an_object_in_its_frame_invalidates_the_split_but_not_the_event():
     line = b'{"type":"ADDED","object":{"metadata":{"name":"a"}},"more":{}}'
     cut = cut_event(line)
     assert cut is not None
@@ -180,7 +180,7 @@ def test_nulls_in_the_metadata_of_a_list_are_empty():
         (b"{}", "something"),
     ],
 )
-def test_what_has_no_items_does_not_pass_for_an_empty_list(body: bytes, kind: str):
+def test_a_body_without_items_is_not_an_empty_list(body: bytes, kind: str):
     with pytest.raises(DecodeError, match=f"a list: expected a list, got {kind} without items"):
         split_list(body)
 
@@ -206,7 +206,7 @@ def test_what_has_no_items_does_not_pass_for_an_empty_list(body: bytes, kind: st
         (b"<html>", "malformed"),
     ],
 )
-def test_what_is_no_list_is_told_so(body: bytes, reason: str):
+def test_a_body_that_is_no_list_is_rejected_with_the_reason(body: bytes, reason: str):
     with pytest.raises(DecodeError, match=f"a list: .*{reason}"):
         split_list(body)
 

@@ -34,7 +34,7 @@ class Part(Model, kw_only=True):
 
 
 class Rule(Model, kw_only=True):
-    """Nothing tells one from another."""
+    """Has no fields, so that all values are equal."""
 
     verbs: list[str] = field(default_factory=required_list)
     resources: list[str] = field(default_factory=list)
@@ -103,7 +103,7 @@ def failure(act: Callable[..., Any], *args: Any) -> ListWatchError | None:
 
 
 def at_once(acts: list[Callable[[], None]]) -> None:
-    """Run all in threads of their own, which take turns as often as can be; raise what any of them raised."""
+    """Run all functions in threads that switch as often as possible; raise the exception of any of them."""
     interval, barrier = sys.getswitchinterval(), threading.Barrier(len(acts))
     sys.setswitchinterval(1e-6)
     try:

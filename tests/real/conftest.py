@@ -1,4 +1,4 @@
-"""Gives every test here a cluster of its own, which it may destroy. `make real` runs them, and nothing else does."""
+"""Provides a separate cluster for every test, which may destroy it. Only `make real` runs these tests."""
 
 from collections.abc import AsyncIterator
 
@@ -24,7 +24,7 @@ async def client(cluster: RealAPIServer) -> AsyncIterator[ClientSet]:
 
 @pytest.fixture
 async def configmaps(client: ClientSet) -> ResourceClient[ConfigMap]:
-    """Ten of them, `a-0` and so on."""
+    """Ten ConfigMaps, `a-0` to `a-9`."""
     configmaps = client.core_v1.configmaps("default")
     for number in range(10):
         await configmaps.create({"metadata": {"name": f"a-{number}"}, "data": {"round": "0"}})

@@ -1,4 +1,4 @@
-"""An informer whose handler, problems and requests are written down, for tests of what a real cluster does to it."""
+"""An informer that records its notifications, problems and requests, for tests of outages."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -19,15 +19,15 @@ class ObservedInformer:
     def __init__(self, config: ClientConfig) -> None:
         self._rest = RESTClient(config)
         source = ListWatch.from_client(self._rest, "configmaps", namespace="default")
-        self.informer = SharedIndexInformer(source, ConfigMap, on_problem=self._saw)
+        self.informer = SharedIndexInformer(source, ConfigMap, on_problem=self._on_problem)
         self.informer.add_handler(self)
         self.problems: list[Problem] = []
         self.told: dict[str, list[int]] = {}
-        """The versions of each object, in the order in which they were told."""
+        """The notified versions of each object, in order."""
         self.cache_versions: list[int] = []
-        """The versions of the whole cache, at each of these times."""
+        """The versions of the whole cache at each notification."""
         self.gone: dict[str, bool] = {}
-        """What was told to be gone last, and whether its final state was known."""
+        """The last deleted object, and whether its final state was known."""
         self._something_happened = asyncio.Event()
 
     async def __aenter__(self) -> Self:
@@ -39,29 +39,29 @@ class ObservedInformer:
         await self.informer.stop()
         await self._rest.aclose()
 
-    # --- as a handler
+    # --- handler
 
     def on_add(self, item: ConfigMap) -> None:
         self.gone.pop(str(item.key), None)
-        self._was_told(item)
+        self._record(item)
 
     def on_update(self, _old: ConfigMap, new: ConfigMap) -> None:
-        self._was_told(new)
+        self._record(new)
 
     def on_delete(self, item: ConfigMap, final_state_known: bool) -> None:
         self.gone[str(item.key)] = final_state_known
-        self._was_told(item)
+        self._record(item)
 
-    def _was_told(self, item: ConfigMap) -> None:
+    def _record(self, item: ConfigMap) -> None:
         self.told.setdefault(str(item.key), []).append(int(item.resource_version))
         self.cache_versions.append(int(self.reflector.resource_version))
         self._something_happened.set()
 
-    def _saw(self, problem: Problem) -> None:
+    def _on_problem(self, problem: Problem) -> None:
         self.problems.append(problem)
         self._something_happened.set()
 
-    # --- questions
+    # --- queries
 
     @property
     def reflector(self) -> ReflectorStatistics:
@@ -75,13 +75,13 @@ class ObservedInformer:
         return _versions(self.informer.indexer.list())
 
     async def wait_for(self, condition: Callable[[], bool]) -> None:
-        """Wait for something that becomes true with a change or a problem."""
+        """Wait for a condition that becomes true with a change or a problem."""
         while not condition():
             self._something_happened.clear()
             await self._something_happened.wait()
 
     async def check_converged(self, configmaps: ResourceClient[ConfigMap]) -> None:
-        """Wait for a last change, and hold the cache against what the server has then."""
+        """Wait for a last change, and compare the cache with a list of the server."""
         last = await configmaps.create({"metadata": {"generateName": "last-"}})
         await self.informer.wait_until(last.resource_version, timeout=90)
         await self.wait_for(lambda: str(last.key) in self.told)

@@ -1,4 +1,4 @@
-"""What can be down, and what a test does about it."""
+"""Outages of parts of a cluster."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""A proxy in front of API servers, or of etcd, that can be turned from one to another, frozen, and cut."""
+"""A proxy for API servers or etcd that can be switched to another server, frozen, and disconnected."""
 
 import asyncio
 from urllib.parse import urlsplit
@@ -7,30 +7,30 @@ from tests.client.forwarders import Forwarder
 
 
 class Switch(Forwarder):
-    """Passes every connection on to the server it is turned to at that time."""
+    """Forwards every new connection to the current server."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
         self._scheme, self._port = _scheme_and_port(url)
         self.has_new_connection = asyncio.Event()
-        """Set when somebody comes after the last turn."""
+        """Set by the first connection after a switch."""
 
     @property
     def url(self) -> str:
         return f"{self._scheme}://127.0.0.1:{self.port}"
 
-    def turn_to(self, url: str) -> None:
-        """Break all connections; new ones go there."""
+    def switch_to(self, url: str) -> None:
+        """Close all connections; new ones are forwarded to the URL."""
         self.has_new_connection.clear()
         self._scheme, self._port = _scheme_and_port(url)
         self._cut()
 
     def freeze(self) -> None:
-        """Let nothing through, and break nothing."""
+        """Stop forwarding data without closing connections."""
         self.is_frozen = True
 
     def thaw(self) -> None:
-        """Break what was frozen, so that all is asked again."""
+        """Close the frozen connections, so that requests are sent again."""
         self.is_frozen = False
         self._cut()
 

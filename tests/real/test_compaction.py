@@ -1,4 +1,4 @@
-"""etcd forgets the past while an informer hears nothing of the present."""
+"""etcd is compacted while an informer receives no events."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing import RealAPIServer
 
 
-async def test_a_paused_informer_relists_after_a_compaction_and_reports_what_vanished(
+async def test_a_paused_informer_relists_after_a_compaction_and_reports_deleted_objects(
     cluster: RealAPIServer, configmaps: ResourceClient[ConfigMap]
 ):
     async with (
@@ -24,7 +24,7 @@ async def test_a_paused_informer_relists_after_a_compaction_and_reports_what_van
         await configmaps.create({"metadata": {"name": "a-1"}})
         await configmaps.patch("a-2", {"data": {"round": "1"}})
         await cluster.compact()
-        # Else the server would tell from memory what etcd has forgotten.
+        # Otherwise the server would serve compacted versions from its watch cache.
         await cluster.kill_api_server()
         await cluster.start_api_server()
         switch.thaw()

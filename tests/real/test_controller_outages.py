@@ -22,7 +22,7 @@ OF_THE_INFORMER = 4
 
 
 class Mirror:
-    """A controller that copies the ConfigMaps of `default` to `kube-public`, and can be held up before it writes."""
+    """A controller that copies the ConfigMaps of `default` to `kube-public`, and can be paused before it writes."""
 
     def __init__(self, client: ClientSet) -> None:
         self._copies = client.core_v1.configmaps("kube-public")
@@ -53,7 +53,7 @@ class Mirror:
 
 
 @pytest.mark.parametrize("outage", OUTAGES, ids=str)
-async def test_a_controller_finishes_after_an_outage_what_it_could_not_do_before(
+async def test_a_controller_completes_its_work_after_an_outage(
     outage: Outage,
     cluster: RealAPIServer,
     client: ClientSet,
@@ -71,7 +71,7 @@ async def test_a_controller_finishes_after_an_outage_what_it_could_not_do_before
             before, began = impatient.rest.statistics().requests, asyncio.get_running_loop().time()
             await outage.begin(cluster)
             mirror.may_write.set()
-            # A server without its etcd takes its time to fail.
+            # A server without its etcd fails slowly.
             expected = 10 if outage.of_api_server else 3
             failed = [await mirror.failures.get() for _ in range(expected)]
             asked = impatient.rest.statistics().requests - before
@@ -88,7 +88,7 @@ async def test_a_controller_finishes_after_an_outage_what_it_could_not_do_before
 
 
 async def wait_for_copies(copies: ResourceClient[ConfigMap], rounds: dict[str, str | None]) -> None:
-    """Each of these ConfigMaps as it should be; None is for those that should be gone."""
+    """Wait until each of these ConfigMaps has its value; None stands for a deleted one."""
     for name, wanted in rounds.items():
         await wait_for(copies, name, lambda copy, wanted=wanted: round_of(copy) == wanted, timeout=90)
 

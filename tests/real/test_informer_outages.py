@@ -18,7 +18,7 @@ FAILURES = 3
 
 
 @pytest.mark.parametrize("outage", OUTAGES, ids=str)
-async def test_an_informer_survives_an_outage_and_asks_seldom_meanwhile(
+async def test_an_informer_survives_an_outage_and_backs_off_meanwhile(
     outage: Outage,
     cluster: RealAPIServer,
     configmaps: ResourceClient[ConfigMap],
@@ -46,7 +46,7 @@ async def test_an_informer_survives_an_outage_and_asks_seldom_meanwhile(
 
 
 async def wait_for_failures(cluster: RealAPIServer, observed: ObservedInformer, outage: Outage) -> None:
-    """Until the informer has failed, or, where it has no reason to, somebody else."""
+    """Wait until the informer has failed, or, if the outage does not affect it, another client."""
     if outage.of_api_server:
         await observed.wait_for(lambda: len(observed.problems) >= FAILURES)
     else:
@@ -60,7 +60,7 @@ async def fail_to_write(cluster: RealAPIServer) -> None:
                 await client.core_v1.configmaps("default").create({"metadata": {"name": f"unwritten-{number}"}})
 
 
-async def test_what_others_do_while_a_server_is_down_is_not_missed(
+async def test_writes_through_another_server_during_an_outage_are_not_missed(
     cluster: RealAPIServer, configmaps: ResourceClient[ConfigMap]
 ):
     async with (

@@ -1,4 +1,4 @@
-"""An etcd that cannot report the progress of watches makes kube-apiserver refuse to stream lists."""
+"""With an etcd that cannot report the progress of watches, kube-apiserver rejects sendInitialEvents."""
 
 from tests.real.observed_informer import ObservedInformer
 
@@ -7,7 +7,7 @@ from listwatch.testing import RealAPIServer, RealBinaries
 from tools.build_realcluster import OLD_ETCD
 
 
-async def test_an_informer_lists_where_an_old_etcd_keeps_the_server_from_streaming():
+async def test_an_informer_lists_where_an_old_etcd_prevents_streaming():
     binaries = RealBinaries.find(etcd=OLD_ETCD.version)
     async with RealAPIServer(binaries=binaries) as cluster, ClientSet(cluster.config) as client:
         configmaps = client.core_v1.configmaps("default")

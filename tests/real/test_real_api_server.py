@@ -1,4 +1,4 @@
-"""The real server that tests, ours and our users', are given."""
+"""The real API server of the test fixtures."""
 
 import asyncio
 from dataclasses import replace
@@ -13,7 +13,7 @@ from listwatch.testing import RealAPIServer
 from listwatch.testing.real.real_api_server_thread import RealAPIServerThread
 
 
-async def test_kubectl_takes_its_kubeconfig(cluster: RealAPIServer, tmp_path: Path):
+async def test_kubectl_accepts_its_kubeconfig(cluster: RealAPIServer, tmp_path: Path):
     cluster.kubeconfig(tmp_path / "kubeconfig")
     kubectl = cluster.binaries.kubectl
     assert kubectl
@@ -25,7 +25,7 @@ async def test_kubectl_takes_its_kubeconfig(cluster: RealAPIServer, tmp_path: Pa
     assert (process.returncode, said) == (0, b"configmap/a created\n")
 
 
-async def test_what_was_written_is_there_again_with_a_data_dir(tmp_path: Path):
+async def test_objects_persist_in_a_data_dir(tmp_path: Path):
     async with RealAPIServer(data_dir=tmp_path) as cluster, ClientSet(cluster.config) as client:
         written = await client.core_v1.configmaps("default").create({"metadata": {"name": "a"}})
         token = cluster.token
@@ -34,7 +34,7 @@ async def test_what_was_written_is_there_again_with_a_data_dir(tmp_path: Path):
         assert cluster.token == token
 
 
-async def test_a_user_is_who_his_certificate_says(cluster: RealAPIServer):
+async def test_a_user_is_identified_by_the_certificate(cluster: RealAPIServer):
     pair = cluster.issue_certificate("alice", groups=["people"])
     config = replace(cluster.config, token="", client_cert_data=pair.certificate, client_key_data=pair.key)
     async with ClientSet(config) as client:
@@ -42,7 +42,7 @@ async def test_a_user_is_who_his_certificate_says(cluster: RealAPIServer):
             await client.core_v1.pods("default").list()
 
 
-async def test_it_knows_its_version(cluster: RealAPIServer):
+async def test_it_reports_its_version(cluster: RealAPIServer):
     async with DiscoveryClient(cluster.config) as discovery:
         assert (await discovery.server_version()).git_version.startswith("v1.")
 
@@ -54,7 +54,7 @@ async def test_it_listens_on_loopback_only():
 
 
 def listening_elsewhere() -> set[str]:
-    """The addresses on which this machine can be reached from others, as the kernel writes them."""
+    """The non-loopback addresses on which this machine listens, as the kernel writes them."""
     found = set()
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         _, address, _, state, *_ = line.split()

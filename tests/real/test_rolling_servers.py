@@ -1,4 +1,4 @@
-"""Two kube-apiservers share an etcd, and an informer's traffic goes from one to the other while it watches."""
+"""Two kube-apiservers share an etcd, and an informer's traffic is switched between them while it watches."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ async def test_versions_never_go_back_when_traffic_moves_between_servers(
     ):
         for number in range(ROUNDS):
             await configmaps.patch("a-0", {"data": {"round": f"{number} before"}})
-            switch.turn_to(cluster.url if number % 2 else other.url)
+            switch.switch_to(cluster.url if number % 2 else other.url)
             await configmaps.patch("a-1", {"data": {"round": f"{number} after"}})
             await configmaps.delete(f"a-{number + 2}")
             written = await configmaps.create({"metadata": {"name": f"b-{number}"}})
@@ -33,7 +33,7 @@ async def test_versions_never_go_back_when_traffic_moves_between_servers(
         assert observed.gone == {f"default/a-{number + 2}": True for number in range(ROUNDS)}
 
 
-async def test_a_server_that_is_behind_does_not_take_an_informer_back(
+async def test_a_lagging_server_does_not_move_an_informer_back(
     cluster: RealAPIServer, configmaps: ResourceClient[ConfigMap]
 ):
     async with (
@@ -48,9 +48,9 @@ async def test_a_server_that_is_behind_does_not_take_an_informer_back(
             await configmaps.delete(f"a-{number}")
         ahead = await configmaps.patch("a-5", {"data": {"round": "1"}})
         await observed.informer.wait_until(ahead.resource_version, timeout=60)
-        switch.turn_to(late.url)
+        switch.switch_to(late.url)
         await switch.has_new_connection.wait()
-        # Takes as long as it takes the informer to be answered there.
+        # Returns when the informer has received a response from that server.
         stale = await late_client.core_v1.configmaps("default").list(resource_version="0")
         assert int(stale.resource_version) < int(ahead.resource_version)
         link.thaw()

@@ -1,4 +1,4 @@
-"""How missing programs are built, with a `go` that needs neither a network nor minutes."""
+"""Building missing programs, with a fake `go` command."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ CANNOT_DOWNLOAD = """#!/bin/sh
 echo "go: k8s.io/kubernetes@v1.36.3: dial tcp: lookup proxy: no such host" >&2
 exit 1
 """
-BUILDS_WHAT_DOES_NOT_RUN = """#!/bin/sh
+BUILDS_BROKEN_PROGRAM = """#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 printf '#!/bin/sh\\nexit 1\\n' >"$2"
 chmod +x "$2"
@@ -47,7 +47,7 @@ def install_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return install
 
 
-def everything_in(cache: BinaryCache) -> list[Path]:
+def files_in(cache: BinaryCache) -> list[Path]:
     return sorted(path for path in cache.folder.rglob("*") if not path.is_dir() or path.name.startswith("."))
 
 
@@ -57,10 +57,10 @@ def all_places(cache: BinaryCache) -> list[Path]:
     )
 
 
-def test_everything_is_built_once_and_found_after_that(cache: BinaryCache, install_go, tmp_path: Path, capsys):
+def test_every_program_is_built_once_and_found_afterwards(cache: BinaryCache, install_go, tmp_path: Path, capsys):
     install_go(WORKS)
     assert build_realcluster.main() == 0
-    assert everything_in(cache) == all_places(cache)
+    assert files_in(cache) == all_places(cache)
     built = (tmp_path / "log").read_text()
     assert str(KUBERNETES.folder) in built
     assert f"gitVersion={KUBERNETES.version}" in built
@@ -74,29 +74,29 @@ def test_everything_is_built_once_and_found_after_that(cache: BinaryCache, insta
     ("go", "complaint"),
     [
         (CANNOT_DOWNLOAD, "lookup proxy: no such host"),
-        (BUILDS_WHAT_DOES_NOT_RUN, "etcd was built but does not run"),
+        (BUILDS_BROKEN_PROGRAM, "etcd was built but does not run"),
     ],
 )
-def test_what_cannot_be_built_is_not_there_and_the_reason_is_told(
+def test_a_failed_build_leaves_no_program_and_reports_the_reason(
     cache: BinaryCache, install_go, go: str, complaint: str, capsys
 ):
     install_go(go)
     assert build_realcluster.main() == 1
-    assert everything_in(cache) == []
-    said = capsys.readouterr().err
-    assert complaint in said
-    assert "or set KUBEBUILDER_ASSETS to a folder with kube-apiserver, etcd and kubectl." in said
+    assert files_in(cache) == []
+    output = capsys.readouterr().err
+    assert complaint in output
+    assert "or set KUBEBUILDER_ASSETS to a folder with kube-apiserver, etcd and kubectl." in output
 
 
-def test_without_go_it_says_so(cache: BinaryCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_a_missing_go_is_reported(cache: BinaryCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert build_realcluster.main() == 1
-    said = capsys.readouterr().err
-    assert f"etcd {ETCD.version} cannot be built: no `go` command on PATH" in said
-    assert "Go 1." in said
+    output = capsys.readouterr().err
+    assert f"etcd {ETCD.version} cannot be built: no `go` command on PATH" in output
+    assert "Go 1." in output
 
 
-def test_what_the_user_has_is_not_built_unless_another_version_is_needed(
+def test_a_program_in_the_assets_is_not_built_unless_another_version_is_needed(
     cache: BinaryCache, install_go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ):
     install_go(WORKS)
@@ -106,7 +106,7 @@ def test_what_the_user_has_is_not_built_unless_another_version_is_needed(
         file.touch(mode=0o755)
     monkeypatch.setenv(ASSETS, str(tmp_path / "assets"))
     assert build_realcluster.main() == 0
-    assert everything_in(cache) == sorted(
+    assert files_in(cache) == sorted(
         [
             cache.place("etcd", OLD_ETCD.version, "etcd"),
             cache.place("kubernetes", KUBERNETES.version, "kubectl"),
@@ -115,7 +115,7 @@ def test_what_the_user_has_is_not_built_unless_another_version_is_needed(
     assert f"etcd: {tmp_path / 'assets' / 'etcd'}" in capsys.readouterr().out
 
 
-def test_the_modules_say_versions_that_can_be_told_apart():
+def test_the_modules_require_different_versions():
     assert len({(project.name, project.version) for project in PROJECTS}) == len(PROJECTS)
     major, minor, *_ = KUBERNETES.version.removeprefix("v").split(".")
     assert f"gitMinor={minor} " in linker_flags(KUBERNETES)

@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of pytest within this one, and the server in a thread that it is made of."""
+"""The pytest plugin, in nested runs of pytest, and its server in a thread."""
 
 import json
 from urllib.request import Request, urlopen
@@ -23,7 +23,7 @@ def ask(server, path, body=None):
 
 @pytest.fixture
 def run(pytester: pytest.Pytester):
-    """Run tests as somebody does who has installed the package and nothing else."""
+    """Run tests with only the package installed."""
     pytester.makepyfile(asking=ASK)
 
     def run_tests(*arguments: str, **files: str) -> pytest.RunResult:
@@ -33,7 +33,7 @@ def run(pytester: pytest.Pytester):
     return run_tests
 
 
-def test_the_fixtures_are_there_for_plain_tests(run):
+def test_plain_tests_can_use_the_fixtures(run):
     result = run(
         test_it="""
         from asking import ask
@@ -52,7 +52,7 @@ def test_the_fixtures_are_there_for_plain_tests(run):
     result.assert_outcomes(passed=2)
 
 
-def test_the_server_can_be_asked_from_within_an_event_loop(run):
+def test_the_server_can_be_called_from_within_an_event_loop(run):
     result = run(
         test_it="""
         import asyncio
@@ -60,7 +60,7 @@ def test_the_server_can_be_asked_from_within_an_event_loop(run):
 
         def test_in_a_loop(api_server, api_namespace):
             path = "/api/v1/namespaces/" + api_namespace
-            # In the loop itself, which would wait for ever if the server needed it.
+            # In the loop itself, which would deadlock if the server needed it.
             async def main():
                 return ask(api_server, path)
             assert asyncio.run(main())["metadata"]["name"] == api_namespace
@@ -103,7 +103,7 @@ def test_a_scope_that_does_not_exist_is_named(run, pytester: pytest.Pytester):
     assert "invalid api_server_scope 'universe'" in result.stdout.str() + result.stderr.str()
 
 
-def test_whoever_does_not_use_the_fixtures_does_not_wait_for_them(run):
+def test_tests_without_the_fixtures_do_not_load_the_server(run):
     result = run(test_it="import sys\ndef test_it(): assert 'listwatch.server.api_server' not in sys.modules")
     result.assert_outcomes(passed=1)
 
@@ -150,7 +150,7 @@ def test_faults_can_be_added_from_any_thread():
         assert get(server, "/version")[0] == 200
 
 
-def test_a_server_that_cannot_start_says_so_where_it_was_started():
+def test_a_failed_start_is_raised_in_the_starting_thread():
     with APIServerThread() as server:
         port = int(server.url.rpartition(":")[2])
         other = APIServerThread(APIServer(port=port))
@@ -159,7 +159,7 @@ def test_a_server_that_cannot_start_says_so_where_it_was_started():
         other.stop()
 
 
-def test_what_goes_wrong_in_the_thread_is_raised_where_it_was_asked_for():
+def test_an_exception_in_the_thread_is_raised_in_the_calling_thread():
     with APIServerThread() as server:
         with pytest.raises(ZeroDivisionError):
             server.call(lambda _: 1 / 0)

@@ -1,4 +1,4 @@
-"""What `make real` counts."""
+"""The results that `make real` counts."""
 
 from pathlib import Path
 

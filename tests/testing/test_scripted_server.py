@@ -1,4 +1,4 @@
-"""The server that plays scripts, seen through plain sockets."""
+"""The scripted server, through plain sockets."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ ASK = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nx-a: 2\r\n\r\n"
 
 
 async def talk(server: ScriptedServer, *requests: bytes) -> bytes:
-    """What comes back until the server hangs up, or the requests have run out."""
+    """The bytes received until the server closes the connection or all requests have responses."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     try:
         writer.write(b"".join(requests))
@@ -41,7 +41,7 @@ async def test_each_request_gets_the_next_reply_over_whichever_connection():
     assert server.connections == 3
 
 
-async def test_it_keeps_what_it_received():
+async def test_received_requests_are_recorded():
     body = b"POST /x HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
     in_chunks = b"PUT /y HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n1\r\nf\r\n0\r\n\r\n"
     async with ScriptedServer(otherwise=b"") as server:
@@ -52,30 +52,30 @@ async def test_it_keeps_what_it_received():
     assert (second.body, third.body) == (b"abc", b"def")
 
 
-async def test_without_a_script_it_says_so():
+async def test_a_request_without_a_script_is_reported():
     async with ScriptedServer() as server:
         assert b"the script is used up" in await talk(server, ASK)
 
 
-async def test_it_can_speak_first():
+async def test_it_can_send_before_a_request():
     async with ScriptedServer(greeting=[b"hello", CLOSE]) as server:
         assert await talk(server) == b"hello"
 
 
 @pytest.mark.parametrize("reply", [[b"a", CLOSE, b"never"], [b"a", HANG]], ids=["close", "hang"])
-async def test_a_reply_may_end_the_talk(reply: Reply):
+async def test_a_reply_may_close_the_connection(reply: Reply):
     async with ScriptedServer(reply) as server:
         assert await talk(server, ASK) == b"a"
         await server.wait_all_closed()
 
 
-async def test_a_reset_is_no_polite_end():
+async def test_a_reset_is_not_a_normal_end_of_the_connection():
     async with ScriptedServer(RESET) as server:
         with pytest.raises(ConnectionResetError):
             await talk(server, ASK)
 
 
-async def test_a_test_decides_when_a_reply_goes_on():
+async def test_a_reply_can_be_paused_by_the_test():
     gate = asyncio.Event()
     async with ScriptedServer([b"a", gate, b"b", CLOSE]) as server:
         talking = asyncio.create_task(talk(server, ASK))
@@ -87,7 +87,7 @@ async def test_a_test_decides_when_a_reply_goes_on():
         assert await talking == b"ab"
 
 
-def test_answers_are_written_as_http():
+def test_responses_are_encoded_as_http():
     assert respond(404, b"no", headers={"X-A": "1"}) == (
         b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: 2\r\nX-A: 1\r\n\r\nno"
     )

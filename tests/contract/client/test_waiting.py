@@ -71,7 +71,7 @@ async def test_a_timeout_reports_the_last_state(config_maps: ResourceClient[Conf
     assert caught.value.last.uid == made.uid
 
 
-async def test_conditions_are_met_in_turn_by_events(config_maps: ResourceClient[ConfigMap]):
+async def test_conditions_are_met_one_after_the_other_by_events(config_maps: ResourceClient[ConfigMap]):
     made = await config_maps.create(config_map("a"))
     await config_maps.patch("a", {"data": {"x": "1"}})
     await config_maps.delete("a")

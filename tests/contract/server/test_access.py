@@ -7,12 +7,12 @@ AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 
 @pytest.mark.parametrize("authorization", ["Bearer nonsense", "Bearer nonsense with blanks", "bearer x"])
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/configmaps", "/apis", "/api/v1/nothing"])
-def test_a_token_that_nobody_knows_is_refused(api: API, path: str, authorization: str):
+def test_an_unknown_token_is_rejected(api: API, path: str, authorization: str):
     answer = api.get(path, headers={"Authorization": authorization})
     assert answer.failed(401, "Unauthorized")["message"] == "Unauthorized"
 
 
-def test_who_says_nothing_may_not_read_secrets(api: API):
+def test_an_anonymous_client_may_not_read_secrets(api: API):
     answer = api.get(api.path("secrets"), headers={"Authorization": None})
     assert answer.status in (401, 403)
     assert answer.json["reason"] in ("Unauthorized", "Forbidden")
@@ -23,14 +23,14 @@ def test_a_refusal_has_no_secrets(api: API):
     assert b"s3cr3t" not in answer.body
 
 
-def test_one_can_ask_who_one_is(api: API):
+def test_a_self_subject_review_returns_the_user(api: API):
     review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     user = api.post(f"{AUTHENTICATION}/selfsubjectreviews", review).ok(201)["status"]["userInfo"]
     assert user["username"]
     assert {"system:masters", "system:authenticated"} <= set(user["groups"])
 
 
-def test_one_can_ask_whose_token_it_is(api: API):
+def test_a_token_review_returns_the_user_of_the_token(api: API):
     api.create("serviceaccounts", "robot")
     path = api.path("serviceaccounts", "robot", "token")
     token = api.post(path, {"spec": {}}).ok(201)["status"]["token"]
@@ -39,7 +39,7 @@ def test_one_can_ask_whose_token_it_is(api: API):
     assert status["user"]["username"] == f"system:serviceaccount:{api.namespace}:robot"
 
 
-def test_a_token_of_nobody_is_not_authenticated(api: API):
+def test_an_unknown_token_is_not_authenticated(api: API):
     status = api.post(f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": "nonsense"}}).ok(201)["status"]
     assert not status.get("authenticated")
     assert status["user"] == {}
@@ -54,7 +54,7 @@ def test_an_administrator_may_do_everything(api: API):
     assert answer["spec"] == review["spec"]
 
 
-def test_one_can_act_as_somebody_else(api: API):
+def test_a_user_can_impersonate_another(api: API):
     review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     headers = {"Impersonate-User": "jane", "Impersonate-Group": "system:masters"}
     user = api.post(f"{AUTHENTICATION}/selfsubjectreviews", review, headers=headers).ok(201)["status"]["userInfo"]
@@ -62,5 +62,5 @@ def test_one_can_act_as_somebody_else(api: API):
     assert set(user["groups"]) == {"system:masters", "system:authenticated"}
 
 
-def test_a_review_is_asked_and_not_kept(api: API):
+def test_a_review_is_not_stored(api: API):
     api.get(f"{AUTHENTICATION}/tokenreviews").failed(405, "MethodNotAllowed")

@@ -93,7 +93,7 @@ def test_a_field_that_another_wants_too_stays(api: API, a: str):
     assert managers(left) == {("you", "Apply", ""): {"f:data": {"f:x": {}}}}
 
 
-def test_what_nobody_applied_stays(api: API, a: str):
+def test_fields_that_were_not_applied_stay(api: API, a: str):
     api.create("configmaps", "a", data={"x": "1"})
     assert apply(api, a, config_map(data={"y": "2"})).ok()["data"] == {"x": "1", "y": "2"}
 
@@ -139,7 +139,7 @@ def test_to_want_a_field_otherwise_than_another_is_a_conflict(api: API, a: str):
     assert api.get(a).ok()["data"] == {"x": "1"}
 
 
-def test_all_conflicts_are_told_at_once(api: API, a: str):
+def test_all_conflicts_are_reported_at_once(api: API, a: str):
     apply(api, a, config_map(data={"x": "1"}), "me").ok(201)
     api.patch(a, {"data": {"y": "1", "z": "1"}}, fieldManager="you").ok()
     status = apply(api, a, config_map(data={"x": "2", "y": "2", "z": "2"}), "they").failed(409, "Conflict")
@@ -150,7 +150,7 @@ def test_all_conflicts_are_told_at_once(api: API, a: str):
     assert causes(status) == {("FieldManagerConflict", f".data.{name}") for name in "xyz"}
 
 
-def test_who_insists_takes_a_field_over(api: API, a: str):
+def test_a_forced_apply_takes_a_field_over(api: API, a: str):
     apply(api, a, config_map(data={"x": "1", "y": "1"}), "me").ok(201)
     forced = apply(api, a, config_map(data={"x": "2"}), "you", force="true").ok()
     assert forced["data"] == {"x": "2", "y": "1"}
@@ -160,7 +160,7 @@ def test_who_insists_takes_a_field_over(api: API, a: str):
     }
 
 
-def test_who_updates_takes_a_field_over_without_asking(api: API, a: str):
+def test_an_update_takes_a_field_over_without_a_conflict(api: API, a: str):
     apply(api, a, config_map(data={"x": "1", "y": "1"}), "me").ok(201)
     patched = api.patch(a, {"data": {"x": "2"}}, fieldManager="you").ok()
     assert managers(patched) == {
@@ -182,12 +182,12 @@ def test_to_want_what_is_there_is_no_conflict(api: API, a: str):
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 
-def test_who_applies_says_who_they_are(api: API, a: str):
+def test_an_apply_requires_a_field_manager(api: API, a: str):
     status = api.patch(a, config_map(), APPLY).failed(422, "Invalid")
     assert causes(status) == {("FieldValueRequired", "fieldManager")}
 
 
-def test_only_who_applies_may_insist(api: API, a: str):
+def test_only_an_apply_may_be_forced(api: API, a: str):
     api.create("configmaps", "a")
     assert causes(api.patch(a, {}, force="true").failed(422, "Invalid")) == {("FieldValueForbidden", "force")}
 
@@ -240,7 +240,7 @@ def test_an_element_is_applied_once(api: API, web: str):
     assert '.spec.template.spec.containers: duplicate entries for key [name="web"]' in status["message"]
 
 
-def test_who_knows_another_version_does_not_apply(api: API, a: str):
+def test_an_apply_with_another_resource_version_is_a_conflict(api: API, a: str):
     made = apply(api, a, config_map(data={"x": "1"})).ok(201)
     seen = {"resourceVersion": made["metadata"]["resourceVersion"]}
     apply(api, a, config_map(data={"x": "2"}, metadata=seen)).ok()
@@ -250,7 +250,7 @@ def test_who_knows_another_version_does_not_apply(api: API, a: str):
 # --- who manages what -------------------------------------------------------------------------------------------------
 
 
-def test_who_creates_manages_all_of_it(api: API, web: str):
+def test_a_create_makes_its_manager_own_all_fields(api: API, web: str):
     body = deployment({"name": "web", "image": "web:1", "ports": [{"containerPort": 80}]})
     body["metadata"] = {"name": "web", "labels": {"app": "web"}}
     made = api.post(api.path("deployments", version=APPS), body, headers={"User-Agent": "tool/1.0 (linux)"}).ok(201)
@@ -300,7 +300,7 @@ def test_who_creates_manages_all_of_it(api: API, web: str):
     }
 
 
-def test_the_status_is_managed_through_its_own_door(api: API, web: str):
+def test_the_status_is_managed_through_its_subresource(api: API, web: str):
     apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
     body = {"apiVersion": APPS, "kind": "Deployment", "metadata": {"name": "web"}}
     status = {"replicas": 3, "conditions": [{"type": "Available", "status": "True"}]}
@@ -316,7 +316,7 @@ def test_the_status_is_managed_through_its_own_door(api: API, web: str):
     assert managers(patched)[("they", "Update", "status")] == {"f:status": {"f:readyReplicas": {}}}
 
 
-def test_who_scales_manages_the_replicas(api: API, web: str):
+def test_a_write_of_the_scale_manages_the_replicas(api: API, web: str):
     apply(api, web, deployment({"name": "web", "image": "web:1"}, replicas=2)).ok(201)
     api.patch(f"{web}/scale", {"spec": {"replicas": 5}}, fieldManager="scaler").ok()
     found = managers(api.get(web).ok())
@@ -325,7 +325,7 @@ def test_who_scales_manages_the_replicas(api: API, web: str):
 
 
 @pytest.mark.parametrize("entries", [[], [{}]])
-def test_managers_are_forgotten_by_who_says_so(api: API, a: str, entries: list[Tree]):
+def test_managed_fields_can_be_cleared(api: API, a: str, entries: list[Tree]):
     apply(api, a, config_map(data={"x": "1"})).ok(201)
     cleared = api.patch(a, {"metadata": {"managedFields": entries}}).ok()
     assert "managedFields" not in cleared["metadata"]
@@ -339,13 +339,13 @@ def test_managers_are_forgotten_by_who_says_so(api: API, a: str, entries: list[T
     }
 
 
-def test_an_update_that_says_nothing_of_managers_keeps_them(api: API, a: str):
+def test_an_update_without_managed_fields_keeps_them(api: API, a: str):
     made = apply(api, a, config_map(data={"x": "1"})).ok(201)
     before = made["metadata"].pop("managedFields")
     assert api.put(a, made).ok()["metadata"]["managedFields"] == before
 
 
-def test_a_client_may_say_who_manages_what(api: API, a: str):
+def test_a_client_may_set_managed_fields(api: API, a: str):
     made = apply(api, a, config_map(data={"x": "1"}), "me").ok(201)
     made["metadata"]["managedFields"][0]["manager"] = "you"
     assert managers(api.put(a, made).ok()) == {("you", "Apply", ""): {"f:data": {"f:x": {}}}}
@@ -415,7 +415,7 @@ def test_an_atomic_list_belongs_to_one(api: API, web: str):
         (["a", "b", "c", "d"], ["e", "d", "b"], ["a", "c", "e", "d", "b"]),
     ],
 )
-def test_elements_are_in_the_order_of_who_applied_last(
+def test_elements_are_in_the_order_of_the_last_apply(
     api: API, widgets: Widgets, live: list[str], applied: list[str], found: list[str]
 ):
     names = {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"}
@@ -427,7 +427,7 @@ def test_elements_are_in_the_order_of_who_applied_last(
 # --- custom resources -------------------------------------------------------------------------------------------------
 
 
-def test_custom_objects_merge_as_their_schema_says(api: API, widgets: Widgets):
+def test_custom_objects_merge_according_to_their_schema(api: API, widgets: Widgets):
     part = {"type": "object", "required": ["name"], "properties": {"name": TEXT, "size": {"type": "integer"}}}
     by_name = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
     schema = spec_of(
@@ -458,7 +458,7 @@ def test_custom_objects_merge_as_their_schema_says(api: API, widgets: Widgets):
         apply(api, path, widgets.body("a", spec=other), "they").failed(409, "Conflict")
 
 
-def test_who_creates_a_custom_object_manages_all_of_it(widgets: Widgets):
+def test_a_create_of_a_custom_object_makes_its_manager_own_all_fields(widgets: Widgets):
     widgets.define(version(schema=spec_of(a=TEXT, b={"type": "string", "default": "x"})))
     made = widgets.create("a", spec={"a": "1"})
     ((manager, fields),) = managers(made).items()
@@ -467,7 +467,7 @@ def test_who_creates_a_custom_object_manages_all_of_it(widgets: Widgets):
     assert managers(widgets.create("b")) == {}
 
 
-def test_a_set_of_maps_is_taken_though_nobody_can_manage_it(api: API, widgets: Widgets):
+def test_a_set_of_maps_is_accepted_though_it_cannot_be_managed(api: API, widgets: Widgets):
     item = {"type": "object", "properties": {"a": TEXT}, "x-kubernetes-map-type": "atomic"}
     widgets.define(version(schema=spec_of(set={"type": "array", "items": item, "x-kubernetes-list-type": "set"})))
     made = widgets.create("a", spec={"set": [{"a": "1"}, {"a": "2"}]})
@@ -483,7 +483,7 @@ def test_what_the_schema_of_a_custom_resource_does_not_know_is_not_applied(api: 
     assert ".spec.b: field not declared in schema" in status["message"]
 
 
-def test_the_status_of_a_custom_object_is_applied_through_its_own_door(api: API, widgets: Widgets):
+def test_the_status_of_a_custom_object_is_applied_through_its_subresource(api: API, widgets: Widgets):
     widgets.define(version(subresources={"status": {}}))
     apply(api, widgets.path("a"), widgets.body("a", spec={"x": 1}, status={"y": 1})).ok(201)
     told = apply(api, widgets.path("a", "status"), widgets.body("a", status={"y": 2}), "you").ok()
@@ -497,7 +497,7 @@ def test_the_status_of_a_custom_object_is_applied_through_its_own_door(api: API,
 # --- who agrees, and who is not understood ----------------------------------------------------------------------------
 
 
-def test_who_only_agrees_with_what_is_there_has_no_time(api: API):
+def test_an_apply_that_changes_nothing_has_no_time(api: API):
     api.create("configmaps", "a", data={"x": "1"})
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
     agreed = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me").ok()
@@ -513,7 +513,7 @@ def test_a_selector_is_managed_as_a_whole(api: API):
     assert entry["fieldsV1"]["f:spec"]["f:podSelector"] == {}
 
 
-def test_what_is_applied_says_in_words_what_it_is(api: API):
+def test_an_applied_object_with_an_invalid_kind_is_rejected(api: API):
     body = {"apiVersion": "v1", "kind": 5, "metadata": {"name": "a"}}
     answer = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
     assert answer.failed(400, "BadRequest")["message"] == "invalid object type: /v1, Kind="

@@ -36,7 +36,7 @@ def test_a_body_that_is_no_object_is_refused(api: API, body: bytes):
     assert api.names(api.path("configmaps")) == []
 
 
-def test_a_body_that_is_no_json_says_so(api: API):
+def test_a_body_that_is_no_json_is_reported(api: API):
     status = api.post(api.path("configmaps"), b"{nonsense").failed(400, "BadRequest")
     assert "couldn't get version/kind; json parse error" in status["message"]
 
@@ -52,7 +52,7 @@ def test_another_kind_is_refused(api: API):
     assert 'Secret in version "v1" cannot be handled as a ConfigMap' in status["message"]
 
 
-def test_a_kind_that_nobody_knows_is_refused(api: API):
+def test_an_unknown_kind_is_rejected(api: API):
     body = {"kind": "Gadget", "apiVersion": "v1", "metadata": {"name": "a"}}
     status = api.post(api.path("configmaps"), body).failed(400, "BadRequest")
     assert 'no kind "Gadget" is registered for version "v1"' in status["message"]
@@ -128,7 +128,7 @@ def test_a_namespace_cannot_lead_elsewhere(api: API):
         "/apis/apps/v1/namespaces/default/configmaps",
     ],
 )
-def test_a_path_to_nowhere_is_answered_as_such(api: API, path: str):
+def test_an_unknown_path_is_not_found(api: API, path: str):
     answer = api.get(path)
     assert answer.status in (301, 400, 404, 405), (answer.status, answer.body)
 
@@ -173,7 +173,7 @@ def test_bad_options_of_a_deletion_are_refused_and_delete_nothing(api: API, body
     api.get(api.path("configmaps", "a")).ok()
 
 
-def test_a_client_that_goes_away_in_the_middle_harms_nobody(api: API, target: Target):
+def test_a_client_that_disconnects_during_a_request_affects_no_other(api: API, target: Target):
     connection = target.connect()
     connection.putrequest("POST", api.path("configmaps"))
     connection.putheader("Authorization", f"Bearer {target.token}")
@@ -184,7 +184,7 @@ def test_a_client_that_goes_away_in_the_middle_harms_nobody(api: API, target: Ta
     assert api.names(api.path("configmaps")) == []
 
 
-def test_a_watcher_that_goes_away_harms_nobody(api: API):
+def test_a_watcher_that_disconnects_affects_no_other(api: API):
     with api.watch(api.path("configmaps"), resourceVersion="0"):
         pass
     api.create("configmaps", "a")
@@ -192,7 +192,7 @@ def test_a_watcher_that_goes_away_harms_nobody(api: API):
 
 
 @pytest.mark.parametrize(("name", "value", "found"), [("apiVersion", [], "array"), ("kind", 0, "number")])
-def test_a_kind_is_told_by_text(api: API, name: str, value: object, found: str):
+def test_a_kind_must_be_text(api: API, name: str, value: object, found: str):
     status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, name: value}).failed(400, "BadRequest")
     assert (
         f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} "
@@ -237,7 +237,7 @@ def test_bytes_may_come_as_numbers(api: API):
 
 
 @pytest.mark.parametrize("subresource", ["status", "ephemeralcontainers"])
-def test_a_body_is_read_before_anybody_looks_for_the_object(api: API, subresource: str):
+def test_a_body_is_decoded_before_the_object_is_looked_up(api: API, subresource: str):
     path = api.path("pods", "nobody", subresource)
     api.put(path, {"metadata": 3}).failed(400, "BadRequest")
     api.put(path, {"metadata": {"name": "another"}}).failed(400, "BadRequest")

@@ -256,7 +256,7 @@ def test_the_plain_text_of_a_secret_is_kept_as_data(api: API):
     assert created["type"] == "Opaque"
 
 
-def test_all_that_is_wrong_is_said_at_once(api: API):
+def test_all_validation_errors_are_reported_at_once(api: API):
     spec = {"containers": [{"name": "Bad Name", "image": ""}], "restartPolicy": "Sometimes"}
     status = api.post(api.path("pods"), {"metadata": {"name": "p"}, "spec": spec}).failed(422, "Invalid")
     assert causes(status) >= {
@@ -278,7 +278,7 @@ def test_a_selector_must_find_the_template(api: API):
 # --- dry run and strictness -------------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_answers_as_if_and_stores_nothing(api: API):
+def test_a_dry_run_responds_as_usual_and_stores_nothing(api: API):
     body = {"metadata": {"name": "a"}, "data": {"key": "value"}}
     tried = api.post(api.path("configmaps"), body, dryRun="All").ok(201)
     assert tried["data"] == {"key": "value"}
@@ -323,7 +323,7 @@ def test_unknown_fields_can_be_dropped_silently(api: API):
     assert answer.warnings == []
 
 
-def test_of_a_field_that_comes_twice_the_last_counts_and_it_is_said(api: API):
+def test_the_last_value_of_a_duplicate_field_counts_with_a_warning(api: API):
     body = b'{"metadata":{"name":"a"},"data":{"x":"first"},"data":{"x":"last"}}'
     answer = api.post(api.path("configmaps"), body)
     assert answer.ok(201)["data"] == {"x": "last"}
@@ -346,7 +346,7 @@ def test_the_name_of_a_field_manager_is_short_and_printable(api: API):
     api.post(api.path("configmaps"), body, fieldManager="x" * 128).ok(201)
 
 
-def test_unknown_fields_are_told_of_also_where_the_answer_is_no(api: API):
+def test_unknown_fields_are_reported_also_with_a_failed_request(api: API):
     api.create("configmaps", "a")
     answer = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, "extra": 1})
     answer.failed(409, "AlreadyExists")
@@ -389,13 +389,13 @@ def test_a_job_that_is_given_a_name_takes_only_the_labels_its_pods_came_with(api
 # --- what is always there ---------------------------------------------------------------------------------------------
 
 
-def test_a_role_without_rules_says_so(api: API):
+def test_a_role_without_rules_has_null_rules(api: API):
     for name, fields in (("a", {}), ("b", {"rules": []})):
         role = api.create("roles", name, version="rbac.authorization.k8s.io/v1", **fields)
         assert role["rules"] is None
 
 
-def test_a_slice_without_endpoints_says_so(api: API):
+def test_a_slice_without_endpoints_has_null_endpoints(api: API):
     for name, fields in (("a", {}), ("b", {"endpoints": [], "ports": []})):
         found = api.create("endpointslices", name, version="discovery.k8s.io/v1", addressType="IPv4", **fields)
         assert (found["endpoints"], found["ports"]) == (None, None)

@@ -171,7 +171,7 @@ def test_the_keys_of_a_map_list_are_required_or_have_a_default(api: API, widgets
         ),
     ],
 )
-def test_what_a_version_says_is_checked(api: API, widgets: Widgets, more: Tree, found: str):
+def test_the_fields_of_a_version_are_validated(api: API, widgets: Widgets, more: Tree, found: str):
     assert found in {field for _, field in refusal(api, widgets, version(schema=spec_of(a=TEXT), **more))}
 
 
@@ -214,7 +214,7 @@ def test_versions_are_discovered_by_their_priority(api: API, widgets: Widgets):
     assert found["preferredVersion"]["version"] == "v2"
 
 
-def test_nobody_knows_of_what_is_not_defined_in_a_group_of_definitions(api: API, widgets: Widgets):
+def test_an_undefined_resource_in_a_defined_group_is_not_found(api: API, widgets: Widgets):
     widgets.define()
     for path in (f"/apis/{widgets.group}/v1/gadgets", f"/apis/{widgets.group}/v2/widgets"):
         answer = api.get(path)
@@ -240,7 +240,7 @@ def test_custom_objects_are_made_changed_listed_and_deleted(api: API, widgets: W
     api.get(widgets.path("a")).failed(404, "NotFound")
 
 
-def test_a_custom_object_says_what_it_is(api: API, widgets: Widgets):
+def test_a_custom_object_has_its_kind_and_api_version(api: API, widgets: Widgets):
     widgets.define()
     body = widgets.body("a")
     nameless = api.post(widgets.path(), {**body, "kind": ""}).failed(400, "BadRequest")
@@ -250,7 +250,7 @@ def test_a_custom_object_says_what_it_is(api: API, widgets: Widgets):
     assert causes(other) == {("FieldValueInvalid", "kind")}
 
 
-def test_a_custom_object_is_updated_only_by_who_knows_its_version(api: API, widgets: Widgets):
+def test_an_update_of_a_custom_object_requires_its_resource_version(api: API, widgets: Widgets):
     widgets.define()
     widgets.create("a")
     blind = api.put(widgets.path("a"), widgets.body("a", spec={})).failed(422, "Invalid")
@@ -294,7 +294,7 @@ def test_without_a_status_subresource_the_status_is_a_field_as_any_other(api: AP
     assert api.get(widgets.path("a", "status")).status == 404
 
 
-def test_the_scale_of_a_custom_object_is_where_its_definition_says(api: API, widgets: Widgets):
+def test_the_scale_of_a_custom_object_uses_the_paths_of_its_definition(api: API, widgets: Widgets):
     scale = {**SCALE, "labelSelectorPath": ".status.selector"}
     widgets.define(version(subresources={"status": {}, "scale": scale}))
     widgets.create("a", spec={"replicas": 2})
@@ -324,7 +324,7 @@ def test_custom_objects_are_watched(api: API, widgets: Widgets):
         assert watch.take(1) == [("DELETED", "a")]
 
 
-def test_a_watch_of_custom_objects_tells_when_all_there_was_has_come(api: API, widgets: Widgets):
+def test_a_watch_of_custom_objects_marks_the_end_of_its_initial_events(api: API, widgets: Widgets):
     widgets.define()
     widgets.create("a")
     options = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
@@ -461,7 +461,7 @@ def refused(api: API, widgets: Widgets, spec: Tree) -> set[tuple[str, str]]:
         ),
     ],
 )
-def test_custom_objects_are_as_their_schema_says(
+def test_custom_objects_are_validated_by_their_schema(
     api: API, widgets: Widgets, schema: Tree, good: Tree, bad: Tree, found: set[tuple[str, str]]
 ):
     widgets.define(version(schema=spec_of(a=schema)))
@@ -518,7 +518,7 @@ def test_every_version_that_was_stored_in_is_remembered(api: API, widgets: Widge
     assert gone == {("FieldValueInvalid", "status.storedVersions[0]")}
 
 
-def test_a_version_is_served_and_no_longer_served_as_the_definition_says(api: API, widgets: Widgets):
+def test_a_version_is_served_as_long_as_the_definition_serves_it(api: API, widgets: Widgets):
     widgets.define(version("v1"))
     widgets.create("a")
     widgets.redefine(lambda spec: spec["versions"].append(version("v2", storage=False)), "v1", "v2")
@@ -556,7 +556,7 @@ def test_a_default_that_comes_later_is_filled_in_when_an_object_is_read(api: API
     assert api.get(widgets.path()).ok()["items"][0]["spec"] == {"a": "x", "b": "y"}
 
 
-def test_who_uses_a_version_that_is_deprecated_is_told(api: API, widgets: Widgets):
+def test_the_use_of_a_deprecated_version_causes_a_warning(api: API, widgets: Widgets):
     widgets.define(version(deprecated=True))
     assert api.get(widgets.path()).warnings == [f'299 - "{widgets.group}/v1 Widget is deprecated"']
 
@@ -580,7 +580,7 @@ def test_a_definition_takes_its_objects_along_and_ends_their_watches(api: API, w
     wait_until(lambda: api.get(f"/apis/{widgets.group}").status == 404)
 
 
-def test_a_definition_waits_for_objects_that_are_held(api: API, widgets: Widgets):
+def test_the_deletion_of_a_definition_waits_for_objects_with_finalizers(api: API, widgets: Widgets):
     widgets.define()
     widgets.create("a", metadata={"finalizers": ["example.com/hold"]})
     api.delete(widgets.definition).ok()

@@ -9,7 +9,7 @@ def release(api: API, path: str) -> None:
     api.patch(path, {"metadata": {"finalizers": None}}).ok()
 
 
-def test_what_is_deleted_is_gone_and_the_answer_says_what_it_was(api: API):
+def test_a_delete_removes_the_object_and_returns_its_identity(api: API):
     created = api.create("configmaps", "a")
     answer = api.delete(api.path("configmaps", "a")).ok()
     assert answer == {
@@ -22,7 +22,7 @@ def test_what_is_deleted_is_gone_and_the_answer_says_what_it_was(api: API):
     api.get(api.path("configmaps", "a")).failed(404, "NotFound")
 
 
-def test_the_answer_names_the_group_too(api: API):
+def test_the_response_names_the_group_too(api: API):
     created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
     answer = api.delete(api.path("deployments", "web", version="apps/v1")).ok()
     uid = created["metadata"]["uid"]
@@ -30,7 +30,7 @@ def test_the_answer_names_the_group_too(api: API):
 
 
 @pytest.mark.parametrize("plural", ["serviceaccounts", "persistentvolumeclaims", "podtemplates", "resourcequotas"])
-def test_some_kinds_are_answered_with_their_last_state(api: API, plural: str):
+def test_a_delete_of_some_kinds_returns_the_last_state(api: API, plural: str):
     fields: dict[str, Tree] = {
         "persistentvolumeclaims": {
             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -135,7 +135,7 @@ def test_a_deletion_counts_as_a_change_of_what_is_wanted(api: API):
     release(api, path)
 
 
-def test_those_who_watch_see_the_mark_and_the_end(api: API):
+def test_watchers_see_the_deletion_timestamp_and_the_deletion(api: API):
     created = api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
     path = api.path("configmaps", "a")
     with api.watch(api.path("configmaps"), resourceVersion=created["metadata"]["resourceVersion"]) as watch:
@@ -180,7 +180,7 @@ def test_only_the_state_that_is_meant_is_deleted(api: API):
 
 
 @pytest.mark.parametrize(("policy", "finalizer"), [("Orphan", "orphan"), ("Foreground", "foregroundDeletion")])
-def test_a_policy_is_a_finalizer_for_whoever_cleans_up(api: API, policy: str, finalizer: str):
+def test_a_propagation_policy_is_stored_as_a_finalizer(api: API, policy: str, finalizer: str):
     created = api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
     path = api.path("configmaps", "a")
     owners = [owner(created, blockOwnerDeletion=True)]
@@ -191,7 +191,7 @@ def test_a_policy_is_a_finalizer_for_whoever_cleans_up(api: API, policy: str, fi
     release(api, path)
 
 
-def test_a_policy_can_be_asked_for_in_the_query(api: API):
+def test_a_propagation_policy_can_be_set_in_the_query(api: API):
     api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
     path = api.path("configmaps", "a")
     marked = api.delete(path, propagationPolicy="Foreground").ok()
@@ -212,7 +212,7 @@ def test_there_are_three_policies(api: API):
     assert status["details"]["kind"] == "DeleteOptions"
 
 
-def test_two_ways_to_ask_for_a_policy_do_not_go_together(api: API):
+def test_two_ways_to_set_a_propagation_policy_exclude_each_other(api: API):
     api.create("configmaps", "a")
     body = {"propagationPolicy": "Orphan", "orphanDependents": True}
     status = api.delete(api.path("configmaps", "a"), body).failed(422, "Invalid")
@@ -238,7 +238,7 @@ def test_a_pod_on_a_node_gets_time_to_stop(api: API):
     api.get(path).failed(404, "NotFound")
 
 
-def test_a_pod_may_say_how_long_it_takes_to_stop(api: API):
+def test_a_pod_may_set_its_grace_period(api: API):
     path = running_pod(api, "web", terminationGracePeriodSeconds=7)
     assert api.delete(path).ok()["metadata"]["deletionGracePeriodSeconds"] == 7
     api.delete(path, gracePeriodSeconds=0).ok()
@@ -275,7 +275,7 @@ def test_a_pod_that_was_stopped_waits_for_its_finalizers(api: API):
     api.get(path).failed(404, "NotFound")
 
 
-def test_the_end_of_a_pod_is_told_twice(api: API):
+def test_the_deletion_of_a_pod_is_notified_twice(api: API):
     created = api.create("pods", "web", spec=POD)
     with api.watch(api.path("pods"), resourceVersion=created["metadata"]["resourceVersion"]) as watch:
         answer = api.delete(api.path("pods", "web")).ok()
@@ -290,7 +290,7 @@ def test_the_end_of_a_pod_is_told_twice(api: API):
 # --- collections ------------------------------------------------------------------------------------------------------
 
 
-def test_a_collection_is_deleted_and_answered_with_what_it_was(api: API):
+def test_a_delete_of_a_collection_returns_the_deleted_objects(api: API):
     for name in "abc":
         api.create("configmaps", name)
     answer = api.delete(api.path("configmaps")).ok()
@@ -350,7 +350,7 @@ PODS_STAY = (
 )
 
 
-def test_who_deletes_jobs_without_a_policy_is_warned_that_their_pods_stay(api: API):
+def test_a_delete_of_jobs_without_a_policy_warns_that_their_pods_stay(api: API):
     path = api.path("jobs", version="batch/v1")
     assert api.delete(f"{path}/nobody").warnings == [PODS_STAY]
     assert api.delete(path).warnings == [PODS_STAY]
@@ -359,7 +359,7 @@ def test_who_deletes_jobs_without_a_policy_is_warned_that_their_pods_stay(api: A
     assert api.delete(api.path("configmaps", "nobody")).warnings == []
 
 
-def test_who_selects_no_jobs_for_a_mistake_in_the_selector_is_not_warned(api: API):
+def test_an_invalid_selector_of_jobs_causes_no_warning(api: API):
     answer = api.delete(api.path("jobs", version="batch/v1"), labelSelector="=1")
     answer.failed(400, "BadRequest")
     assert answer.warnings == []
@@ -380,5 +380,5 @@ def test_who_selects_no_jobs_for_a_mistake_in_the_selector_is_not_warned(api: AP
         ),
     ],
 )
-def test_options_that_cannot_be_read_are_refused_before_anybody_looks(api: API, body: bytes, message: str):
+def test_invalid_options_are_rejected_before_the_object_is_looked_up(api: API, body: bytes, message: str):
     assert api.delete(api.path("configmaps", "nobody"), body).failed(400, "BadRequest")["message"] == message

@@ -24,7 +24,7 @@ def test_groups_are_listed_with_the_version_they_prefer(api: API):
     assert autoscaling["preferredVersion"] == {"groupVersion": "autoscaling/v2", "version": "v2"}
 
 
-def test_one_group_can_be_asked_for(api: API):
+def test_one_group_can_be_requested(api: API):
     found = api.get("/apis/apps").json
     assert (found["kind"], found["name"]) == ("APIGroup", "apps")
     assert found["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
@@ -106,13 +106,13 @@ def test_what_was_discovered_need_not_be_sent_again(api: API, path: str):
     assert other.status == 200
 
 
-def test_who_asks_for_both_forms_gets_the_first(api: API):
+def test_the_first_accepted_form_is_returned(api: API):
     answer = api.get("/apis", headers={"Accept": f"{AGGREGATED},{JSON}"})
     assert answer.json["kind"] == "APIGroupDiscoveryList"
     assert api.get("/apis", headers={"Accept": JSON}).json["kind"] == "APIGroupList"
 
 
-def test_the_version_of_the_server_is_told(api: API):
+def test_the_server_returns_its_version(api: API):
     answer = api.get("/version")
     assert answer.status == 200
     assert answer.json.keys() >= {"major", "minor", "gitVersion", "platform", "goVersion"}
@@ -120,13 +120,13 @@ def test_the_version_of_the_server_is_told(api: API):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/ping"])
-def test_the_server_says_that_it_is_well(api: API, path: str):
+def test_the_server_reports_that_it_is_healthy(api: API, path: str):
     answer = api.get(path, headers={"Accept": "*/*"})
     assert (answer.status, answer.body) == (200, b"ok")
     assert answer.headers.get_content_type() == "text/plain"
 
 
-def test_the_server_says_how_each_part_is(api: API):
+def test_the_server_reports_the_health_of_each_part(api: API):
     body = api.get("/readyz", headers={"Accept": "*/*"}, verbose="true").body.decode()
     assert "[+]ping ok" in body
     assert body.endswith("readyz check passed\n")

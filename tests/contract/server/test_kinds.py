@@ -84,7 +84,7 @@ def test_an_autoscaler_can_be_written_in_one_version_and_read_in_another(api: AP
     ]
 
 
-def test_what_an_older_version_cannot_say_is_not_lost(api: API):
+def test_fields_that_an_older_version_lacks_are_not_lost(api: API):
     target = {"type": "AverageValue", "averageValue": "1Gi"}
     body = autoscaler(metrics=[{"type": "Resource", "resource": {"name": "memory", "target": target}}])
     created = api.post(api.path("horizontalpodautoscalers", version="autoscaling/v2"), body).ok(201)
@@ -99,7 +99,7 @@ def test_what_an_older_version_cannot_say_is_not_lost(api: API):
     assert "annotations" not in newer["metadata"]
 
 
-def test_a_watch_shows_the_version_that_was_asked_for(api: API):
+def test_a_watch_shows_the_requested_api_version(api: API):
     api.post(api.path("horizontalpodautoscalers", version="autoscaling/v2"), autoscaler()).ok(201)
     for version in ("autoscaling/v1", "autoscaling/v2"):
         with api.watch(api.path("horizontalpodautoscalers", version=version)) as watch:

@@ -11,7 +11,7 @@ PARTIAL = f"{JSON};as=PartialObjectMetadata;{META}"
 PARTIAL_LIST = f"{JSON};as=PartialObjectMetadataList;{META}"
 
 
-def test_an_object_is_answered_as_yaml(api: API):
+def test_an_object_can_be_returned_as_yaml(api: API):
     created = api.create("configmaps", "a", data={"x": "yes", "n": "5", "text": "two\nlines"})
     answer = api.get(api.path("configmaps", "a"), headers={"Accept": YAML})
     assert answer.status == 200
@@ -21,7 +21,7 @@ def test_an_object_is_answered_as_yaml(api: API):
     assert found["metadata"]["uid"] == created["metadata"]["uid"]
 
 
-def test_a_list_is_answered_as_yaml(api: API):
+def test_a_list_can_be_returned_as_yaml(api: API):
     api.create("configmaps", "a")
     answer = api.get(api.path("configmaps"), headers={"Accept": YAML})
     assert [item["metadata"]["name"] for item in yaml.safe_load(answer.body)["items"]] == ["a"]
@@ -33,7 +33,7 @@ def test_an_object_may_be_sent_as_yaml(api: API):
     assert created["data"] == {"x": "two\nlines\n"}
 
 
-def test_an_error_is_answered_as_yaml_too(api: API):
+def test_an_error_can_be_returned_as_yaml(api: API):
     answer = api.get(api.path("configmaps", "nothing"), headers={"Accept": YAML})
     assert (answer.status, answer.headers.get_content_type()) == (404, YAML)
     assert yaml.safe_load(answer.body)["reason"] == "NotFound"
@@ -51,7 +51,7 @@ def test_a_form_that_there_is_none_of_is_refused(api: API, accept: str):
     "accept",
     [None, "", "*/*", "text/html, */*;q=0.1", "application/json;charset=utf-8", f"{YAML};q=0.5, {JSON}"],
 )
-def test_json_is_what_is_answered_else(api: API, accept: str | None):
+def test_json_is_the_default_format(api: API, accept: str | None):
     assert api.get(api.path("configmaps"), headers={"Accept": accept}).ok()["kind"] == "ConfigMapList"
 
 
@@ -95,7 +95,7 @@ def test_a_list_of_metadata_comes_in_pages(api: API):
     assert [item["metadata"]["name"] for item in rest["items"]] == ["c"]
 
 
-def test_the_answer_to_a_write_can_be_the_metadata_alone(api: API):
+def test_the_response_to_a_write_can_be_the_metadata_alone(api: API):
     body = {"metadata": {"name": "a"}, "data": {"x": "1"}}
     created = api.post(api.path("configmaps"), body, headers={"Accept": PARTIAL}).ok(201)
     assert created.keys() == {"kind", "apiVersion", "metadata"}
@@ -114,7 +114,7 @@ def test_a_form_that_an_object_does_not_have_is_refused(api: API):
     api.get(api.path("configmaps", "a"), headers={"Accept": accept}).failed(406, "NotAcceptable")
 
 
-def test_a_large_answer_is_compressed_for_who_takes_that(api: API):
+def test_a_large_response_is_compressed_if_the_client_accepts_it(api: API):
     api.create("configmaps", "a", data={"x": "0123456789" * 20_000})
     plain = api.get(api.path("configmaps", "a"))
     packed = api.get(api.path("configmaps", "a"), headers={"Accept-Encoding": "gzip"})
@@ -124,14 +124,14 @@ def test_a_large_answer_is_compressed_for_who_takes_that(api: API):
     assert gzip.decompress(packed.body) == plain.body
 
 
-def test_a_small_answer_is_not_compressed(api: API):
+def test_a_small_response_is_not_compressed(api: API):
     api.create("configmaps", "a")
     answer = api.get(api.path("configmaps", "a"), headers={"Accept-Encoding": "gzip"})
     assert answer.headers["Content-Encoding"] is None
     assert answer.ok()["kind"] == "ConfigMap"
 
 
-def test_an_answer_can_be_laid_out_for_people(api: API):
+def test_a_response_can_be_pretty_printed(api: API):
     api.create("configmaps", "a")
     assert api.get(api.path("configmaps", "a"), pretty="true").body.startswith(b'{\n  "kind": "ConfigMap",\n')
     assert api.get(api.path("configmaps", "a")).body.startswith(b'{"kind":"ConfigMap","apiVersion":"v1",')
@@ -146,14 +146,14 @@ def test_an_answer_can_be_laid_out_for_people(api: API):
         ("events", "events.k8s.io/v1", "core.Event"),
     ],
 )
-def test_who_asks_for_one_of_a_list_is_told_what_it_is(api: API, plural: str, version: str, kind: str):
+def test_a_list_requested_as_one_object_is_not_acceptable(api: API, plural: str, version: str, kind: str):
     answer = api.get(api.path(plural, version=version), headers={"Accept": PARTIAL})
     assert answer.failed(406, "NotAcceptable")["message"] == (
         f"you requested PartialObjectMetadata, but the requested object is a list (*{kind}List)"
     )
 
 
-def test_who_asks_for_a_list_of_one_is_told_what_it_is(api: API):
+def test_an_object_requested_as_a_list_is_not_acceptable(api: API):
     api.create("configmaps", "a")
     answer = api.get(api.path("configmaps", "a"), headers={"Accept": PARTIAL_LIST})
     assert answer.failed(406, "NotAcceptable")["message"] == (

@@ -166,7 +166,7 @@ def test_a_strategic_merge_patch_deletes_from_lists(api: API, web: str):
     assert containers(api.patch(web, patch, STRATEGIC_MERGE_PATCH).ok()) == [("web", "web:1")]
 
 
-def test_a_strategic_merge_patch_replaces_where_it_is_told_to(api: API, web: str):
+def test_a_strategic_merge_patch_obeys_the_replace_directive(api: API, web: str):
     patch = template(containers=[{"$patch": "replace"}, {"name": "only", "image": "only:1"}])
     assert containers(api.patch(web, patch, STRATEGIC_MERGE_PATCH).ok()) == [("only", "only:1")]
 
@@ -240,13 +240,13 @@ def test_a_collection_is_not_patched(api: API):
     api.patch(api.path("configmaps"), {"data": {}}).failed(405, "MethodNotAllowed")
 
 
-def test_what_is_no_patch_is_refused_before_anybody_looks(api: API):
+def test_an_invalid_patch_is_rejected_before_the_object_is_looked_up(api: API):
     for path in (api.path("configmaps", "nobody"), api.path("pods", "nobody", "status")):
         status = api.patch(path, {}, content_type="application/json").failed(415, "UnsupportedMediaType")
         assert status["message"] == "415: Unsupported Media Type"
 
 
-def test_of_two_values_of_the_wrong_type_the_first_by_name_is_told(api: API, web: str):
+def test_of_two_values_of_the_wrong_type_the_first_by_name_is_reported(api: API, web: str):
     wrong = {"name": "web", "image": "web:1", "volumeMounts": ["x"], "readinessProbe": {"httpGet": {"path": 1}}}
     status = api.patch(web, template(containers=[wrong])).failed(422, "Invalid")
     assert status["message"].endswith(

@@ -24,7 +24,7 @@ def test_a_resource_that_is_not_served_is_not_found(api: API):
     assert status["details"] == {}
 
 
-def test_a_list_says_what_it_is_and_its_items_do_not_repeat_it(api: API):
+def test_a_list_has_its_kind_and_its_items_do_not_repeat_theirs(api: API):
     created = api.create("configmaps", "a", data={"key": "value"})
     listed = api.get(api.path("configmaps")).ok()
     assert (listed["kind"], listed["apiVersion"]) == ("ConfigMapList", "v1")
@@ -68,7 +68,7 @@ def test_a_get_at_a_version_is_at_least_as_new(api: API):
 
 
 @pytest.mark.parametrize("name", ["", "a"])
-def test_a_version_that_is_still_to_come_times_out_and_says_when_to_try_again(api: API, name: str):
+def test_a_future_version_times_out_with_a_retry_delay(api: API, name: str):
     api.create("configmaps", "a")
     answer = api.get(api.path("configmaps", name), resourceVersion=FUTURE)
     status = answer.failed(504, "Timeout")
@@ -164,7 +164,7 @@ def test_the_last_page_has_no_token_even_if_it_is_full(api: API):
     assert "continue" not in api.list(api.path("configmaps"), limit=2)["metadata"]
 
 
-def test_pages_of_a_selection_are_full_and_do_not_say_how_many_follow(api: API):
+def test_pages_of_a_selection_are_full_and_have_no_remaining_item_count(api: API):
     for number in range(6):
         api.create("configmaps", f"c{number}", metadata={"labels": {"odd": str(number % 2)}})
     found = list(pages(api, api.path("configmaps"), 2, labelSelector="odd=1"))
@@ -216,7 +216,7 @@ def test_a_token_does_not_lead_out_of_its_place(api: API):
 # Events, because a real server keeps no history of them beside that of its storage.
 
 
-def test_a_token_that_is_too_old_is_answered_with_one_that_goes_on_from_there(api: API, target: Target):
+def test_an_expired_continue_token_is_rejected_with_one_that_continues(api: API, target: Target):
     for name in "abcd":
         create_event(api, name)
     token = api.list(api.path("events"), limit=1)["metadata"]["continue"]
@@ -334,6 +334,6 @@ def test_unknown_parameters_mean_nothing(api: API):
         ("bnVsbA", "server does not recognize this encoded version "),
     ],
 )
-def test_what_is_wrong_with_a_token_is_told(api: API, token: str, why: str):
+def test_an_invalid_continue_token_is_rejected_with_the_reason(api: API, token: str, why: str):
     status = api.get(api.path("configmaps"), **{"continue": token}).failed(400, "BadRequest")
     assert status["message"] == f"invalid continue token: continue key is not valid: {why}"

@@ -230,7 +230,7 @@ def test_an_eviction_takes_from_the_budget(api: API, pod: str):
     assert list(left["disruptedPods"]) == ["web"]
 
 
-def test_a_dry_eviction_evicts_nobody(api: API, pod: str):
+def test_a_dry_run_eviction_evicts_no_pod(api: API, pod: str):
     api.post(f"{pod}/eviction", EVICTION, dryRun="All").ok(201)
     api.get(pod).ok()
 
@@ -269,7 +269,7 @@ def test_a_service_account_gets_a_token(api: API):
     assert f"system:serviceaccounts:{api.namespace}" in user["groups"]
 
 
-def test_a_namespace_is_finalized_through_a_door_of_its_own(api: API):
+def test_a_namespace_is_finalized_through_its_own_subresource(api: API):
     path = f"/api/v1/namespaces/{api.namespace}"
     read = api.get(path).ok()
     same = api.put(path, {**read, "spec": {}}).ok()
@@ -297,7 +297,7 @@ def report(api: API, path: str, **status: Tree) -> Answer:
     return api.patch(f"{path}/status", {"status": status})
 
 
-def test_a_condition_without_times_says_so(api: API, web: str, pod: str):
+def test_a_condition_without_times_has_null_times(api: API, web: str, pod: str):
     conditions = [{"type": "Ready", "status": "True"}]
     (found,) = report(api, pod, conditions=conditions).ok()["status"]["conditions"]
     assert found == {**conditions[0], "lastProbeTime": None, "lastTransitionTime": None}

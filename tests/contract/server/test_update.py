@@ -162,7 +162,7 @@ def test_an_update_leaves_the_status_alone(api: API):
     assert updated == created
 
 
-def test_what_cannot_change_is_said(api: API):
+def test_immutable_fields_are_named(api: API):
     created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
     created["spec"]["selector"] = {"matchLabels": {"app": "other"}}
     created["spec"]["template"]["metadata"]["labels"] = {"app": "other"}
@@ -222,7 +222,7 @@ def test_a_finalizer_can_come_and_go_while_the_object_lives(api: API):
 # --- what counts as a change ------------------------------------------------------------------------------------------
 
 
-def test_who_leaves_the_defaults_to_the_server_again_changes_nothing(api: API):
+def test_an_update_that_omits_defaults_changes_nothing(api: API):
     created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
     path = api.path("deployments", "web", version="apps/v1")
     assert api.put(path, {"metadata": {"name": "web"}, "spec": DEPLOYMENT}).ok() == created

@@ -61,7 +61,7 @@ def test_a_watch_from_a_version_shows_what_happened_after_it_in_order(api: API):
     assert versions == sorted(set(versions))
 
 
-def test_a_deletion_is_told_at_a_version_of_its_own(api: API):
+def test_a_deletion_event_has_its_own_resource_version(api: API):
     created = api.create("configmaps", "a", data={"x": "1"})
     with api.watch(api.path("configmaps"), resourceVersion=version(created)) as watch:
         api.delete(api.path("configmaps", "a")).ok()
@@ -89,7 +89,7 @@ def test_a_watch_of_a_namespace_shows_nothing_of_others(api: API):
     api.delete(f"/api/v1/namespaces/default/configmaps/{api.namespace}").ok()
 
 
-def test_a_write_that_changes_nothing_is_not_told(api: API):
+def test_a_write_that_changes_nothing_causes_no_event(api: API):
     created = api.create("configmaps", "a")
     with api.watch(api.path("configmaps"), resourceVersion=version(created)) as watch:
         api.put(api.path("configmaps", "a"), created).ok()
@@ -153,7 +153,7 @@ def initial(watch: Watch) -> tuple[list[str], Tree]:
 
 
 @pytest.mark.parametrize("asked", ["", "0"])
-def test_a_watch_says_when_it_has_shown_all_there_is(api: API, asked: str):
+def test_a_watch_marks_the_end_of_its_initial_events(api: API, asked: str):
     newest = [version(api.create("configmaps", name)) for name in "ba"][-1]
     with begin(api, resourceVersion=asked) as watch:
         seen, bookmark = initial(watch)
@@ -165,14 +165,14 @@ def test_a_watch_says_when_it_has_shown_all_there_is(api: API, asked: str):
         assert watch.take(1) == [("ADDED", "c")]
 
 
-def test_a_watch_of_nothing_says_so_at_once(api: API):
+def test_a_watch_of_an_empty_collection_marks_the_end_of_its_initial_events_at_once(api: API):
     with begin(api) as watch:
         seen, bookmark = initial(watch)
         assert seen == []
         assert bookmark["metadata"].keys() == {"resourceVersion", "annotations"}
 
 
-def test_the_beginning_is_not_older_than_asked(api: API):
+def test_initial_events_are_not_older_than_requested(api: API):
     created = api.create("configmaps", "a")
     with begin(api, resourceVersion=version(created)) as watch:
         seen, bookmark = initial(watch)
@@ -180,7 +180,7 @@ def test_the_beginning_is_not_older_than_asked(api: API):
     assert int(version(bookmark)) >= int(version(created))
 
 
-def test_without_bookmarks_the_end_of_the_beginning_is_not_told(api: API):
+def test_without_bookmarks_the_end_of_the_initial_events_is_not_marked(api: API):
     api.create("configmaps", "a")
     with begin(api, allowWatchBookmarks="false") as watch:
         assert watch.take(1) == [("ADDED", "a")]
@@ -248,7 +248,7 @@ def test_a_beginning_may_be_compressed_piece_by_piece(api: API):
 # --- bookmarks and the end --------------------------------------------------------------------------------------------
 
 
-def test_a_watch_ends_when_it_was_asked_to_and_tells_how_far_it_came_if_it_was_asked_to(api: API):
+def test_a_watch_ends_after_its_timeout_with_a_bookmark_if_requested(api: API):
     path, start = api.path("configmaps"), now(api)
     with (
         api.watch(path, resourceVersion=start, timeoutSeconds=3, allowWatchBookmarks="true") as marked,

@@ -1,4 +1,4 @@
-"""Programs that run beside this one: how they end, and what is known of it then."""
+"""Child processes: output, exit and cleanup."""
 
 import asyncio
 import os
@@ -69,7 +69,7 @@ async def test_a_child_ends_when_its_parent_is_killed(log: Path):
         os.close(child)
 
 
-async def test_what_it_says_is_in_the_log(log: Path):
+async def test_its_output_is_in_the_log(log: Path):
     child = python("import sys; print('said', flush=True); print('cried', file=sys.stderr)", log)
     await child.start()
     with pytest.raises(ProgramError):
@@ -135,7 +135,7 @@ async def test_one_that_does_not_listen_is_killed(log: Path):
     assert not child.is_running
 
 
-async def test_one_is_killed_when_nobody_waits_for_its_end_any_more(log: Path):
+async def test_a_process_is_killed_when_stopping_it_is_cancelled(log: Path):
     child = await start_deaf(log)
     pidfd = os.pidfd_open(child.pid)
     stopping = asyncio.create_task(child.stop())
@@ -159,7 +159,7 @@ async def test_ending_one_that_has_ended_or_was_never_started_is_no_error(log: P
     await child.kill()
 
 
-async def test_it_does_not_hear_what_is_typed_at_our_terminal(log: Path):
+async def test_it_runs_in_its_own_process_group(log: Path):
     child = python("import time; time.sleep(1000)", log)
     await child.start()
     assert os.getpgid(child.pid) != os.getpgid(0)

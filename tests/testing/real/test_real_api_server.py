@@ -77,7 +77,7 @@ def left_in(folder: Path) -> list[Path]:
     return list(folder.iterdir())
 
 
-async def test_a_server_that_does_not_start_says_why_and_leaves_nothing_behind(tmp_path: Path, etcd_pid: Path):
+async def test_a_failed_start_reports_the_reason_and_leaks_nothing(tmp_path: Path, etcd_pid: Path):
     server = RealAPIServer(binaries=binaries(tmp_path, kube_apiserver=BREAKS))
     with pytest.raises(ProgramError, match=r"kube-apiserver exited .*\n  flag --etcd-servers: I do not like it"):
         await server.start()
@@ -86,7 +86,7 @@ async def test_a_server_that_does_not_start_says_why_and_leaves_nothing_behind(t
     assert repr(server) == "<RealAPIServer, not running>"
 
 
-async def test_a_start_that_is_cancelled_leaves_nothing_behind(tmp_path: Path, etcd_pid: Path):
+async def test_a_cancelled_start_leaks_nothing(tmp_path: Path, etcd_pid: Path):
     server = RealAPIServer(binaries=binaries(tmp_path, kube_apiserver=HANGS))
     os.mkfifo(etcd_pid)
     starting = asyncio.create_task(server.start())
@@ -98,7 +98,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing_behind(tmp_path: Path, e
     assert left_in(tmp_path / "temporary") == []
 
 
-async def test_a_server_that_does_not_run_says_how_to_start_it():
+async def test_the_error_of_a_stopped_server_names_how_to_start_it():
     with pytest.raises(UsageError, match="use `async with`"):
         await RealAPIServer().kill_etcd()
 
@@ -108,7 +108,7 @@ async def test_a_server_beside_another_has_no_data_of_its_own(tmp_path: Path):
         RealAPIServer(beside=RealAPIServer(), data_dir=tmp_path)
 
 
-async def test_without_programs_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(ConfigError, match="kube-apiserver was not found"):

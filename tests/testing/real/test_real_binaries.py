@@ -1,4 +1,4 @@
-"""Where kube-apiserver, etcd and kubectl are looked for, and which of them are taken."""
+"""The search for kube-apiserver, etcd and kubectl."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def test_the_folder_that_the_environment_names_comes_first(assets: Path, cache: 
     assert found == RealBinaries(assets / "kube-apiserver", assets / "etcd", assets / "kubectl")
 
 
-def test_what_that_folder_lacks_is_taken_from_the_cache(assets: Path, cache: BinaryCache, environment):
+def test_programs_missing_in_that_folder_are_taken_from_the_cache(assets: Path, cache: BinaryCache, environment):
     install(assets / "kube-apiserver")
     etcd = install(cache.place("etcd", "v3.6.16", "etcd"))
     found = RealBinaries.find(environment=environment)
@@ -61,14 +61,14 @@ def test_a_version_can_be_chosen_and_is_never_taken_from_a_folder_of_unknown_ver
     assert RealBinaries.find(etcd=version, environment=environment).etcd == old
 
 
-def test_a_version_that_is_not_there_is_named(assets: Path, cache: BinaryCache, environment):
+def test_a_missing_version_is_named(assets: Path, cache: BinaryCache, environment):
     install(assets / "kube-apiserver")
     install(cache.place("etcd", "v3.6.16", "etcd"))
     with pytest.raises(ConfigError, match=r"etcd v3\.5\.1 was not found below .*cache/listwatch/real"):
         RealBinaries.find(etcd="v3.5.1", environment=environment)
 
 
-def test_whoever_finds_nothing_learns_where_was_looked_and_what_to_set(assets: Path, environment):
+def test_the_error_of_a_missing_program_names_the_places_and_the_variable(assets: Path, environment):
     with pytest.raises(ConfigError) as error:
         RealBinaries.find(environment=environment)
     assert f"kube-apiserver was not found, neither in {assets} (KUBEBUILDER_ASSETS) nor below" in str(error.value)
@@ -78,7 +78,7 @@ def test_whoever_finds_nothing_learns_where_was_looked_and_what_to_set(assets: P
         RealBinaries.find(environment=environment)
 
 
-def test_a_file_that_cannot_be_run_is_passed_over(assets: Path, cache: BinaryCache, environment):
+def test_a_file_that_is_not_executable_is_skipped(assets: Path, cache: BinaryCache, environment):
     for place in (assets / "etcd", cache.place("etcd", "v3.9.0", "etcd")):
         install(place).chmod(0o644)
     install(assets / "kube-apiserver")
@@ -86,10 +86,10 @@ def test_a_file_that_cannot_be_run_is_passed_over(assets: Path, cache: BinaryCac
     assert RealBinaries.find(environment=environment).etcd == etcd
 
 
-def test_programs_of_other_machines_are_passed_over(cache: BinaryCache):
+def test_programs_of_other_platforms_are_skipped(cache: BinaryCache):
     install(cache.folder / "etcd-v3.6.16-plan9-mips" / "etcd")
     assert cache.find("etcd") is None
 
 
-def test_the_cache_is_in_the_home_folder_unless_the_environment_says_otherwise():
+def test_the_cache_is_in_the_home_folder_unless_the_environment_overrides_it():
     assert BinaryCache.of_user({}).folder == Path.home() / ".cache" / "listwatch" / "real"
