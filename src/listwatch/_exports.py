@@ -8,7 +8,7 @@ from importlib import import_module
 def lazy_exports(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package.
 
-    `homes` maps each public name to the module that defines it. A name that equals its module stands for the module.
+    `homes` maps each public name to the module that defines it. A name that equals its module refers to the module.
     """
 
     def get_attribute(name: str) -> object:

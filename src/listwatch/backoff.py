@@ -131,7 +131,7 @@ class KeyedBackoff(Generic[_Key]):
         self._entries.pop(key, None)
 
     def forget_expired(self, *, now: float) -> None:
-        """Remove expired keys. Call it periodically if keys come and go."""
+        """Remove expired keys. Call it periodically if the set of keys changes."""
         self._entries = {key: entry for key, entry in self._entries.items() if not self._is_expired(entry, now)}
 
     def _is_expired(self, entry: _Entry, now: float) -> bool:
@@ -145,7 +145,7 @@ REFLECTOR_BACKOFF = Backoff(initial=0.8, factor=2.0, cap=30.0, jitter=1.0)
 """Between attempts to list or watch: short at first, 30 to 60 seconds during a long outage."""
 
 REFLECTOR_RESET = 120.0
-"""The `reset` that goes with it."""
+"""The `reset` of a ResettingBackoff with REFLECTOR_BACKOFF."""
 
 DEFAULT_RETRY = Backoff(initial=0.01, factor=1.0, jitter=0.1, steps=5)
 """For conflicts with writers of other fields: five attempts in quick succession."""

@@ -113,7 +113,7 @@ class StatusDetails:
 
 
 class APIError(ListWatchError):
-    """An error response. Subclasses stand for known reasons, this class itself for all others."""
+    """An error response. Each known reason has a subclass; this class is for all others."""
 
     code: ClassVar[int] = 0
     default_reason: ClassVar[str] = ""
@@ -277,11 +277,13 @@ class RequestTimeoutError(APIError, code=504, reason="Timeout"):
     """The request timed out in the server; a write may or may not have happened."""
 
     @classmethod
-    def too_large_resource_version(cls, asked: int | str, current: int | str, *, retry_after_seconds: int = 1) -> Self:
+    def too_large_resource_version(
+        cls, requested: int | str, current: int | str, *, retry_after_seconds: int = 1
+    ) -> Self:
         """The requested resource version is newer than the server's current one."""
         cause = StatusCause(reason=_RESOURCE_VERSION_TOO_LARGE, message=_TOO_LARGE_MESSAGE)
         details = StatusDetails(causes=(cause,), retry_after_seconds=retry_after_seconds)
-        return cls(f"Timeout: {_TOO_LARGE_MESSAGE}: {asked}, current: {current}", details=details)
+        return cls(f"Timeout: {_TOO_LARGE_MESSAGE}: {requested}, current: {current}", details=details)
 
     @property
     def resource_version_too_large(self) -> bool:
@@ -495,7 +497,7 @@ class NoMatchError(ListWatchError):
 
 
 class SyncTimeoutError(ListWatchError, TimeoutError):
-    """A cache did not sync in time; `attempts` and `last_error` say why."""
+    """A cache did not sync in time; `attempts` and `last_error` have the details."""
 
     def __init__(self, message: str = "", *, attempts: int = 0, last_error: BaseException | None = None) -> None:
         super().__init__(message)

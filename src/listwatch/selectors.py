@@ -197,7 +197,7 @@ class LabelSelector:
         return self.requirements == _NOTHING
 
     def matches(self, labels: Mapping[str, str] | None) -> bool:
-        """True if an object with these labels is selected; None stands for an object without labels."""
+        """True if an object with these labels is selected; None means an object without labels."""
         if labels is None:
             labels = {}
         for key, values, wanted in self._tests:  # noqa: SIM110  # runs per cached object; `all` takes twice as long

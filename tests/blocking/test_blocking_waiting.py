@@ -228,7 +228,7 @@ def test_a_source_can_be_created_from_a_rest_client(client: blocking.ClientSet):
 async def test_an_asynchronous_client_is_refused(api_server: APIServerThread):
     async with ClientSet(api_server.config) as client:
         with pytest.raises(
-            UsageError, match=r"<ResourceClient of pods> is asynchronous; give a blocking ResourceClient"
+            UsageError, match=r"<ResourceClient of pods> is asynchronous; pass a blocking ResourceClient"
         ):
             blocking.until(client.core_v1.pods(), "1", lambda _: True)  # type: ignore[arg-type]  # the error under test
 

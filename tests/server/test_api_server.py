@@ -74,7 +74,7 @@ async def test_clients_find_a_server_again_after_it_was_stopped(tmp_path: Path, 
 async def test_a_port_that_is_taken_is_named():
     async with APIServer() as server:
         port = int(server.url.rpartition(":")[2])
-        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}"):
+        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}: Address already in use$"):
             await APIServer(port=port).start()
 
 
@@ -330,8 +330,7 @@ def test_the_program_reports_errors(tmp_path: Path):
     command = [sys.executable, "-m", "listwatch.server", "--data-dir", str(tmp_path / "file")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
+    assert done.stderr == f"error: {tmp_path / 'file'}: is not a directory; choose another data directory\n"
 
 
 async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path):

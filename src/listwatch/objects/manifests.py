@@ -84,7 +84,7 @@ class _Loader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML was bui
             names.add(key.value if key.tag == _STR else None)
 
 
-class _Dumper(_SafeDumper):  # type: ignore[misc]  # the C dumper if it is there
+class _Dumper(_SafeDumper):  # type: ignore[misc]  # the C dumper if it is installed
     """Writes multi-line strings as block scalars."""
 
 

@@ -275,7 +275,7 @@ class Object(_TypedFields):
         )
 
     if TYPE_CHECKING:
-        __hash__ = None  # type: ignore[assignment]  # at run time the error says why
+        __hash__ = None  # type: ignore[assignment]  # at run time, the error gives the reason
     else:
 
         def __hash__(self):

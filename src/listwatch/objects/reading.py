@@ -150,7 +150,7 @@ def _matching(types: tuple[inspect.Type, ...], tree: Tree) -> inspect.Type:
 
 
 def _empty(info: inspect.Type) -> Tree:
-    """The value that null stands for in the API."""
+    """The value that null means in the API."""
     match info:
         case inspect.Metadata(extra={"wire": "quantity"}):
             return "0"

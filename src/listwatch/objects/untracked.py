@@ -19,8 +19,8 @@ __all__ = ["is_safe", "is_supported", "untrack", "untrack_tree"]
 def is_safe(untrack: Callable[[object], object], new_dict: Callable[[], dict[str, object]] = dict) -> bool:
     """True if `untrack` hides a container from the collector, and a dict that is changed afterwards is seen again.
 
-    Probes the ways to store into a dict that have code of their own in the interpreter: a new key, a key that is
-    there, `setdefault` and `update`.
+    Probes the ways to store into a dict that the interpreter implements separately: a new key, an existing key,
+    `setdefault` and `update`.
     """
     changes: list[Callable[[dict[str, object]], object]] = [
         lambda tree: tree.__setitem__("new", []),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """What exists between start and stop."""
+    """The state between start and stop."""
 
     storage: Storage
     watches: Watches
@@ -71,12 +72,12 @@ class _Running:
 
 
 class APIServer:
-    """Serves the Kubernetes API from this process, on a port of its own, between `start` and `stop`.
+    """Serves the Kubernetes API from this process, between `start` and `stop`.
 
     With `data_dir`, objects are persisted there and available after the next start; else the server starts with the
     objects of `snapshot`, if given. A request needs `token`, a token of `users`, a client certificate, or `anonymous`;
-    the `authorizer` decides what its user may do. `resources` are served in addition to the built-in ones. A `seed`
-    makes everything random reproducible.
+    the `authorizer` decides what its user may do. `resources` are served in addition to the built-in ones. With a
+    `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not.
     """
 
     def __init__(
@@ -101,8 +102,8 @@ class APIServer:
         watch_errors_as_http: bool = False,
     ) -> None:
         if data_dir and snapshot:
-            raise UsageError("data_dir and snapshot are both given; the server starts with the objects of one of them")
-        # The name may resolve to two addresses, each with a port of its own.
+            raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
+        # "localhost" may resolve to two addresses, which would get different free ports.
         self._host = "127.0.0.1" if host == "localhost" else host
         self._port = port
         self._tls = tls
@@ -167,8 +168,7 @@ class APIServer:
         try:
             self._port = await listener.start(self._host, self._port, tls)
         except (OSError, OverflowError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {reason}") from None
+            raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {_reason(error)}") from None
         return _Running(storage, backend.watches, listener)
 
     def _assemble(self, storage: Storage) -> Backend:
@@ -247,7 +247,7 @@ class APIServer:
 
     @property
     def token(self) -> str:
-        """The token of a user who may do everything."""
+        """The bearer token of the administrator, who may do everything."""
         self._check_started()
         return self._token
 
@@ -259,7 +259,7 @@ class APIServer:
 
     @property
     def config(self) -> ClientConfig:
-        """A configuration for the clients of this package, of a user who may do everything."""
+        """The configuration of the administrator, for listwatch clients."""
         return self.config_for_token(self.token)
 
     def config_for_token(self, token: str) -> ClientConfig:
@@ -269,7 +269,7 @@ class APIServer:
         return ClientConfig(host=self.url, token=token, ca_data=self.ca_certificate)
 
     def kubeconfig(self, path: str | os.PathLike[str]) -> None:
-        """Write a kubeconfig for kubectl and other clients, of a user who may do everything."""
+        """Write a kubeconfig of the administrator, for kubectl and other clients."""
         from listwatch.client.config.client_config import ClientConfig
         from listwatch.client.config.kubeconfig_writer import write_kubeconfig
 
@@ -341,6 +341,13 @@ def _create_namespaces(pipeline: Pipeline, registry: Registry) -> None:
         request = APIRequest("create", resource, body=body, content_type="application/json", user=_ADMIN, method="POST")
         with suppress(AlreadyExistsError):
             pipeline.respond(request)
+
+
+def _reason(error: OSError | OverflowError) -> object:
+    # asyncio adds the address to the message of a failed bind, but not to that of a failed name lookup.
+    if isinstance(error, OSError) and error.errno and not isinstance(error, socket.gaierror):
+        return os.strerror(error.errno)
+    return error.strerror if isinstance(error, OSError) else error
 
 
 def _new_token() -> str:

@@ -25,7 +25,7 @@ START = datetime(2020, 1, 1, tzinfo=UTC)
 # More iterations of the event loop than any chain of tasks and futures needs; they take about a millisecond.
 _SETTLE_ITERATIONS = 100
 
-# Stands for infinity; three thousand years after START is still a valid date.
+# Used as infinity; three thousand years after START is still a valid date.
 _INFINITY = 1e11
 
 

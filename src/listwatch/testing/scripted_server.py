@@ -48,7 +48,7 @@ class Action(Enum):
 CLOSE, RESET, HANG = Action.CLOSE, Action.RESET, Action.HANG
 
 Step = bytes | Action | asyncio.Event
-"""Bytes to send, an action, or an event to wait for before going on."""
+"""Bytes to send, an action, or an event to wait for."""
 Reply = Step | Sequence[Step]
 
 LAST_CHUNK = b"0\r\n\r\n"

@@ -285,18 +285,18 @@ def test_a_revision_greater_than_the_current_one_cannot_be_read(storage, read):
     create(storage, "default/a")
     with pytest.raises(RevisionTooLargeError, match="greater than the current one, 2") as caught:
         getattr(storage, read)(PODS, **{"after" if read == "events" else "revision": 3})
-    assert (caught.value.asked, caught.value.current) == (3, 2)
+    assert (caught.value.requested, caught.value.current) == (3, 2)
 
 
 @pytest.mark.parametrize("read", ["list", "scan", "count", "events"])
 def test_a_compacted_revision_cannot_be_read_and_the_one_compacted_to_can(storage, read):
     create(storage, "default/a", "default/b", "default/c")
     storage.compact(3)
-    asked = "after" if read == "events" else "revision"
-    getattr(storage, read)(PODS, **{asked: 3})
+    option = "after" if read == "events" else "revision"
+    getattr(storage, read)(PODS, **{option: 3})
     with pytest.raises(RevisionCompactedError, match="the oldest that can be read is 3") as caught:
-        getattr(storage, read)(PODS, **{asked: 2})
-    assert (caught.value.asked, caught.value.oldest) == (2, 3)
+        getattr(storage, read)(PODS, **{option: 2})
+    assert (caught.value.requested, caught.value.oldest) == (2, 3)
 
 
 def test_compaction_forgets_events_and_no_objects(storage):
@@ -433,8 +433,8 @@ def test_neither_states_nor_events_show_the_bytes_when_printed(storage):
 @pytest.mark.parametrize(
     "error",
     [
-        RevisionCompactedError("too old", asked=3, oldest=5),
-        RevisionTooLargeError("to come", asked=7, current=5),
+        RevisionCompactedError("too old", requested=3, oldest=5),
+        RevisionTooLargeError("to come", requested=7, current=5),
         JournalError("failed"),
     ],
     ids=lambda error: type(error).__name__,

@@ -73,7 +73,7 @@ def test_the_error_of_a_missing_program_names_the_places_and_the_variable(assets
         RealBinaries.find(environment=environment)
     assert f"kube-apiserver was not found, neither in {assets} (KUBEBUILDER_ASSETS) nor below" in str(error.value)
     del environment[ASSETS]
-    message = r"through KUBEBUILDER_ASSETS, which is not set, nor .*; set KUBEBUILDER_ASSETS"
+    message = r"neither in KUBEBUILDER_ASSETS \(not set\) nor below .*; set KUBEBUILDER_ASSETS"
     with pytest.raises(ConfigError, match=message):
         RealBinaries.find(environment=environment)
 

@@ -192,7 +192,7 @@ def _unwrap_one(value: object) -> object:
         return value._async
     counterpart = next((_BLOCKING_CLASSES[each] for each in type(value).__mro__ if each in _BLOCKING_CLASSES), None)
     if counterpart is not None and not counterpart._accepts_original:
-        raise UsageError(f"{value!r} is asynchronous; give a blocking {counterpart.__name__}, of listwatch.blocking")
+        raise UsageError(f"{value!r} is asynchronous; pass a blocking {counterpart.__name__}, from listwatch.blocking")
     return value
 
 
@@ -218,4 +218,4 @@ def loop_for(value: object, name: str) -> Iterator[LoopReference]:
 
 
 async def _nothing() -> None:
-    """Clean up nothing."""
+    """Do nothing."""

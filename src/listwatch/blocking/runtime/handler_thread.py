@@ -50,7 +50,7 @@ class HandlerThread(threading.Thread):
 
 
 class ThreadListener(Listener[T]):
-    """Calls one handler in order, as its base class does, but in a thread of its own.
+    """Calls one handler in order, as its base class does, but in a separate thread.
 
     When it is stopped, it waits for the current call: a thread cannot be cancelled.
     """

@@ -1,4 +1,4 @@
-"""Informers that run on the background loop and call each handler in a thread of its own.
+"""Informers that run on the background loop, with a thread for each handler.
 
 Their stores can be read in any thread.
 """
@@ -43,7 +43,7 @@ class ThreadedIndexer(Indexer[T]):
 
 
 class ThreadedInformer(SharedIndexInformer[T]):
-    """An informer that calls each handler in a thread of its own."""
+    """An informer with a thread for each handler."""
 
     _indexer_type = ThreadedIndexer
     _listener_type = ThreadListener
@@ -51,7 +51,7 @@ class ThreadedInformer(SharedIndexInformer[T]):
 
 
 class ThreadedFactory(SharedInformerFactory):
-    """A factory of such informers."""
+    """A factory of threaded informers."""
 
     _informer_type = ThreadedInformer
     _running_loop: LoopReference | None = None

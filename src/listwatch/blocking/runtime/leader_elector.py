@@ -54,7 +54,7 @@ class Election(BlockingObject):
                 with self._lead_with(self._async._term):
                     self._act()
             except LeadershipLostError as error:
-                _log.warning("%s; trying to acquire the lease again", error)
+                _log.warning("%s; retrying", error, extra=self._async._fields)
 
     def _act(self) -> None:
         try:

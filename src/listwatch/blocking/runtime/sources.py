@@ -1,4 +1,4 @@
-"""The hand-written part of the blocking ListWatch: its functions may block, so each call runs in a thread of its own.
+"""The hand-written part of the blocking ListWatch: its functions may block, so each call runs in a new thread.
 
 The threads are daemons: a function that never returns does not keep an informer from stopping.
 """

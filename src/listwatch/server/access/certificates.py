@@ -29,7 +29,7 @@ from listwatch.errors import ConfigError
 
 __all__ = ["CertificateAuthority", "KeyPair"]
 
-# Wide enough that no clock is needed.
+# A validity so long that no clock is needed.
 _NOT_BEFORE, _NOT_AFTER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC)
 
 

@@ -43,7 +43,7 @@ __all__ = [
 FieldSet: TypeAlias = dict[str, "FieldSet"]
 
 MISSING: Any = object()
-"""Stands for a value that does not exist; None is JSON's null."""
+"""A value that does not exist; None is JSON's null."""
 
 _LEAF: FieldSet = {}
 _SCALARS = frozenset({str, int, float, bool})

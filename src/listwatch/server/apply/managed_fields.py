@@ -306,7 +306,7 @@ def _without_times(tree: JSONObject) -> JSONObject:
 
 
 def is_reset(entries: JSON) -> bool:
-    """Whether a client asks to discard all managers."""
+    """Whether the entries that a client sent discard all managers."""
     return entries in ([], [{}])
 
 

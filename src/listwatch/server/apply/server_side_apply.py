@@ -96,7 +96,7 @@ class ServerSideApply:
         return self._decode(request, new, config), encode_managed(managed)
 
     def _managed_before(self, request: APIRequest, live: JSONObject) -> ManagedFields:
-        """Take the managedFields from the live object; without any, all its fields have a manager of their own."""
+        """Take the managedFields from the live object; without any, `before-first-apply` manages all fields."""
         entries = metadata_of(live).pop("managedFields", None)
         managed = decode_managed(entries) or {}
         if managed:

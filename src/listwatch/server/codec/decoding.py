@@ -218,14 +218,14 @@ def _parse_json_body(body: bytes, *, find_duplicates: bool) -> JSON:
     try:
         return parse_json(body, find_duplicates=find_duplicates)
     except DecodeError as error:
-        # The real server reads the kind first, and its message says so.
+        # The message of the real server mentions the kind, because it decodes that first.
         raise DecodeError(f"couldn't get version/kind; json parse error: {error.message}") from None
 
 
 def parse_json(body: bytes, *, find_duplicates: bool) -> JSON:
     """Parse JSON; raises DecodeError. With `find_duplicates`, objects with duplicate members are `DuplicateMembers`.
 
-    The fast decoder does not report duplicates, so they are looked for separately by encoding the result again.
+    The fast decoder does not report duplicates; they are detected by encoding the result and comparing.
     """
     try:
         tree: JSON = msgspec.json.decode(body)

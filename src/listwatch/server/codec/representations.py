@@ -146,7 +146,7 @@ def negotiate_error(accept: str, *, pretty: bool = False) -> Representation:
 
 
 def wants_pretty(query: Query, user_agent: str) -> bool:
-    """Whether to indent JSON: if the query says so, or for an interactive client such as curl."""
+    """Whether to indent JSON: if the query requests it, or for an interactive client such as curl."""
     pretty = query.text("pretty") if query else ""
     return pretty in _TRUE if pretty else user_agent.startswith(_INTERACTIVE_AGENTS)
 

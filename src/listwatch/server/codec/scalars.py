@@ -1,4 +1,4 @@
-"""Normalizes scalars with a format of their own: times, quantities, base64 and bounded integers.
+"""Normalizes scalars with a special format: times, quantities, base64 and bounded integers.
 
 Each reader returns the value as the server writes it, or raises an error with the real server's message.
 """

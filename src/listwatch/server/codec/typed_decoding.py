@@ -98,7 +98,7 @@ class StrictErrors(list[str]):
             self.add_unknown(path[0], str(path[2]))
 
     def members(self, value: DuplicateMembers, known: Container[str], path: FieldPath) -> Iterator[tuple[str, JSON]]:
-        """Iterate over all pairs of an object; report those of the known names that come again."""
+        """Iterate over all pairs of an object; report known names that are repeated."""
         seen: set[str] = set()
         for name, item in value.pairs:
             if name in seen and name in known:

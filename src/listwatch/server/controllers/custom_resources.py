@@ -53,9 +53,9 @@ class CustomResources:
         self._now = now
         self._end_watches = end_watches
         self._served: dict[str, Definition] = {}
-        """By the names of the definitions."""
+        """The served definitions, by name."""
         self._subscriptions: dict[str, Callable[[], None]] = {}
-        """Of the events of their objects, by the names of the definitions."""
+        """Functions that unsubscribe from the events of custom objects, by the names of their definitions."""
         self._pending: dict[str, None] = {}
         self._storage.subscribe(self._on_definition, resource=DEFINITIONS)
 

@@ -25,7 +25,7 @@ from listwatch.server.storage.values import Stored
 __all__ = ["DEFINITIONS", "ESTABLISHED", "CustomVersion", "Definition", "Definitions", "ScalePaths", "condition_of"]
 
 DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
-"""Their storage id."""
+"""The storage id of CustomResourceDefinitions."""
 ESTABLISHED = "Established"
 
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")

@@ -20,7 +20,7 @@ MAX_REQUESTS = 10_000
 
 VERBS = (
     *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
-    *("post", "put", "head", "options", ""),  # of a request for no resource, the verb is the method
+    *("post", "put", "head", "options", ""),  # the verb of a non-resource request is its method
 )
 Stage = Literal["started", "responded", "finished"]
 

@@ -204,7 +204,7 @@ class Exchange:
         if isinstance(error, APIError):
             return error
         extra = {"method": self._info.method, "path": self._info.path}
-        _log.error("request failed with an unexpected error", exc_info=error, extra=extra)
+        _log.error("Request failed with an unexpected error", exc_info=error, extra=extra)
         return InternalServerError("Internal error occurred: see the log of the server")
 
     async def _send_error(self, error: APIError) -> web.StreamResponse:
@@ -329,7 +329,7 @@ def _reset(request: web.BaseRequest) -> web.Response:
 
 
 class ResponseStream:
-    """The response to a watch, sent in pieces; a compressed piece is a gzip member of its own."""
+    """The response to a watch, sent in pieces; each compressed piece is a separate gzip member."""
 
     def __init__(self, request: web.BaseRequest, headers: dict[str, str], *, compressed: bool) -> None:
         self._request = request

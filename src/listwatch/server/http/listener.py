@@ -19,7 +19,7 @@ __all__ = ["Listener"]
 
 _log = logging.getLogger(__name__)
 
-# As Go's server, which allows a megabyte for the request line and headers.
+# The limit of Go's server for the request line and headers: one megabyte.
 _MAX_LINE = 1 << 20
 
 _PROTOCOL_OPTIONS: dict[str, Any] = {
@@ -34,8 +34,8 @@ _BACKLOG = 1024
 # How aiohttp reports a request whose only problem is its method.
 _UNKNOWN_METHOD = re.compile(r"b'[A-Z]+ /\S* HTTP/1")
 
-# More than a watch needs to send its end.
-_TURNS_TO_END = 20
+# Iterations of the event loop; more than a watch needs to send its last chunk.
+_ITERATIONS_TO_END = 20
 _SHUTDOWN_TIMEOUT = 5.0
 
 
@@ -74,11 +74,11 @@ class Listener:
         return len(self._protocols.connections) if self._protocols else 0
 
     async def stop(self) -> None:
-        """Accept no more connections, let requests end that can end now, and abort the others."""
+        """Stop accepting connections, let requests finish that need not wait, and abort the others."""
         if self._server is None or self._protocols is None:
             return
         self._server.close()
-        for _ in range(_TURNS_TO_END):
+        for _ in range(_ITERATIONS_TO_END):
             await asyncio.sleep(0)
             if not self._handler.open_requests:
                 break

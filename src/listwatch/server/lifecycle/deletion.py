@@ -95,10 +95,12 @@ def check_preconditions(tree: JSONObject, options: DeleteOptions, resource: Reso
         ("UID", options.uid, "uid", "The object might have been deleted and then recreated"),
         ("ResourceVersion", options.resource_version, "resourceVersion", "The object might have been modified"),
     )
-    for name, asked, field, why in required:
+    for name, expected, field, why in required:
         found = text_at(tree, "metadata", field)
-        if asked not in (None, found):
-            message = f"the {name} in the precondition ({asked}) does not match the {name} in record ({found}). {why}"
+        if expected not in (None, found):
+            message = (
+                f"the {name} in the precondition ({expected}) does not match the {name} in record ({found}). {why}"
+            )
             raise ConflictError.of(resource.kind, text_at(tree, "metadata", "name"), message, group=resource.group)
 
 
@@ -182,8 +184,8 @@ def _grace_period(pod: JSONObject, options: DeleteOptions) -> int:
     """The period is 0 for a pod that is not scheduled or has finished."""
     if not text_at(pod, "spec", "nodeName") or text_at(pod, "status", "phase") in ("Failed", "Succeeded"):
         return 0
-    asked = options.grace if options.grace is not None else integer_at(pod, "spec", "terminationGracePeriodSeconds")
-    return _not_negative(asked)
+    requested = options.grace if options.grace is not None else integer_at(pod, "spec", "terminationGracePeriodSeconds")
+    return _not_negative(requested)
 
 
 def _not_negative(grace: int) -> int:

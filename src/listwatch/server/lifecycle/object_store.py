@@ -1,6 +1,6 @@
 """Reads and writes stored objects as JSON, in the version that a request names and in the one that is stored.
 
-`storage` holds bytes and knows nothing about them; the rest of the server uses it through `ObjectStore`.
+`storage` does not interpret the bytes that it holds; the rest of the server uses it through `ObjectStore`.
 """
 
 from __future__ import annotations

@@ -175,8 +175,8 @@ def _choose_families(service: JSONObject, before: JSONObject) -> None:
 
 
 def _family(spec: JSONObject) -> str:
-    asked = (texts_at(spec, "clusterIPs") or [""])[0]
-    return "IPv6" if ":" in asked else "IPv4"
+    requested = (texts_at(spec, "clusterIPs") or [""])[0]
+    return "IPv6" if ":" in requested else "IPv4"
 
 
 # --- Allocation -------------------------------------------------------------------------------------------------------
@@ -192,39 +192,39 @@ class _Allocator:
         self._addresses = set(chain.from_iterable(spec.addresses for spec in others))
         self._ports = set(chain.from_iterable(_ports_of(spec) for spec in others))
 
-    def address(self, asked: list[str]) -> str:
+    def address(self, requested: list[str]) -> str:
         """Return the requested address, or else the first free one."""
-        if not asked:
+        if not requested:
             # The first address of the range is that of the API server.
             hosts = map(str, _RANGE.hosts())
             next(hosts)
             return next(host for host in hosts if host not in self._addresses)
         problem = ""
-        if asked[0] in self._addresses:
+        if requested[0] in self._addresses:
             problem = "provided IP is already allocated"
-        elif not _is_in_range(asked[0]):
+        elif not _is_in_range(requested[0]):
             problem = "the provided network does not match the current range"
         if problem:
-            cause = invalid("spec.clusterIPs", [*asked], f"failed to allocate IP {asked[0]}: {problem}")
+            cause = invalid("spec.clusterIPs", [*requested], f"failed to allocate IP {requested[0]}: {problem}")
             raise InvalidError.of("Service", self._name, [cause])
-        return asked[0]
+        return requested[0]
 
-    def port(self, asked: int, field: str) -> int:
+    def port(self, requested: int, field: str) -> int:
         """Return the requested node port, or else the first free one."""
-        if not asked:
-            asked = next((port for port in _NODE_PORTS if port not in self._ports), 0)
-            if not asked:
+        if not requested:
+            requested = next((port for port in _NODE_PORTS if port not in self._ports), 0)
+            if not requested:
                 raise InternalServerError("Internal error occurred: failed to allocate a nodePort: range is full")
         problem = ""
-        if asked in self._ports:
+        if requested in self._ports:
             problem = "provided port is already allocated"
-        elif asked not in _NODE_PORTS:
+        elif requested not in _NODE_PORTS:
             first, last = _NODE_PORTS[0], _NODE_PORTS[-1]
             problem = f"provided port is not in the valid range. The range of valid ports is {first}-{last}"
         if problem:
-            raise InvalidError.of("Service", self._name, [invalid(field, asked, problem)])
-        self._ports.add(asked)
-        return asked
+            raise InvalidError.of("Service", self._name, [invalid(field, requested, problem)])
+        self._ports.add(requested)
+        return requested
 
 
 def _is_in_range(text: str) -> bool:
@@ -244,14 +244,14 @@ def _allocate_ports(spec: JSONObject, allocator: _Allocator) -> None:
         wants_all = spec["type"] == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
         allocated: dict[int, int] = {}
         for index, port in enumerate(objects_at(spec, "ports")):
-            asked, number = integer_at(port, "nodePort"), integer_at(port, "port")
-            if not asked and not wants_all:
+            requested, number = integer_at(port, "nodePort"), integer_at(port, "port")
+            if not requested and not wants_all:
                 continue
             # One port number with two protocols gets one node port.
-            if number in allocated and asked in (0, allocated[number]):
+            if number in allocated and requested in (0, allocated[number]):
                 port["nodePort"] = allocated[number]
                 continue
-            port["nodePort"] = allocated[number] = allocator.port(asked, f"spec.ports[{index}].nodePort")
+            port["nodePort"] = allocated[number] = allocator.port(requested, f"spec.ports[{index}].nodePort")
     if _has_health_port(spec):
-        asked = integer_at(spec, "healthCheckNodePort")
-        spec["healthCheckNodePort"] = allocator.port(asked, "spec.healthCheckNodePort")
+        requested = integer_at(spec, "healthCheckNodePort")
+        spec["healthCheckNodePort"] = allocator.port(requested, "spec.healthCheckNodePort")

@@ -1,4 +1,4 @@
-"""The fields that the server sets or preserves when an object is created or updated, and the checks that go with them.
+"""The fields that the server sets or preserves when an object is created or updated, and the related checks.
 
 This is what kube-apiserver calls the strategy of a resource. `deletion` has the rules of deletions.
 """
@@ -158,30 +158,30 @@ def check_name(request: APIRequest, tree: JSONObject) -> None:
 
 def check_uid(new: JSONObject, uid: str, resource: Resource) -> None:
     """Raise ConflictError if the update names another uid; `uid` is empty if the object does not exist."""
-    asked = text_at(new, "metadata", "uid")
-    if asked not in ("", uid):
-        why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {uid}"
+    requested = text_at(new, "metadata", "uid")
+    if requested not in ("", uid):
+        why = f"Precondition failed: UID in precondition: {requested}, UID in object meta: {uid}"
         raise ConflictError.of(resource.plural, text_at(new, "metadata", "name"), why, group=resource.group)
 
 
 def check_resource_version(new: JSONObject, old: JSONObject, resource: Resource, traits: Traits) -> None:
     """Raise ConflictError if the update is based on another version; some resources require one."""
-    asked, name = requested_version(new), text_at(old, "metadata", "name")
-    if not asked:
+    requested, name = requested_version(new), text_at(old, "metadata", "name")
+    if not requested:
         if not traits.unconditional_update:
             cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
             raise InvalidError.of(resource.plural, name, [cause], group=resource.group)
-    elif asked != text_at(old, "metadata", "resourceVersion"):
+    elif requested != text_at(old, "metadata", "resourceVersion"):
         raise ConflictError.of(resource.plural, name, group=resource.group)
 
 
 def requested_version(new: JSONObject) -> str:
     """Return the resourceVersion that an update is based on; empty if it applies to any."""
-    asked = text_at(new, "metadata", "resourceVersion") or "0"
-    if not _NUMBER.fullmatch(asked):
+    requested = text_at(new, "metadata", "resourceVersion") or "0"
+    if not _NUMBER.fullmatch(requested):
         # kube-apiserver responds with an internal error.
-        raise _internal_error(f"strconv.ParseUint: parsing {quoted(asked)}: invalid syntax")
-    return "" if asked == "0" else asked
+        raise _internal_error(f"strconv.ParseUint: parsing {quoted(requested)}: invalid syntax")
+    return "" if requested == "0" else requested
 
 
 def _internal_error(message: str) -> APIError:
@@ -268,7 +268,7 @@ def _complete_namespace(namespace: JSONObject) -> None:
 
 
 def _complete_job(job: JSONObject) -> None:
-    """Select the pods of a Job by its uid, unless it has a selector of its own."""
+    """Select the pods of a Job by its uid, unless it has a selector."""
     spec, metadata = ensure_object(job, "spec"), metadata_of(job)
     if spec.get("manualSelector"):
         return

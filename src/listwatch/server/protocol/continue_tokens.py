@@ -29,7 +29,7 @@ class _Token(msgspec.Struct):
 
 
 def write_continue(last: ObjectKey, revision: int | None, namespace: str) -> str:
-    """Encode the token of the page after an object; without a revision, the page shows the objects of then."""
+    """Encode the token of the page after an object; without a revision, it is read at the latest one."""
     path = last.name if namespace else str(last)
     # The smallest key after it in etcd, as kube-apiserver writes it.
     token = _Token(_TOKEN_VERSION, -1 if revision is None else revision, f"/{path}\0")

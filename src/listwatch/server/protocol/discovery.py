@@ -31,11 +31,11 @@ _UNVERSIONED = ("", "extensions")
 def aggregated_version(accept: str) -> str:
     """Return the version of the aggregated form that the client accepts; empty for the plain form."""
     for clause in parse_accept(accept):
-        asked = clause.parameters
-        version = asked.get("v", "")
+        parameters = clause.parameters
+        version = parameters.get("v", "")
         if (
             clause.covers(JSON_MEDIA_TYPE)
-            and (asked.get("g"), asked.get("as")) == (_GROUP, _LIST)
+            and (parameters.get("g"), parameters.get("as")) == (_GROUP, _LIST)
             and version in _VERSIONS
         ):
             return version

@@ -68,7 +68,7 @@ _PLACES = {
     "status.successful": ("status.succeeded",),
     "source": ("source.component", "reportingComponent"),
 }
-# The values of missing fields; the value of others is empty.
+# A missing field is an empty string, except these.
 _ZEROS = {"spec.hostNetwork": "false", "spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
 
 
@@ -87,19 +87,19 @@ def check_fields(
     )
 
 
-def _stored_name(asked: str, resource: Resource, selectable: tuple[str, ...] | None) -> str:
+def _stored_name(field: str, resource: Resource, selectable: tuple[str, ...] | None) -> str:
     name = str(resource.group_resource)
     if selectable is not None:
-        if asked in (_NAME, _NAMESPACE, *selectable):
-            return asked
-        raise BadRequestError(_DEFAULT_ERROR.format(field=asked))
-    if stored := _ALIASES.get(name, {}).get(asked):
+        if field in (_NAME, _NAMESPACE, *selectable):
+            return field
+        raise BadRequestError(_DEFAULT_ERROR.format(field=field))
+    if stored := _ALIASES.get(name, {}).get(field):
         return stored
     listed = name in _FIELDS or name in _ALIASES
-    if asked in _FIELDS.get(name, _DEFAULT_FIELDS).split():
-        return asked
+    if field in _FIELDS.get(name, _DEFAULT_FIELDS).split():
+        return field
     error = _ERRORS.get(name, _DEFAULT_ERROR if listed else _UNLISTED_ERROR)
-    raise BadRequestError(error.format(field=asked, resource=resource))
+    raise BadRequestError(error.format(field=field, resource=resource))
 
 
 # --- Selectable values ------------------------------------------------------------------------------------------------

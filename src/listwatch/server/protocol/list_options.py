@@ -94,10 +94,10 @@ def read_list_options(request: APIRequest, registry: Registry) -> ListOptions:
         if query.text(_VERSION) not in ("", "0"):
             raise BadRequestError("specifying resource version is not allowed when using continue")
         return ListOptions(selection, limit, revision=revision, start_after=start_after)
-    asked = _checked_revision(query)
-    if asked and (query.text(_MATCH) or (_EXACT if limit else "")) == _EXACT:
-        return ListOptions(selection, limit, revision=asked)
-    return ListOptions(selection, limit, minimum=asked, only=_only_key(selection, request))
+    requested = _checked_revision(query)
+    if requested and (query.text(_MATCH) or (_EXACT if limit else "")) == _EXACT:
+        return ListOptions(selection, limit, revision=requested)
+    return ListOptions(selection, limit, minimum=requested, only=_only_key(selection, request))
 
 
 def _only_key(selection: Selection, request: APIRequest) -> ObjectKey | None:
@@ -114,12 +114,12 @@ def read_watch_options(request: APIRequest, registry: Registry) -> WatchOptions:
         initial, match = True, _NOT_OLDER_THAN
     _check(_watch_problems(initial=initial, match=match, continues=bool(query.text("continue"))))
     selection = _selection(request, registry, labels, fields)
-    asked = _trusted_revision(query)
+    requested = _trusted_revision(query)
     return WatchOptions(
         selection,
         initial_events=bool(initial),
-        minimum=asked if initial else 0,
-        after=None if initial else asked or None,
+        minimum=requested if initial else 0,
+        after=None if initial else requested or None,
         bookmarks=query.flag("allowWatchBookmarks"),
         timeout=_timeout(query),
     )

@@ -1,4 +1,4 @@
-"""Responds to requests for no resource: the index, the version, health, and discovery.
+"""Responds to non-resource requests: the index, the version, health, and discovery.
 
     /                                         all paths
     /version
@@ -33,7 +33,7 @@ _SEMANTIC_VERSION = re.compile(r"v(\d+)\.(\d+)\.\d+")
 
 
 class NonResources:
-    """Responds to all requests for no resource; `checks` are the health checks by name."""
+    """Responds to all non-resource requests; `checks` are the health checks by name."""
 
     def __init__(self, registry: Registry, *, address: str = "", checks: Checks | None = None) -> None:
         self._registry = registry

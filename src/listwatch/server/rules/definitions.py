@@ -19,7 +19,7 @@ _POLICY = "https://github.com/kubernetes/enhancements/pull/1111"
 _PROTECTED = re.compile(r"(.*\.)?(k8s|kubernetes)\.io")
 _SIMPLE_PATH = re.compile(r"(\.[^.\[\]\s]+)+")
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
-# What all versions have in common, the real server reports at these fields of the spec.
+# Errors in values that all versions share are reported at these fields of the spec, as in the real server.
 _SHARED = {"schema": "validation", "subresources": "", "additionalPrinterColumns": "", "selectableFields": ""}
 
 

@@ -20,7 +20,7 @@ class Traits:
     """The behaviour of a resource, in all its versions."""
 
     stored: bool = True
-    """False for resources such as SubjectAccessReview, which are only responded to."""
+    """False for resources such as SubjectAccessReview, whose objects are not stored."""
     graceful: bool = False
     """Deletion waits until the kubelet has stopped the containers."""
     create_on_update: bool = False

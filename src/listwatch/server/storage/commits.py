@@ -75,4 +75,4 @@ def _run(controller: Controller) -> None:
     try:
         controller.run_pending()
     except Exception:  # noqa: BLE001  # the request that made the write is not the cause
-        _log.exception("controller of the API server failed", extra={"controller": type(controller).__name__})
+        _log.exception("A controller of the API server failed", extra={"controller": type(controller).__name__})

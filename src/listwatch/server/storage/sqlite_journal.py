@@ -208,6 +208,8 @@ def _as_config_errors(file: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ConfigError(_reason(error), file=str(file)) from error
+    except FileExistsError as error:
+        raise ConfigError("is not a directory; choose another data directory", file=str(error.filename)) from error
     except OSError as error:
         raise ConfigError(f"cannot be used for the storage: {error.strerror}", file=str(file)) from error
 
@@ -218,7 +220,7 @@ def _reason(error: sqlite3.Error | UnicodeDecodeError) -> str:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return "is in use by another server; stop that one or choose another data directory"
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            advice = "restore it from a copy or choose another directory"
+            advice = "restore it from a copy or choose another data directory"
             return f"is damaged or not a storage of listwatch ({error}); {advice}"
         case _:
             return f"cannot be used for the storage: {error}"

@@ -251,7 +251,7 @@ class Storage:
     def _check_reached(self, revision: int) -> None:
         if revision > self._revision:
             message = f"revision {revision} is greater than the current one, {self._revision}"
-            raise RevisionTooLargeError(message, asked=revision, current=self._revision)
+            raise RevisionTooLargeError(message, requested=revision, current=self._revision)
 
     def _existing(self, resource: str, key: ObjectKey, expected: int | None, verb: str) -> Stored:
         stored = self.get(resource, key)
@@ -453,6 +453,6 @@ def _newer_than(revision: int, log: deque[Event]) -> list[Event]:
     return newer
 
 
-def _compacted_error(asked: int, *, oldest: int) -> RevisionCompactedError:
-    message = f"revision {asked} is too old, the oldest that can be read is {oldest}"
-    return RevisionCompactedError(message, asked=asked, oldest=oldest)
+def _compacted_error(requested: int, *, oldest: int) -> RevisionCompactedError:
+    message = f"revision {requested} is too old, the oldest that can be read is {oldest}"
+    return RevisionCompactedError(message, requested=requested, oldest=oldest)

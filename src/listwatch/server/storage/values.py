@@ -1,6 +1,6 @@
 """The values of a storage: states of objects, events, pages, errors, and the protocol of its journal.
 
-The errors know nothing of HTTP; the pipeline and the watches translate them.
+The errors are independent of HTTP; the pipeline and the watches translate them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Journal(Protocol):
     def append(self, event: Event) -> None: ...
 
     def forget(self, events: Sequence[Event], *, compacted: int) -> None:
-        """The storage has dropped these, its oldest events; `compacted` is now the oldest readable revision."""
+        """Delete the oldest events, which the storage has dropped; `compacted` is the new oldest readable revision."""
 
     def sync(self) -> None: ...
 
@@ -112,18 +112,18 @@ class RevisionConflictError(StorageError):
 class RevisionCompactedError(StorageError):
     """The revision is too old: some events after it have been dropped."""
 
-    def __init__(self, message: str = "", *, asked: int = 0, oldest: int = 0) -> None:
+    def __init__(self, message: str = "", *, requested: int = 0, oldest: int = 0) -> None:
         super().__init__(message)
-        self.asked = asked
+        self.requested = requested
         self.oldest = oldest
 
 
 class RevisionTooLargeError(StorageError):
     """The revision is greater than the current one."""
 
-    def __init__(self, message: str = "", *, asked: int = 0, current: int = 0) -> None:
+    def __init__(self, message: str = "", *, requested: int = 0, current: int = 0) -> None:
         super().__init__(message)
-        self.asked = asked
+        self.requested = requested
         self.current = current
 
 

@@ -47,14 +47,14 @@ class EvictionHandler:
         if text_at(eviction, "metadata", "name") != request.name:
             raise BadRequestError("name in URL does not match name in Eviction object")
         existing = self._objects.get(request)
-        asked = delete_options(object_at(eviction, "deleteOptions"), dry_run=options.dry_run)
+        requested = delete_options(object_at(eviction, "deleteOptions"), dry_run=options.dry_run)
         pod = decode_stored(existing)
         if not _needs_no_budget(pod):
-            self._take_from_budget(request, pod, dry_run=asked.dry_run)
-        is_meant = asked.uid in (None, text_at(pod, "metadata", "uid")) and asked.resource_version is None
-        if is_meant and not asked.dry_run:
+            self._take_from_budget(request, pod, dry_run=requested.dry_run)
+        is_meant = requested.uid in (None, text_at(pod, "metadata", "uid")) and requested.resource_version is None
+        if is_meant and not requested.dry_run:
             existing = self._add_condition(existing, pod)
-        self._deleter.delete(request, existing, asked)
+        self._deleter.delete(request, existing, requested)
         status: JSONObject = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return Response(status, code=201)
 

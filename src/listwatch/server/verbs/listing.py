@@ -39,7 +39,7 @@ def list_objects(storage: Storage, storage_id: str, options: ListOptions) -> Lis
     try:
         return _page(storage, storage_id, options)
     except RevisionTooLargeError as error:
-        raise RequestTimeoutError.too_large_resource_version(error.asked, error.current) from None
+        raise RequestTimeoutError.too_large_resource_version(error.requested, error.current) from None
     except RevisionCompactedError:
         raise _expired(options) from None
 

@@ -187,7 +187,7 @@ class Pipeline:
     ) -> Response:
         """Create a decoded object; `managed` are its managedFields if the writer does not manage all of it."""
         target = self._objects.target(request.resource)
-        # 2. Prepare: check where the object goes, convert it to the stored version, set what the server sets.
+        # 2. Prepare: check the namespace, convert it to the stored version, set what the server sets.
         check_namespace(request, body.tree)
         name = text_at(body.tree, "metadata", "name")
         check_namespace_accepts(self._storage, request, name)
@@ -383,7 +383,7 @@ class Pipeline:
             admit(request, new, old)
 
     def _complete(self, new: JSONObject, old: JSONObject | None, target: Target) -> None:
-        """Set what depends on other objects, or on the history of this one."""
+        """Set the fields that depend on other objects, or on earlier states of this one."""
         if target.storage_id == SERVICES:
             assign_addresses(new, old, self._storage.scan(SERVICES))
         elif target.storage_id == DEFINITIONS:

@@ -1,7 +1,4 @@
-"""Token requests, and reviews: requests whose response says who a user is and what that user may do.
-
-Nothing of it is stored.
-"""
+"""Token requests, token reviews and access reviews. None of them is stored."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _SHORTEST_TOKEN = 600
 
 
 class Identities(Protocol):
-    """Knows users by their tokens, and what each of them may do."""
+    """Looks up users by their tokens, and decides what they may do."""
 
     def user_of(self, token: str) -> User | None: ...
 
@@ -33,19 +30,19 @@ class Identities(Protocol):
         """Whether the user may do what the resourceAttributes or nonResourceAttributes of a review describe."""
 
 
-def issue_token(identities: Identities, account: JSONObject, asked: JSONObject, now: datetime) -> JSONObject:
+def issue_token(identities: Identities, account: JSONObject, token_request: JSONObject, now: datetime) -> JSONObject:
     """Respond to a TokenRequest for a service account."""
     name, namespace, uid = (text_at(account, "metadata", each) for each in ("name", "namespace", "uid"))
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
     user = User(f"system:serviceaccount:{namespace}:{name}", uid=uid, groups=groups)
-    seconds = integer_at(asked, "spec", "expirationSeconds") or _TOKEN_SECONDS
+    seconds = integer_at(token_request, "spec", "expirationSeconds") or _TOKEN_SECONDS
     if seconds < _SHORTEST_TOKEN:
         cause = invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
         raise InvalidError.of("TokenRequest", "", [cause], group="authentication.k8s.io")
     return {
-        **asked,
+        **token_request,
         "metadata": {"name": name, "namespace": namespace, "creationTimestamp": timestamp(now)},
-        "spec": {"audiences": [], **object_at(asked, "spec"), "expirationSeconds": seconds},
+        "spec": {"audiences": [], **object_at(token_request, "spec"), "expirationSeconds": seconds},
         "status": {
             "token": identities.issue(user),
             "expirationTimestamp": timestamp(now + timedelta(seconds=seconds)),

@@ -227,9 +227,9 @@ def _check_binding_target(binding: JSONObject) -> None:
 
 def _binding_conflict(pod: JSONObject, binding: JSONObject) -> str:
     name, uid = text_at(pod, "metadata", "name"), text_at(pod, "metadata", "uid")
-    asked = text_at(binding, "metadata", "uid")
-    if asked not in ("", uid):
-        return f"Precondition failed: UID in precondition: {asked}, UID in object meta: {uid}"
+    requested = text_at(binding, "metadata", "uid")
+    if requested not in ("", uid):
+        return f"Precondition failed: UID in precondition: {requested}, UID in object meta: {uid}"
     if "deletionTimestamp" in metadata_of(pod):
         return f"pod {name} is being deleted, cannot be assigned to a host"
     if present := text_at(pod, "spec", "nodeName"):
@@ -262,9 +262,9 @@ class TokenHandler:
 
     def __call__(self, request: APIRequest) -> Response:
         options = read_write_options(request)
-        asked = decode_request_body(request, options, _TOKEN_REQUEST, self._objects.schema).tree
+        requested = decode_request_body(request, options, _TOKEN_REQUEST, self._objects.schema).tree
         account = decode_stored(self._objects.get(request))
-        return Response(issue_token(self._identities, account, asked, self._now()), code=201)
+        return Response(issue_token(self._identities, account, requested, self._now()), code=201)
 
 
 class LogHandler:

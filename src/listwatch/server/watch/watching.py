@@ -35,7 +35,7 @@ _LAST_BOOKMARK = 2.0
 _MAX_WAIT = 3.0
 """Seconds for which a watch waits for the revision that it begins with."""
 _GRACE = 5.0
-"""Seconds after its end in which a client can read what was sent."""
+"""Seconds after the end of a watch in which its client can read what was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class WatchSettings:
 
     bookmark_interval: float = 60.0
     min_timeout: float = 1800.0
-    """Watches without a timeout of their own end after a random time from this to twice this."""
+    """A watch without timeoutSeconds ends after a random time between this and twice this."""
     max_backlog: int = 50_000
     max_backlog_bytes: int = 128 << 20
 
@@ -142,7 +142,7 @@ class Watch:
         if self._plan.find(Expire):
             raise _expired(self._options.after or 0, self._feeds.storage.revision)
         await self._wait_reached(self._options.minimum)
-        # Writes that are not durable yet are published by this, so that they are neither sent early nor twice.
+        # Publishes pending writes first, so that their events are neither sent before they are durable nor sent twice.
         self._feeds.storage.sync()
         if self._options.initial_events:
             self._begin_with_initial_events()
@@ -320,5 +320,5 @@ class Watch:
         return encode_event("BOOKMARK", value, self._view.representation)
 
 
-def _expired(asked: int, oldest: int) -> ExpiredError:
-    return ExpiredError(f"too old resource version: {asked} ({oldest})")
+def _expired(requested: int, oldest: int) -> ExpiredError:
+    return ExpiredError(f"too old resource version: {requested} ({oldest})")

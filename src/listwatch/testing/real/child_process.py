@@ -16,8 +16,8 @@ __all__ = ["ChildProcess", "overridden"]
 _POLL_INTERVAL = 0.1
 _LINES_SHOWN = 15
 
-# Asks the kernel to kill this process when its parent thread ends, then replaces itself by the program. A preexec_fn
-# could deadlock in a process with threads.
+# Sets the signal that the kernel sends when the parent thread ends, then executes the program. A preexec_fn could
+# deadlock in a process with threads.
 _DIE_WITH_PARENT = """
 import ctypes, os, signal, sys
 PR_SET_PDEATHSIG = 1

@@ -1,7 +1,7 @@
 """Finds the binaries of kube-apiserver, etcd and kubectl.
 
-The search looks in the folder `KUBEBUILDER_ASSETS`, as envtest does, and then in the cache of the user, which holds all
-versions that were built:
+The folder `KUBEBUILDER_ASSETS` is searched first, as in envtest, then the cache of the user, which holds all versions
+that were built:
 
     ~/.cache/listwatch/real/kubernetes-v1.36.3-linux-x86_64/kube-apiserver
 """
@@ -89,7 +89,7 @@ class _Search:
             return path
         if version:
             raise ConfigError(f"{name} {version} was not found below {self.cache.folder}")
-        assets = f"in {self.assets} ({ASSETS})" if self.assets else f"through {ASSETS}, which is not set,"
+        assets = f"in {self.assets} ({ASSETS})" if self.assets else f"in {ASSETS} (not set)"
         raise ConfigError(
             f"{name} was not found, neither {assets} nor below {self.cache.folder}; "
             f"set {ASSETS} to a folder with kube-apiserver and etcd"
