@@ -34,6 +34,6 @@ def _request(target: Target, method: str, path: str, body: object = None) -> int
     headers = {"Authorization": f"Bearer {target.token}", "Content-Type": "application/json"}
     with closing(target.connect()) as connection:
         connection.request(method, path, json.dumps(body) if body else None, headers)
-        answer = connection.getresponse()
-        answer.read()
-    return answer.status
+        response = connection.getresponse()
+        response.read()
+    return response.status

@@ -19,7 +19,7 @@ MINE = {"made-by": "the-test"}
 
 @pytest.fixture
 def config_maps(config_maps: ResourceClient[ConfigMap]) -> ResourceClient[ConfigMap]:
-    """Those of the test alone: some servers put one of their own into every namespace."""
+    """Only the objects of the test: some servers create one in every namespace."""
     return config_maps.selecting(label_selector=MINE)
 
 

@@ -1,4 +1,4 @@
-"""Speaks to an API server in bare HTTP: what is sent is what a test says, and nothing is hidden of what comes back."""
+"""A plain HTTP client for API servers: sends exactly what a test gives, and returns the complete response."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _PATIENCE = 15.0
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A whole answer."""
+class Response:
+    """A complete response."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -43,14 +43,14 @@ class Answer:
         return self.headers.get_all("Warning") or []
 
     def ok(self, status: int = 200) -> Tree:
-        """The object that it is about; fails unless it has that status, and the headers of every such answer."""
+        """The returned object; fails unless the response has that status, and the headers of every success."""
         assert self.status == status, (self.status, self.body)
         assert self.headers["Cache-Control"] == "no-cache, private"
         assert self.headers["Audit-Id"]
         return self.json
 
     def failed(self, status: int, reason: str) -> Tree:
-        """The Status that says why not; fails unless it is one, of that code and that reason."""
+        """The returned Status; fails unless it is one with that code and reason."""
         found = self.json
         assert (self.status, found.get("reason", "")) == (status, reason), found
         assert {name: found[name] for name in ("kind", "apiVersion", "metadata", "status", "code")} == {
@@ -69,7 +69,7 @@ def causes(status: Tree) -> set[tuple[str, str]]:
 
 
 class API:
-    """Asks one server, as its administrator unless other headers say otherwise, about one namespace in particular."""
+    """Sends requests to a server, as its administrator unless headers override that, by default in one namespace."""
 
     def __init__(self, target: Target, namespace: str) -> None:
         self._target = target
@@ -98,38 +98,38 @@ class API:
         *,
         headers: Mapping[str, str] | None = None,
         **query: object,
-    ) -> Answer:
-        """A body of bytes is sent as it is, all else as JSON; a header of None is left out.
+    ) -> Response:
+        """Send a request. A body of bytes is sent unchanged, anything else as JSON; a header of None is omitted.
 
-        Asks again while a server prepares itself for a definition that has changed, as it asks everybody to.
+        Retries while the server initializes the storage of a changed definition, for which it responds with 429.
         """
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         for _ in range(_TRIES):
             self._connection.request(method, _target(path, query), data, self._headers(data, headers))
-            answer = self._connection.getresponse()
-            said = answer.read()
-            if answer.status != 429 or b"storage is (re)initializing" not in said:
+            response = self._connection.getresponse()
+            content = response.read()
+            if response.status != 429 or b"storage is (re)initializing" not in content:
                 break
-        return Answer(answer.status, answer.headers, said)
+        return Response(response.status, response.headers, content)
 
-    def get(self, path: str, **options: Any) -> Answer:
+    def get(self, path: str, **options: Any) -> Response:
         return self.ask("GET", path, **options)
 
-    def post(self, path: str, body: Tree, /, **options: Any) -> Answer:
+    def post(self, path: str, body: Tree, /, **options: Any) -> Response:
         return self.ask("POST", path, body, **options)
 
-    def put(self, path: str, body: Tree, /, **options: Any) -> Answer:
+    def put(self, path: str, body: Tree, /, **options: Any) -> Response:
         return self.ask("PUT", path, body, **options)
 
-    def patch(self, path: str, body: Tree, /, content_type: str = MERGE_PATCH, **options: Any) -> Answer:
+    def patch(self, path: str, body: Tree, /, content_type: str = MERGE_PATCH, **options: Any) -> Response:
         headers = {"Content-Type": content_type, **options.pop("headers", {})}
         return self.ask("PATCH", path, body, headers=headers, **options)
 
-    def delete(self, path: str, body: Tree = None, /, **options: Any) -> Answer:
+    def delete(self, path: str, body: Tree = None, /, **options: Any) -> Response:
         return self.ask("DELETE", path, body, **options)
 
     def create(self, plural: str, name: str, *, version: str = "v1", **fields: Tree) -> Tree:
-        """An object that is new, in the namespace; `metadata` may say more than its name."""
+        """Create an object in the namespace; `metadata` may have more than its name."""
         metadata = {"name": name, **fields.pop("metadata", {})}
         return self.post(self.path(plural, version=version), {"metadata": metadata, **fields}).ok(201)
 
@@ -194,9 +194,9 @@ class Watch:
             seen.append(event)
         return seen
 
-    def read(self) -> Answer:
+    def read(self) -> Response:
         """What came instead of events."""
-        return Answer(self.status, self.headers, self._response.read())
+        return Response(self.status, self.headers, self._response.read())
 
 
 def _brief(type_: str, found: Tree) -> tuple[str, str]:

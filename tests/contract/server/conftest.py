@@ -1,4 +1,4 @@
-"""Gives every contract test of the server somebody to ask it."""
+"""Provides an HTTP client for every contract test of the server."""
 
 from collections.abc import Iterator
 

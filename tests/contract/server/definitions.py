@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions for tests: each test has a group of its own, so that none meets what another defines."""
+"""CustomResourceDefinitions for tests. Each test has its own group, so that tests do not affect each other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 _TRIES = 20_000
-"""How often a server is asked again that does everything a moment later."""
+"""How often a request is repeated while a server applies a change asynchronously."""
 
 
 def spec_of(**properties: Tree) -> Tree:
@@ -22,7 +22,7 @@ def version(name: str = "v1", schema: Tree = ANYTHING, *, storage: bool = True, 
 
 
 def definition(group: str, *versions: Tree, scope: str = "Namespaced", **names: Tree) -> Tree:
-    """Of widgets, unless the names say otherwise."""
+    """A definition of widgets, unless other names are given."""
     names = {"plural": "widgets", "kind": "Widget", **names}
     spec = {"group": group, "scope": scope, "names": names, "versions": list(versions) or [version()]}
     return {"metadata": {"name": f"{names['plural']}.{group}"}, "spec": spec}
@@ -47,7 +47,7 @@ class Widgets:
         return self.api.path("widgets", name, *rest, version=f"{self.group}/{version}")
 
     def define(self, *versions: Tree, **names: Tree) -> Tree:
-        """Returns the definition when all that it says is served, and the server says so."""
+        """Create the definition, and return it when the server serves it and reports that."""
         defined = definition(self.group, *versions, **names)
         self.api.post(DEFINITIONS, defined).ok(201)
         self.wait_until_served(*(each["name"] for each in defined["spec"]["versions"] if each["served"]))
@@ -56,12 +56,12 @@ class Widgets:
         return self.api.get(self.definition).ok()
 
     def redefine(self, change: Callable[[Tree], object], *served: str) -> Tree:
-        """Change the definition; returns what the server said to that, when these versions are served."""
+        """Change the definition, and return the response when these versions are served."""
         found = self.api.get(self.definition).ok()
         change(found["spec"])
-        answer = self.api.put(self.definition, found).ok()
+        response = self.api.put(self.definition, found).ok()
         self.wait_until_served(*served)
-        return answer
+        return response
 
     def wait_until_served(self, *versions: str) -> None:
         for each in versions:
@@ -73,8 +73,8 @@ class Widgets:
         return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
     def discovered(self) -> set[str]:
-        answer = self.api.get(f"/apis/{self.group}")
-        return {each["version"] for each in answer.json["versions"]} if answer.status == 200 else set()
+        response = self.api.get(f"/apis/{self.group}")
+        return {each["version"] for each in response.json["versions"]} if response.status == 200 else set()
 
     def body(self, name: str, *, version: str = "v1", **fields: Tree) -> Tree:
         metadata = {"name": name, **fields.pop("metadata", {})}

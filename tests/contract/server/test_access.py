@@ -8,19 +8,19 @@ AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 @pytest.mark.parametrize("authorization", ["Bearer nonsense", "Bearer nonsense with blanks", "bearer x"])
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/configmaps", "/apis", "/api/v1/nothing"])
 def test_an_unknown_token_is_rejected(api: API, path: str, authorization: str):
-    answer = api.get(path, headers={"Authorization": authorization})
-    assert answer.failed(401, "Unauthorized")["message"] == "Unauthorized"
+    response = api.get(path, headers={"Authorization": authorization})
+    assert response.failed(401, "Unauthorized")["message"] == "Unauthorized"
 
 
 def test_an_anonymous_client_may_not_read_secrets(api: API):
-    answer = api.get(api.path("secrets"), headers={"Authorization": None})
-    assert answer.status in (401, 403)
-    assert answer.json["reason"] in ("Unauthorized", "Forbidden")
+    response = api.get(api.path("secrets"), headers={"Authorization": None})
+    assert response.status in (401, 403)
+    assert response.json["reason"] in ("Unauthorized", "Forbidden")
 
 
 def test_a_refusal_has_no_secrets(api: API):
-    answer = api.get(api.path("secrets"), headers={"Authorization": "Bearer s3cr3t"})
-    assert b"s3cr3t" not in answer.body
+    response = api.get(api.path("secrets"), headers={"Authorization": "Bearer s3cr3t"})
+    assert b"s3cr3t" not in response.body
 
 
 def test_a_self_subject_review_returns_the_user(api: API):
@@ -49,9 +49,9 @@ def test_an_unknown_token_is_not_authenticated(api: API):
 def test_an_administrator_may_do_everything(api: API):
     attributes = {"namespace": api.namespace, "verb": "delete", "resource": "pods"}
     review = {"spec": {"resourceAttributes": attributes}}
-    answer = api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", review).ok(201)
-    assert answer["status"]["allowed"] is True
-    assert answer["spec"] == review["spec"]
+    response = api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", review).ok(201)
+    assert response["status"]["allowed"] is True
+    assert response["spec"] == review["spec"]
 
 
 def test_a_user_can_impersonate_another(api: API):

@@ -2,7 +2,7 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.server.api import API, Answer, Tree, causes
+from tests.contract.server.api import API, Response, Tree, causes
 from tests.contract.server.definitions import ANYTHING, Widgets, spec_of, version
 from tests.contract.server.samples import TEMPLATE
 
@@ -11,7 +11,7 @@ APPS = "apps/v1"
 TEXT = {"type": "string"}
 
 
-def apply(api: API, path: str, body: Tree, manager: str = "me", **query: object) -> Answer:
+def apply(api: API, path: str, body: Tree, manager: str = "me", **query: object) -> Response:
     return api.patch(path, body, APPLY, fieldManager=manager, **query)
 
 
@@ -247,7 +247,7 @@ def test_an_apply_with_another_resource_version_is_a_conflict(api: API, a: str):
     apply(api, a, config_map(data={"x": "3"}, metadata=seen)).failed(409, "Conflict")
 
 
-# --- who manages what -------------------------------------------------------------------------------------------------
+# --- managed fields ---------------------------------------------------------------------------------------------------
 
 
 def test_a_create_makes_its_manager_own_all_fields(api: API, web: str):
@@ -494,7 +494,7 @@ def test_the_status_of_a_custom_object_is_applied_through_its_subresource(api: A
     }
 
 
-# --- who agrees, and who is not understood ----------------------------------------------------------------------------
+# --- applies without changes, and invalid applies ---------------------------------------------------------------------
 
 
 def test_an_apply_that_changes_nothing_has_no_time(api: API):
@@ -515,11 +515,11 @@ def test_a_selector_is_managed_as_a_whole(api: API):
 
 def test_an_applied_object_with_an_invalid_kind_is_rejected(api: API):
     body = {"apiVersion": "v1", "kind": 5, "metadata": {"name": "a"}}
-    answer = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
-    assert answer.failed(400, "BadRequest")["message"] == "invalid object type: /v1, Kind="
+    response = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
+    assert response.failed(400, "BadRequest")["message"] == "invalid object type: /v1, Kind="
 
 
 def test_what_is_applied_is_read_before_its_name_is(api: API):
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}, "data": "text"}
-    answer = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
-    assert ".data: expected map, got &{text}" in answer.failed(500, "")["message"]
+    response = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
+    assert ".data: expected map, got &{text}" in response.failed(500, "")["message"]

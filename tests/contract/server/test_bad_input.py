@@ -30,9 +30,9 @@ def goes_on_serving(api: API) -> Iterator[None]:
     ],
 )
 def test_a_body_that_is_no_object_is_refused(api: API, body: bytes):
-    answer = api.post(api.path("configmaps"), body)
-    assert answer.status in (400, 422), answer.body
-    assert answer.json["reason"] in ("BadRequest", "Invalid")
+    response = api.post(api.path("configmaps"), body)
+    assert response.status in (400, 422), response.body
+    assert response.json["reason"] in ("BadRequest", "Invalid")
     assert api.names(api.path("configmaps")) == []
 
 
@@ -114,9 +114,9 @@ def test_a_name_cannot_lead_elsewhere(api: API):
 
 def test_a_namespace_cannot_lead_elsewhere(api: API):
     for path in ("/api/v1/namespaces/../configmaps", "/api/v1/namespaces/../configmaps/a"):
-        answer = api.get(path)
-        assert answer.status in (400, 500)
-        assert ".." in answer.json["message"]
+        response = api.get(path)
+        assert response.status in (400, 500)
+        assert ".." in response.json["message"]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_namespace_cannot_lead_elsewhere(api: API):
     ],
 )
 def test_an_unknown_path_is_not_found(api: API, path: str):
-    answer = api.get(path)
-    assert answer.status in (301, 400, 404, 405), (answer.status, answer.body)
+    response = api.get(path)
+    assert response.status in (301, 400, 404, 405), (response.status, response.body)
 
 
 def test_a_slash_at_the_end_changes_nothing(api: API):
@@ -159,8 +159,8 @@ def test_a_collection_is_not_written_as_a_whole(api: API, method: str):
 
 
 def test_an_unknown_method_is_not_allowed(api: API):
-    answer = api.ask("FROB", api.path("configmaps"))
-    assert answer.status == 405
+    response = api.ask("FROB", api.path("configmaps"))
+    assert response.status == 405
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_an_unknown_method_is_not_allowed(api: API):
 )
 def test_bad_options_of_a_deletion_are_refused_and_delete_nothing(api: API, body: bytes):
     api.create("configmaps", "a")
-    answer = api.delete(api.path("configmaps", "a"), body)
-    assert answer.status in (400, 415), answer.body
+    response = api.delete(api.path("configmaps", "a"), body)
+    assert response.status in (400, 415), response.body
     api.get(api.path("configmaps", "a")).ok()
 
 

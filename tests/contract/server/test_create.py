@@ -56,8 +56,8 @@ def test_the_servers_own_fields_cannot_be_brought_along(api: API):
 
 
 def test_a_new_object_may_not_claim_a_version(api: API):
-    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a", "resourceVersion": "5"}})
-    assert answer.failed(500, "")["message"] == "resourceVersion should not be set on objects to be created"
+    response = api.post(api.path("configmaps"), {"metadata": {"name": "a", "resourceVersion": "5"}})
+    assert response.failed(500, "")["message"] == "resourceVersion should not be set on objects to be created"
 
 
 def test_a_name_can_be_given_once(api: API):
@@ -304,11 +304,11 @@ UNKNOWN = {"metadata": {"name": "a", "colour": "red"}, "data": {"key": "value"},
 
 
 def test_unknown_fields_are_dropped_with_a_warning(api: API):
-    answer = api.post(api.path("configmaps"), UNKNOWN)
-    created = answer.ok(201)
+    response = api.post(api.path("configmaps"), UNKNOWN)
+    created = response.ok(201)
     assert "flavour" not in created
     assert "colour" not in created["metadata"]
-    assert answer.warnings == ['299 - "unknown field \\"metadata.colour\\""', '299 - "unknown field \\"flavour\\""']
+    assert response.warnings == ['299 - "unknown field \\"metadata.colour\\""', '299 - "unknown field \\"flavour\\""']
 
 
 def test_unknown_fields_can_be_refused(api: API):
@@ -318,23 +318,23 @@ def test_unknown_fields_can_be_refused(api: API):
 
 
 def test_unknown_fields_can_be_dropped_silently(api: API):
-    answer = api.post(api.path("configmaps"), UNKNOWN, fieldValidation="Ignore")
-    assert "flavour" not in answer.ok(201)
-    assert answer.warnings == []
+    response = api.post(api.path("configmaps"), UNKNOWN, fieldValidation="Ignore")
+    assert "flavour" not in response.ok(201)
+    assert response.warnings == []
 
 
 def test_the_last_value_of_a_duplicate_field_counts_with_a_warning(api: API):
     body = b'{"metadata":{"name":"a"},"data":{"x":"first"},"data":{"x":"last"}}'
-    answer = api.post(api.path("configmaps"), body)
-    assert answer.ok(201)["data"] == {"x": "last"}
-    assert answer.warnings == ['299 - "duplicate field \\"data\\""']
+    response = api.post(api.path("configmaps"), body)
+    assert response.ok(201)["data"] == {"x": "last"}
+    assert response.warnings == ['299 - "duplicate field \\"data\\""']
     strict = api.post(api.path("configmaps"), body.replace(b'"a"', b'"b"'), fieldValidation="Strict")
     assert 'duplicate field "data"' in strict.failed(400, "BadRequest")["message"]
 
 
 def test_there_are_three_ways_to_validate_fields(api: API):
-    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, fieldValidation="Maybe")
-    assert causes(answer.failed(422, "Invalid")) == {("FieldValueNotSupported", "fieldValidation")}
+    response = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, fieldValidation="Maybe")
+    assert causes(response.failed(422, "Invalid")) == {("FieldValueNotSupported", "fieldValidation")}
 
 
 def test_the_name_of_a_field_manager_is_short_and_printable(api: API):
@@ -348,12 +348,12 @@ def test_the_name_of_a_field_manager_is_short_and_printable(api: API):
 
 def test_unknown_fields_are_reported_also_with_a_failed_request(api: API):
     api.create("configmaps", "a")
-    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, "extra": 1})
-    answer.failed(409, "AlreadyExists")
-    assert answer.warnings == ['299 - "unknown field \\"extra\\""']
+    response = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, "extra": 1})
+    response.failed(409, "AlreadyExists")
+    assert response.warnings == ['299 - "unknown field \\"extra\\""']
     nobody = api.put(api.path("configmaps", "nobody"), {"metadata": {"name": "nobody"}, "extra": 1})
     nobody.failed(404, "NotFound")
-    assert nobody.warnings == answer.warnings
+    assert nobody.warnings == response.warnings
 
 
 # --- jobs -------------------------------------------------------------------------------------------------------------

@@ -28,8 +28,8 @@ def widgets(api: API) -> Iterator[Widgets]:
 
 def refusal(api: API, widgets: Widgets, *versions: Tree, **names: Tree) -> set[tuple[str, str]]:
     """What is wrong with a definition."""
-    answer = api.post(DEFINITIONS, definition(widgets.group, *versions, **names), dryRun="All")
-    return causes(answer.failed(422, "Invalid"))
+    response = api.post(DEFINITIONS, definition(widgets.group, *versions, **names), dryRun="All")
+    return causes(response.failed(422, "Invalid"))
 
 
 def in_schema(place: str) -> str:
@@ -194,8 +194,8 @@ def test_a_custom_resource_is_in_the_aggregated_discovery(api: API, widgets: Wid
     widgets.define(version(subresources={"status": {}}), shortNames=["wd"])
 
     def groups() -> dict[str, Tree]:
-        answer = api.ask("GET", "/apis", headers={"Accept": V2})
-        return {each["metadata"]["name"]: each for each in answer.json["items"]}
+        response = api.ask("GET", "/apis", headers={"Accept": V2})
+        return {each["metadata"]["name"]: each for each in response.json["items"]}
 
     wait_until(lambda: widgets.group in groups())
     (found,) = groups()[widgets.group]["versions"]
@@ -217,8 +217,8 @@ def test_versions_are_discovered_by_their_priority(api: API, widgets: Widgets):
 def test_an_undefined_resource_in_a_defined_group_is_not_found(api: API, widgets: Widgets):
     widgets.define()
     for path in (f"/apis/{widgets.group}/v1/gadgets", f"/apis/{widgets.group}/v2/widgets"):
-        answer = api.get(path)
-        assert (answer.status, answer.body) == (404, b"404 page not found\n")
+        response = api.get(path)
+        assert (response.status, response.body) == (404, b"404 page not found\n")
 
 
 # --- objects ----------------------------------------------------------------------------------------------------------
@@ -359,9 +359,9 @@ def test_what_the_schema_does_not_know_is_dropped_and_reported(api: API, widgets
     widgets.define(version(schema=spec_of(a=TEXT, parts={"type": "array", "items": part}, free=ANYTHING)))
     spec = {"a": "x", "b": "y", "parts": [{"name": "p", "more": 1}], "free": {"any": {"thing": [1]}}}
     body = widgets.body("a", spec=spec, other=1)
-    answer = api.post(widgets.path(), body)
-    assert answer.ok(201)["spec"] == {"a": "x", "parts": [{"name": "p"}], "free": {"any": {"thing": [1]}}}
-    assert answer.warnings == [
+    response = api.post(widgets.path(), body)
+    assert response.ok(201)["spec"] == {"a": "x", "parts": [{"name": "p"}], "free": {"any": {"thing": [1]}}}
+    assert response.warnings == [
         '299 - "unknown field \\"other\\""',
         '299 - "unknown field \\"spec.b\\""',
         '299 - "unknown field \\"spec.parts[0].more\\""',

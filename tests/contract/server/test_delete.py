@@ -11,8 +11,8 @@ def release(api: API, path: str) -> None:
 
 def test_a_delete_removes_the_object_and_returns_its_identity(api: API):
     created = api.create("configmaps", "a")
-    answer = api.delete(api.path("configmaps", "a")).ok()
-    assert answer == {
+    response = api.delete(api.path("configmaps", "a")).ok()
+    assert response == {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
@@ -24,9 +24,9 @@ def test_a_delete_removes_the_object_and_returns_its_identity(api: API):
 
 def test_the_response_names_the_group_too(api: API):
     created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
-    answer = api.delete(api.path("deployments", "web", version="apps/v1")).ok()
+    response = api.delete(api.path("deployments", "web", version="apps/v1")).ok()
     uid = created["metadata"]["uid"]
-    assert answer["details"] == {"name": "web", "group": "apps", "kind": "deployments", "uid": uid}
+    assert response["details"] == {"name": "web", "group": "apps", "kind": "deployments", "uid": uid}
 
 
 @pytest.mark.parametrize("plural", ["serviceaccounts", "persistentvolumeclaims", "podtemplates", "resourcequotas"])
@@ -176,7 +176,7 @@ def test_only_the_state_that_is_meant_is_deleted(api: API):
     api.delete(path, {"preconditions": {"resourceVersion": newer["metadata"]["resourceVersion"]}}).ok()
 
 
-# --- who depends on it ------------------------------------------------------------------------------------------------
+# --- dependents -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("policy", "finalizer"), [("Orphan", "orphan"), ("Foreground", "foregroundDeletion")])
@@ -278,10 +278,10 @@ def test_a_pod_that_was_stopped_waits_for_its_finalizers(api: API):
 def test_the_deletion_of_a_pod_is_notified_twice(api: API):
     created = api.create("pods", "web", spec=POD)
     with api.watch(api.path("pods"), resourceVersion=created["metadata"]["resourceVersion"]) as watch:
-        answer = api.delete(api.path("pods", "web")).ok()
+        response = api.delete(api.path("pods", "web")).ok()
         (first, marked), (second, last) = watch.next(), watch.next()
     assert (first, second) == ("MODIFIED", "DELETED")
-    assert last == answer
+    assert last == response
     assert marked["metadata"]["deletionGracePeriodSeconds"] == 0
     assert last["metadata"]["deletionTimestamp"] == marked["metadata"]["deletionTimestamp"]
     assert int(last["metadata"]["resourceVersion"]) > int(marked["metadata"]["resourceVersion"])
@@ -293,9 +293,9 @@ def test_the_deletion_of_a_pod_is_notified_twice(api: API):
 def test_a_delete_of_a_collection_returns_the_deleted_objects(api: API):
     for name in "abc":
         api.create("configmaps", name)
-    answer = api.delete(api.path("configmaps")).ok()
-    assert answer["kind"] == "ConfigMapList"
-    assert [item["metadata"]["name"] for item in answer["items"]] == ["a", "b", "c"]
+    response = api.delete(api.path("configmaps")).ok()
+    assert response["kind"] == "ConfigMapList"
+    assert [item["metadata"]["name"] for item in response["items"]] == ["a", "b", "c"]
     assert api.names(api.path("configmaps")) == []
 
 
@@ -360,9 +360,9 @@ def test_a_delete_of_jobs_without_a_policy_warns_that_their_pods_stay(api: API):
 
 
 def test_an_invalid_selector_of_jobs_causes_no_warning(api: API):
-    answer = api.delete(api.path("jobs", version="batch/v1"), labelSelector="=1")
-    answer.failed(400, "BadRequest")
-    assert answer.warnings == []
+    response = api.delete(api.path("jobs", version="batch/v1"), labelSelector="=1")
+    response.failed(400, "BadRequest")
+    assert response.warnings == []
 
 
 @pytest.mark.parametrize(

@@ -64,15 +64,15 @@ def test_what_is_not_served_is_not_found(api: API):
 
 
 def test_all_can_be_discovered_at_once(api: API):
-    answer = api.get("/apis", headers={"Accept": AGGREGATED})
-    assert answer.status == 200
-    parameters = dict(answer.headers.get_params() or [])
+    response = api.get("/apis", headers={"Accept": AGGREGATED})
+    assert response.status == 200
+    parameters = dict(response.headers.get_params() or [])
     assert (parameters["g"], parameters["v"], parameters["as"]) == (
         "apidiscovery.k8s.io",
         "v2",
         "APIGroupDiscoveryList",
     )
-    found = answer.json
+    found = response.json
     assert (found["kind"], found["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
     [apps] = [item for item in found["items"] if item["metadata"]["name"] == "apps"]
     [version] = apps["versions"]
@@ -107,23 +107,23 @@ def test_what_was_discovered_need_not_be_sent_again(api: API, path: str):
 
 
 def test_the_first_accepted_form_is_returned(api: API):
-    answer = api.get("/apis", headers={"Accept": f"{AGGREGATED},{JSON}"})
-    assert answer.json["kind"] == "APIGroupDiscoveryList"
+    response = api.get("/apis", headers={"Accept": f"{AGGREGATED},{JSON}"})
+    assert response.json["kind"] == "APIGroupDiscoveryList"
     assert api.get("/apis", headers={"Accept": JSON}).json["kind"] == "APIGroupList"
 
 
 def test_the_server_returns_its_version(api: API):
-    answer = api.get("/version")
-    assert answer.status == 200
-    assert answer.json.keys() >= {"major", "minor", "gitVersion", "platform", "goVersion"}
-    assert int(answer.json["minor"].rstrip("+")) >= 30
+    response = api.get("/version")
+    assert response.status == 200
+    assert response.json.keys() >= {"major", "minor", "gitVersion", "platform", "goVersion"}
+    assert int(response.json["minor"].rstrip("+")) >= 30
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/ping"])
 def test_the_server_reports_that_it_is_healthy(api: API, path: str):
-    answer = api.get(path, headers={"Accept": "*/*"})
-    assert (answer.status, answer.body) == (200, b"ok")
-    assert answer.headers.get_content_type() == "text/plain"
+    response = api.get(path, headers={"Accept": "*/*"})
+    assert (response.status, response.body) == (200, b"ok")
+    assert response.headers.get_content_type() == "text/plain"
 
 
 def test_the_server_reports_the_health_of_each_part(api: API):

@@ -13,18 +13,18 @@ PARTIAL_LIST = f"{JSON};as=PartialObjectMetadataList;{META}"
 
 def test_an_object_can_be_returned_as_yaml(api: API):
     created = api.create("configmaps", "a", data={"x": "yes", "n": "5", "text": "two\nlines"})
-    answer = api.get(api.path("configmaps", "a"), headers={"Accept": YAML})
-    assert answer.status == 200
-    assert answer.headers.get_content_type() == YAML
-    found = yaml.load(answer.body, yaml.BaseLoader)
+    response = api.get(api.path("configmaps", "a"), headers={"Accept": YAML})
+    assert response.status == 200
+    assert response.headers.get_content_type() == YAML
+    found = yaml.load(response.body, yaml.BaseLoader)
     assert found["data"] == created["data"]
     assert found["metadata"]["uid"] == created["metadata"]["uid"]
 
 
 def test_a_list_can_be_returned_as_yaml(api: API):
     api.create("configmaps", "a")
-    answer = api.get(api.path("configmaps"), headers={"Accept": YAML})
-    assert [item["metadata"]["name"] for item in yaml.safe_load(answer.body)["items"]] == ["a"]
+    response = api.get(api.path("configmaps"), headers={"Accept": YAML})
+    assert [item["metadata"]["name"] for item in yaml.safe_load(response.body)["items"]] == ["a"]
 
 
 def test_an_object_may_be_sent_as_yaml(api: API):
@@ -34,9 +34,9 @@ def test_an_object_may_be_sent_as_yaml(api: API):
 
 
 def test_an_error_can_be_returned_as_yaml(api: API):
-    answer = api.get(api.path("configmaps", "nothing"), headers={"Accept": YAML})
-    assert (answer.status, answer.headers.get_content_type()) == (404, YAML)
-    assert yaml.safe_load(answer.body)["reason"] == "NotFound"
+    response = api.get(api.path("configmaps", "nothing"), headers={"Accept": YAML})
+    assert (response.status, response.headers.get_content_type()) == (404, YAML)
+    assert yaml.safe_load(response.body)["reason"] == "NotFound"
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml", "image/*", "application/*"])
@@ -57,8 +57,8 @@ def test_json_is_the_default_format(api: API, accept: str | None):
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/xml", "application/x-www-form-urlencoded"])
 def test_a_body_in_another_form_is_refused(api: API, content_type: str):
-    answer = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, headers={"Content-Type": content_type})
-    status = answer.failed(415, "UnsupportedMediaType")
+    response = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, headers={"Content-Type": content_type})
+    status = response.failed(415, "UnsupportedMediaType")
     assert status["message"].startswith("the body of the request was in an unknown format - accepted media types")
 
 
@@ -126,9 +126,9 @@ def test_a_large_response_is_compressed_if_the_client_accepts_it(api: API):
 
 def test_a_small_response_is_not_compressed(api: API):
     api.create("configmaps", "a")
-    answer = api.get(api.path("configmaps", "a"), headers={"Accept-Encoding": "gzip"})
-    assert answer.headers["Content-Encoding"] is None
-    assert answer.ok()["kind"] == "ConfigMap"
+    response = api.get(api.path("configmaps", "a"), headers={"Accept-Encoding": "gzip"})
+    assert response.headers["Content-Encoding"] is None
+    assert response.ok()["kind"] == "ConfigMap"
 
 
 def test_a_response_can_be_pretty_printed(api: API):
@@ -147,16 +147,16 @@ def test_a_response_can_be_pretty_printed(api: API):
     ],
 )
 def test_a_list_requested_as_one_object_is_not_acceptable(api: API, plural: str, version: str, kind: str):
-    answer = api.get(api.path(plural, version=version), headers={"Accept": PARTIAL})
-    assert answer.failed(406, "NotAcceptable")["message"] == (
+    response = api.get(api.path(plural, version=version), headers={"Accept": PARTIAL})
+    assert response.failed(406, "NotAcceptable")["message"] == (
         f"you requested PartialObjectMetadata, but the requested object is a list (*{kind}List)"
     )
 
 
 def test_an_object_requested_as_a_list_is_not_acceptable(api: API):
     api.create("configmaps", "a")
-    answer = api.get(api.path("configmaps", "a"), headers={"Accept": PARTIAL_LIST})
-    assert answer.failed(406, "NotAcceptable")["message"] == (
+    response = api.get(api.path("configmaps", "a"), headers={"Accept": PARTIAL_LIST})
+    assert response.failed(406, "NotAcceptable")["message"] == (
         "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"
     )
 

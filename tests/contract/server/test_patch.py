@@ -212,8 +212,8 @@ def test_a_strategic_merge_patch_merges_services_ports_by_number(api: API):
 
 def test_an_unknown_directive_is_refused(api: API, web: str):
     patch = template(containers=[{"name": "log", "$patch": "frobnicate"}])
-    answer = api.patch(web, patch, STRATEGIC_MERGE_PATCH)
-    assert answer.status in (400, 422, 500), answer.body
+    response = api.patch(web, patch, STRATEGIC_MERGE_PATCH)
+    assert response.status in (400, 422, 500), response.body
     assert containers(api.get(web).ok()) == [("web", "web:1"), ("log", "log:1")]
 
 

@@ -70,14 +70,14 @@ def test_a_get_at_a_version_is_at_least_as_new(api: API):
 @pytest.mark.parametrize("name", ["", "a"])
 def test_a_future_version_times_out_with_a_retry_delay(api: API, name: str):
     api.create("configmaps", "a")
-    answer = api.get(api.path("configmaps", name), resourceVersion=FUTURE)
-    status = answer.failed(504, "Timeout")
+    response = api.get(api.path("configmaps", name), resourceVersion=FUTURE)
+    status = response.failed(504, "Timeout")
     assert status["message"].startswith(f"Timeout: Too large resource version: {FUTURE}, current: ")
     assert status["details"]["causes"] == [
         {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     ]
     assert status["details"]["retryAfterSeconds"] == 1
-    assert answer.headers["Retry-After"] == "1"
+    assert response.headers["Retry-After"] == "1"
 
 
 def test_a_list_at_an_exact_version_shows_what_was_there_then(api: API):
@@ -193,9 +193,9 @@ def test_a_token_and_a_version_do_not_go_together(api: API):
     for name in "ab":
         api.create("configmaps", name)
     token = api.list(api.path("configmaps"), limit=1)["metadata"]["continue"]
-    answer = api.get(api.path("configmaps"), resourceVersion="1", **{"continue": token})
+    response = api.get(api.path("configmaps"), resourceVersion="1", **{"continue": token})
     expected = "specifying resource version is not allowed when using continue"
-    assert answer.failed(400, "BadRequest")["message"] == expected
+    assert response.failed(400, "BadRequest")["message"] == expected
 
 
 @pytest.mark.parametrize(
@@ -222,9 +222,9 @@ def test_an_expired_continue_token_is_rejected_with_one_that_continues(api: API,
     token = api.list(api.path("events"), limit=1)["metadata"]["continue"]
     api.delete(api.path("events", "b")).ok()
     target.forget_history()
-    answer = api.get(api.path("events"), limit=1, **{"continue": token})
-    status = answer.json
-    assert (answer.status, status["code"], status["reason"]) == (410, 410, "Expired")
+    response = api.get(api.path("events"), limit=1, **{"continue": token})
+    status = response.json
+    assert (response.status, status["code"], status["reason"]) == (410, 410, "Expired")
     assert status["message"].startswith("The provided continue parameter is too old to display a consistent list")
     assert status["metadata"].keys() == {"continue"}
     rest = api.list(api.path("events"), limit=1, **status["metadata"])
@@ -237,8 +237,8 @@ def test_a_version_that_is_too_old_is_gone(api: API, target: Target):
     api.delete(api.path("events", "a")).ok()
     create_event(api, "b")
     target.forget_history()
-    answer = api.get(api.path("events"), resourceVersion=version, resourceVersionMatch="Exact")
-    assert answer.failed(410, "Expired")["message"] == "The resourceVersion for the provided list is too old."
+    response = api.get(api.path("events"), resourceVersion=version, resourceVersionMatch="Exact")
+    assert response.failed(410, "Expired")["message"] == "The resourceVersion for the provided list is too old."
 
 
 def test_an_odd_limit_is_refused_and_a_negative_one_is_none(api: API):

@@ -1,5 +1,5 @@
 import pytest
-from tests.contract.server.api import API, STRATEGIC_MERGE_PATCH, Answer, Tree, causes
+from tests.contract.server.api import API, STRATEGIC_MERGE_PATCH, Response, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD, TEMPLATE
 
 APPS = "apps/v1"
@@ -141,14 +141,14 @@ def test_others_scale_too(api: API, plural: str, version: str):
 # --- binding ----------------------------------------------------------------------------------------------------------
 
 
-def bind(api: API, node: str) -> Answer:
+def bind(api: API, node: str) -> Response:
     target = {"apiVersion": "v1", "kind": "Node", "name": node}
     return api.post(api.path("pods", "web", "binding"), {"metadata": {"name": "web"}, "target": target})
 
 
 def test_a_pod_is_bound_to_a_node_once(api: API, pod: str):
-    answer = bind(api, "n1").ok(201)
-    assert (answer["kind"], answer["status"]) == ("Status", "Success")
+    response = bind(api, "n1").ok(201)
+    assert (response["kind"], response["status"]) == ("Status", "Success")
     bound = api.get(pod).ok()
     assert bound["spec"]["nodeName"] == "n1"
     [scheduled] = [each for each in bound["status"]["conditions"] if each["type"] == "PodScheduled"]
@@ -204,16 +204,16 @@ def run(api: API, pod: str) -> None:
 
 
 def test_a_pod_is_evicted(api: API, pod: str):
-    answer = api.post(f"{pod}/eviction", EVICTION).ok(201)
-    assert (answer["kind"], answer["status"]) == ("Status", "Success")
+    response = api.post(f"{pod}/eviction", EVICTION).ok(201)
+    assert (response["kind"], response["status"]) == ("Status", "Success")
     api.get(pod).failed(404, "NotFound")
 
 
 def test_a_budget_can_forbid_an_eviction(api: API, pod: str):
     run(api, pod)
     budget(api, 0)
-    answer = api.post(f"{pod}/eviction", EVICTION)
-    status = answer.failed(429, "TooManyRequests")
+    response = api.post(f"{pod}/eviction", EVICTION)
+    status = response.failed(429, "TooManyRequests")
     assert status["message"] == "Cannot evict pod as it would violate the pod's disruption budget."
     [cause] = status["details"]["causes"]
     assert cause["reason"] == "DisruptionBudget"
@@ -257,10 +257,10 @@ def test_a_container_can_be_added_to_a_pod_to_look_around(api: API, pod: str):
 def test_a_service_account_gets_a_token(api: API):
     api.create("serviceaccounts", "robot")
     asked = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {"expirationSeconds": 600}}
-    answer = api.post(api.path("serviceaccounts", "robot", "token"), asked).ok(201)
-    assert answer["kind"] == "TokenRequest"
-    assert answer["spec"]["expirationSeconds"] == 600
-    token = answer["status"]["token"]
+    response = api.post(api.path("serviceaccounts", "robot", "token"), asked).ok(201)
+    assert response["kind"] == "TokenRequest"
+    assert response["spec"]["expirationSeconds"] == 600
+    token = response["status"]["token"]
     review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     as_robot = {"Authorization": f"Bearer {token}"}
     said = api.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", review, headers=as_robot).ok(201)
@@ -293,7 +293,7 @@ def test_a_subresource_takes_its_own_methods_only(api: API, pod: str):
 # --- what is reported -------------------------------------------------------------------------------------------------
 
 
-def report(api: API, path: str, **status: Tree) -> Answer:
+def report(api: API, path: str, **status: Tree) -> Response:
     return api.patch(f"{path}/status", {"status": status})
 
 

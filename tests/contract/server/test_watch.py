@@ -123,9 +123,9 @@ def test_a_watch_from_a_version_that_is_still_to_come_waits(api: API):
 @pytest.mark.parametrize("bad", ["-1", "abc", "1.5"])
 def test_a_watch_from_what_is_no_version_is_refused(api: API, bad: str):
     with api.watch(api.path("configmaps"), resourceVersion=bad) as watch:
-        answer = watch.read()
-    assert (answer.status, answer.json["kind"]) == (500, "Status")
-    assert "resourceVersion" in answer.json["message"]
+        response = watch.read()
+    assert (response.status, response.json["kind"]) == (500, "Status")
+    assert "resourceVersion" in response.json["message"]
 
 
 def test_watches_by_the_old_path_work_too(api: API):
@@ -229,8 +229,8 @@ def test_how_a_watch_begins_has_its_rules(api: API, query: dict[str, str], found
 
 
 def test_only_a_watch_has_a_beginning(api: API):
-    answer = api.get(api.path("configmaps"), sendInitialEvents="true", resourceVersionMatch="NotOlderThan")
-    assert ("FieldValueForbidden", "sendInitialEvents") in causes(answer.failed(422, "Invalid"))
+    response = api.get(api.path("configmaps"), sendInitialEvents="true", resourceVersionMatch="NotOlderThan")
+    assert ("FieldValueForbidden", "sendInitialEvents") in causes(response.failed(422, "Invalid"))
 
 
 def test_a_beginning_may_be_compressed_piece_by_piece(api: API):
@@ -239,8 +239,8 @@ def test_a_beginning_may_be_compressed_piece_by_piece(api: API):
     headers = {"Accept-Encoding": "gzip"}
     query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
     with api.watch(api.path("configmaps"), headers=headers, timeoutSeconds=1, **query) as watch:
-        answer = watch.read()
-    body = gzip.decompress(answer.body) if answer.headers["Content-Encoding"] == "gzip" else answer.body
+        response = watch.read()
+    body = gzip.decompress(response.body) if response.headers["Content-Encoding"] == "gzip" else response.body
     events = [json.loads(line) for line in body.splitlines()]
     assert [event["type"] for event in events][:3] == ["ADDED", "ADDED", "BOOKMARK"]
 
