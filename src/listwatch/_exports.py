@@ -1,7 +1,7 @@
-"""Lazy exports: the public names of a package, imported from its private modules on first use."""
+"""Names that are resolved on first use: the public names of a package, and the resources of a client or factory."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 
 
@@ -23,3 +23,13 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str]
         return sorted(sys.modules[package].__all__)
 
     return get_attribute, list_names
+
+
+def unknown_attribute(owner: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Return an error that suggests a similar name, or lists the known ones."""
+    from difflib import get_close_matches  # not needed by most programs
+
+    names = [*known]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(names)}"
+    return AttributeError(f"{owner} has no attribute {name!r}; {hint}")

@@ -135,7 +135,7 @@ async def test_reading_before_the_start_is_an_error_that_says_so():
         controller = Controller(Calls(), for_=ConfigMap, client=client)
         assert not controller.is_ready
         assert controller.why_not_ready() == "ConfigMap: the controller was not started"
-        with pytest.raises(UsageError, match="was not started"):
+        with pytest.raises(UsageError, match="start the controller first"):
             controller.get("default/a")
         with pytest.raises(SyncTimeoutError, match="was not started"):
             await controller.wait_for_sync(0.01)
@@ -424,7 +424,7 @@ async def test_a_shared_informer_stops_with_its_last_user():
         ({"for_": ConfigMap, "timeout": 0}, "timeout=0: expected a positive number of seconds"),
         ({"owns": [Pod]}, "needs the kind of the owner"),
         ({"for_": "deployments", "owns": [Pod]}, "needs the kind of the owner"),
-        ({"for_": ConfigMap, "watches": [Pod]}, "maps to no keys"),
+        ({"for_": ConfigMap, "watches": [Pod]}, "has no key function"),
         ({"for_": 5}, "for_=5: expected a model class"),
         ({"for_": Pod, "namespace": "a", "namespaces": ["b"]}, "not both"),
         ({"for_": Pod, "namespaces": "dev"}, "for one namespace, pass namespace='dev'"),

@@ -310,7 +310,7 @@ def test_an_empty_list_whose_element_type_is_unknown_is_refused():
         set_condition(config_map("a"), "Ready", True, reason="AllSet")
 
 
-@pytest.mark.parametrize("bad", [("", True, "r"), ("Ready", "Maybe", "r"), ("Ready", True, "")])
+@pytest.mark.parametrize("bad", [("", True, "r"), ("Ready", "Maybe", "r"), ("Ready", 5, "r"), ("Ready", True, "")])
 def test_an_incomplete_condition_is_refused(bad: tuple[str, Any, str]):
     with pytest.raises(UsageError, match="a condition needs"):
         set_condition([], bad[0], bad[1], reason=bad[2])

@@ -163,6 +163,7 @@ class ByteStream(ByteIteration):
 
     @property
     def is_closed(self) -> bool:
+        """True after the end of the body, an error, or `close`."""
         return self._async.is_closed
 
     def open(self) -> None:
@@ -210,6 +211,7 @@ class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
 
     @property
     def is_closed(self) -> bool:
+        """True after the end of the watch, an error, or `close`."""
         return self._async.is_closed
 
     def open(self) -> None:
@@ -397,6 +399,7 @@ class RESTClient(BlockingObject):
 
     @property
     def group_version(self) -> str:
+        """The group-version to which the paths of requests are relative."""
         return self._async.group_version
 
     def for_group_version(self, group_version: str) -> Self:
@@ -404,12 +407,15 @@ class RESTClient(BlockingObject):
         return self._same(self._async.for_group_version(group_version))
 
     def get(self) -> Request:
+        """A GET request."""
         return Request._wrap(self._async.get(), self._loop)
 
     def post(self) -> Request:
+        """A POST request."""
         return Request._wrap(self._async.post(), self._loop)
 
     def put(self) -> Request:
+        """A PUT request."""
         return Request._wrap(self._async.put(), self._loop)
 
     def patch(self, patch_type: str) -> Request:
@@ -417,6 +423,7 @@ class RESTClient(BlockingObject):
         return Request._wrap(self._async.patch(patch_type), self._loop)
 
     def delete(self) -> Request:
+        """A DELETE request."""
         return Request._wrap(self._async.delete(), self._loop)
 
     def verb(self, method: str) -> Request:

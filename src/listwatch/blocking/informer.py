@@ -197,6 +197,7 @@ class HandlerRegistration(BlockingObject, Generic[T]):
         self._run(self._async.wait_removed())
 
     def statistics(self) -> ListenerStatistics:
+        """The counters and the current state of the handler."""
         return self._call("statistics", self._async.statistics)
 
 
@@ -344,6 +345,7 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
 
     @property
     def is_stopped(self) -> bool:
+        """True once the informer was stopped, or has failed; its store can still be read."""
         return self._async.is_stopped
 
     def wait_for_sync(
@@ -375,6 +377,7 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
         self._run(self._async.wait_until(resource_version, timeout, namespace=namespace))
 
     def statistics(self) -> InformerStatistics:
+        """Counters and current state, also of the sources and the handlers."""
         return self._call("statistics", self._async.statistics)
 
     def run(self) -> None:
@@ -458,6 +461,7 @@ class Informer(PlainInformer[T], Generic[T]):
 
     @property
     def last_sync_resource_version(self) -> str:
+        """The version of the last list or event that was received; empty before the first list."""
         return self._async.last_sync_resource_version
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
@@ -491,6 +495,7 @@ class InformerHandle(BlockingObject, Generic[T]):
 
     @property
     def lister(self) -> Lister[T]:
+        """The cached objects, by name, namespace and selector."""
         return self._async.lister
 
     def release(self) -> None:
@@ -913,6 +918,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         self._do_stop()
 
     def statistics(self) -> tuple[InformerStatistics, ...]:
+        """The statistics of all informers."""
         return self._call("statistics", self._async.statistics)
 
     def __enter__(self) -> Self:

@@ -322,12 +322,15 @@ class Indexer(Generic[T]):
 
     @property
     def indexers(self) -> Mapping[str, IndexFunction[T]]:
+        """The index functions, by the names of their indexes."""
         return {name: index.function for name, index in self._store.indexes.items()}
 
     def get(self, key: str | ObjectKey) -> T | None:
+        """Return the object with this key; None if there is none."""
         return self._store.objects.get(key if type(key) is str else str(key))
 
     def keys(self) -> list[str]:
+        """Return the keys of all objects, in the order in which they were added."""
         return list(self._store.objects)
 
     def by_index(self, name: str, value: str) -> list[T]:

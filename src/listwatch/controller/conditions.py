@@ -116,7 +116,9 @@ def _conditions_of(on: HasConditions, *, create: bool = False) -> list[_Conditio
             return [] if on.conditions is None else on.conditions
         case Object() if isinstance(status := getattr(on, "status", None), Model | dict):
             return _conditions_of(status, create=create)
-    raise UsageError(f"{on!r} has no conditions: pass an object, its status, or its list of conditions")
+    raise UsageError(
+        f"{on!r} has no conditions: pass an object whose status has them, its status, or its list of conditions"
+    )
 
 
 def _declared_kind(on: HasConditions) -> type[_Condition] | None:

@@ -60,7 +60,7 @@ class Source:
     @property
     def informer(self) -> AnyInformer:
         if self._informer is None:
-            raise UsageError(f"the cache of {self.watch} does not exist yet: the controller was not started")
+            raise UsageError(f"the cache of {self.watch} does not exist yet: start the controller first")
         return self._informer
 
     def open(
@@ -222,7 +222,7 @@ class Sources:
 
     def _watched_source(self, watch: Watch) -> Source:
         if watch.keys is None:
-            raise UsageError(f"watches={watch} maps to no keys: pass Watch({watch}, keys=function)")
+            raise UsageError(f"watches={watch} has no key function: pass Watch({watch}, keys=function)")
         return Source(watch, watch.keys)
 
     def _is_namespaced(self, key: ObjectKey) -> bool:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
+from listwatch._exports import unknown_attribute
 from listwatch.api.references import ResourceLike
 from listwatch.cache.indexer import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
 from listwatch.informer import typed_groups
-from listwatch.informer.informer_handle import InformerGroup, InformerHandle, unknown_attribute
+from listwatch.informer.informer_handle import InformerGroup, InformerHandle
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.reflector import Problem
 from listwatch.informer.shared_informer import AnyInformer, InformerStatistics, SharedIndexInformer
@@ -216,6 +217,7 @@ class SharedInformerFactory(InformerGroups):
             raise BaseExceptionGroup("informers had failed before they were stopped", errors)
 
     def statistics(self) -> tuple[InformerStatistics, ...]:
+        """The statistics of all informers."""
         return tuple(shared.informer.statistics() for shared in self._shared.values())
 
     async def __aenter__(self) -> Self:

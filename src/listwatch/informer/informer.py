@@ -93,6 +93,7 @@ class Informer(Generic[T]):
 
     @property
     def last_sync_resource_version(self) -> str:
+        """The version of the last list or event that was received; empty before the first list."""
         return self._pipeline.reflector.last_sync_resource_version
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:

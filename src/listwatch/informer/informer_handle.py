@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from listwatch._exports import unknown_attribute
 from listwatch.cache.lister import Lister
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.objects.object import Object
 
-__all__ = ["InformerGroup", "InformerHandle", "unknown_attribute"]
+__all__ = ["InformerGroup", "InformerHandle"]
 
 T = TypeVar("T", bound=Object)
 
@@ -28,6 +28,7 @@ class InformerHandle(Generic[T]):
 
     @property
     def lister(self) -> Lister[T]:
+        """The cached objects, by name, namespace and selector."""
         return self.informer.lister
 
     async def release(self) -> None:
@@ -56,10 +57,3 @@ class InformerGroup:
 
         def __dir__(self):
             return sorted(type(self).__annotations__)
-
-
-def unknown_attribute(owner: str, name: str, known: list[str]) -> AttributeError:
-    """Return an error that suggests similar names, or lists all."""
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(known)}"
-    return AttributeError(f"{owner} has no attribute {name!r}; {hint}")

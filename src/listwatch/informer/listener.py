@@ -272,6 +272,7 @@ class HandlerRegistration(Generic[T]):
         await self._wait_ended(self._listener)
 
     def statistics(self) -> ListenerStatistics:
+        """The counters and the current state of the handler."""
         return self._listener.statistics()
 
 

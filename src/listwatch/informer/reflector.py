@@ -137,10 +137,11 @@ class Reflector(Generic[T]):
 
     @property
     def last_sync_resource_version(self) -> str:
-        """The version that the store has reached; empty before the first list."""
+        """The version of the last list or event that was received; empty before the first list."""
         return self._machine.version
 
     def statistics(self) -> ReflectorStatistics:
+        """Counters and current state."""
         return ReflectorStatistics(
             resource_version=self._machine.version,
             is_watching=self._machine.is_watching,

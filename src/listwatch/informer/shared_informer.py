@@ -263,6 +263,7 @@ class SharedIndexInformer(Generic[T]):
 
     @property
     def is_stopped(self) -> bool:
+        """True once the informer was stopped, or has failed; its store can still be read."""
         return self._is_stopped
 
     async def wait_for_sync(
@@ -336,6 +337,7 @@ class SharedIndexInformer(Generic[T]):
         raise UsageError(f"the informer of {self.name} does not watch the namespace {namespace!r}")
 
     def statistics(self) -> InformerStatistics:
+        """Counters and current state, also of the sources and the handlers."""
         return InformerStatistics(
             name=self.name,
             objects=len(self.indexer),

@@ -56,6 +56,7 @@ class DurationSummary:
 
     @property
     def mean(self) -> float:
+        """The average duration; 0 if there is none."""
         return self.total / self.count if self.count else 0.0
 
 

@@ -71,11 +71,13 @@ async def test_the_repr_of_a_group_version_lists_its_resources():
         assert repr(client.policy_v1) == "<resources of policy/v1: poddisruptionbudgets>"
 
 
-async def test_an_unknown_attribute_is_an_error_that_lists_the_known_ones():
+async def test_an_unknown_attribute_is_an_error_that_suggests_a_similar_one_or_lists_all():
     client = ClientSet(NOWHERE)
-    with pytest.raises(AttributeError, match="ClientSet has no attribute 'core_v2'; its group-versions are core_v1, "):
+    with pytest.raises(AttributeError, match=r"ClientSet has no attribute 'core_v2'; did you mean core_v1\?"):
         _ = client.core_v2
-    with pytest.raises(AttributeError, match="this group-version has no resource 'podz'; it has bindings, "):
+    with pytest.raises(AttributeError, match="ClientSet has no attribute 'x'; it has: core_v1, "):
+        _ = client.x
+    with pytest.raises(AttributeError, match=r"the client's core_v1 has no attribute 'podz'; did you mean pods\?"):
         _ = client.core_v1.podz
     with pytest.raises(TypeError):
         client.core_v1.nodes("default")

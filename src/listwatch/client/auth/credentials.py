@@ -33,7 +33,7 @@ __all__ = [
     "credentials_for",
 ]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 _REREAD_INTERVAL = 50.0  # a token in a file is assumed to be valid for a minute, less ten seconds for the request
 

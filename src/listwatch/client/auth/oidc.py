@@ -26,7 +26,7 @@ from listwatch.objects.reading import decoder_for
 
 __all__ = ["Fetch", "OIDCProvider"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 _EXPIRY_DELTA = timedelta(seconds=10)
 _STANDARD_ERRORS = {

@@ -30,7 +30,7 @@ from listwatch.json_value import JSON
 
 __all__ = ["CLUSTER_FIELDS", "EXEC_EXTENSION", "IMPERSONATION_FIELDS", "OIDC_FIELDS", "USER_FIELDS", "ConfigBuilder"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 # The fields of a ClientConfig, and the fields of an entry that set them.
 CLUSTER_FIELDS = {

@@ -14,7 +14,7 @@ from listwatch.errors import ConfigError, NotInClusterError
 
 __all__ = ["SERVICE_ACCOUNT_FOLDER", "ServiceAccount", "load_incluster_config"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 

@@ -24,7 +24,7 @@ from listwatch.errors import ConfigError, EmptyConfigError, UsageError
 
 __all__ = ["Overrides", "load_config", "load_kube_config", "read_kubeconfig"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 EntryT = TypeVar("EntryT", bound=NamedEntry[Section])
 

@@ -28,7 +28,7 @@ __all__ = [
     "read_ca_bundle",
 ]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 _REREAD_INTERVAL = 300.0
 _CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)

@@ -21,7 +21,7 @@ from listwatch.objects.wire import DECODE_FAILURES
 
 __all__ = ["DiscoveryCache"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 _TTL = 6 * 3600.0
 

@@ -18,7 +18,7 @@ from listwatch.models import resources
 
 __all__ = ["RESTMapper", "builtin_resources", "is_builtin", "locate", "placeholder"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 Found = TypeVar("Found")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from listwatch._exports import unknown_attribute
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
@@ -85,10 +86,8 @@ class ClientSet(Groups, BaseClient):
 
         def __getattr__(self, name):
             if name not in group_versions():
-                raise AttributeError(
-                    f"ClientSet has no attribute {name!r}; its group-versions are {', '.join(group_versions())}"
-                )
-            self.__dict__[name] = Group(self.rest, group_versions()[name])
+                raise unknown_attribute("ClientSet", name, group_versions())
+            self.__dict__[name] = Group(name, self.rest, group_versions()[name])
             return self.__dict__[name]
 
         def __dir__(self):

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from listwatch import models
+from listwatch._exports import unknown_attribute
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.meta import Resource
@@ -70,7 +71,8 @@ class ClusterScoped(_ResourceAttribute[T]):
 class Group:
     """The resources of one group-version."""
 
-    def __init__(self, rest: RESTClient, resources: dict[str, Resource]) -> None:
+    def __init__(self, name: str, rest: RESTClient, resources: dict[str, Resource]) -> None:
+        self._name = name
         self._rest = rest
         self._resources = resources
 
@@ -82,8 +84,7 @@ class Group:
 
         def __getattr__(self, plural):
             if plural.startswith("_") or plural not in self._resources:
-                known = ", ".join(self._resources)
-                raise AttributeError(f"this group-version has no resource {plural!r}; it has {known}")
+                raise unknown_attribute(f"the client's {self._name}", plural, self._resources)
             resource = self._resources[plural]
             self.__dict__[plural] = (Namespaced if resource.namespaced else ClusterScoped)(self._rest, resource)
             return self.__dict__[plural]

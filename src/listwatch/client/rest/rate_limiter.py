@@ -28,9 +28,11 @@ class TokenBucket:
 
     @property
     def qps(self) -> float:
+        """Requests per second."""
         return self._qps
 
     async def wait(self) -> float:
+        """Wait for a token. Return the seconds that it waited."""
         # Each call reserves its token at once, so that the order of calls is kept.
         self._refill()
         self._tokens -= 1

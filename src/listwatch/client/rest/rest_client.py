@@ -50,6 +50,7 @@ class RESTClient:
 
     @property
     def group_version(self) -> str:
+        """The group-version to which the paths of requests are relative."""
         return self._group_version
 
     def for_group_version(self, group_version: str) -> Self:
@@ -62,12 +63,15 @@ class RESTClient:
     # --- verbs -------------------------------------------------------------------------------------------------------
 
     def get(self) -> Request:
+        """A GET request."""
         return self.verb("GET")
 
     def post(self) -> Request:
+        """A POST request."""
         return self.verb("POST")
 
     def put(self) -> Request:
+        """A PUT request."""
         return self.verb("PUT")
 
     def patch(self, patch_type: str) -> Request:
@@ -75,6 +79,7 @@ class RESTClient:
         return self.verb("PATCH").header("Content-Type", PATCH_TYPES.get(patch_type, patch_type))
 
     def delete(self) -> Request:
+        """A DELETE request."""
         return self.verb("DELETE")
 
     def verb(self, method: str) -> Request:

@@ -51,6 +51,7 @@ class Result:
 
     @property
     def was_created(self) -> bool:
+        """Whether the request created the object (status 201)."""
         return self.status_code == 201
 
     def into(self, kind: type[T]) -> T:

@@ -44,7 +44,7 @@ __all__ = [
     "next_retry",
 ]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 DEFAULT_RETRIES = 10
 """How often a request is sent again before its error is raised."""

@@ -80,6 +80,7 @@ class ByteStream:
 
     @property
     def is_closed(self) -> bool:
+        """True after the end of the body, an error, or `close`."""
         return self._is_closed
 
     async def open(self) -> None:
@@ -275,6 +276,7 @@ class WatchStream(Generic[T]):
 
     @property
     def is_closed(self) -> bool:
+        """True after the end of the watch, an error, or `close`."""
         return self._body.is_closed
 
     async def open(self) -> None:

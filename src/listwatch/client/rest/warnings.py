@@ -10,7 +10,7 @@ from listwatch.client.config.client_config import ServerWarning
 
 __all__ = ["WarningReporter", "parse_warnings"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 _API_WARNING = 299
 # code agent "text" "date", followed by a comma if there is another one

@@ -31,7 +31,7 @@ from listwatch.objects.object import Object
 
 __all__ = ["RetryWatcher", "Watchable"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.client")
 
 _MIN_INTERVAL = 1.0
 _FINAL_ERRORS = (GoneError, ForbiddenError, UnauthorizedError)
