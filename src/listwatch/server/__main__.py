@@ -27,14 +27,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m listwatch.server", description="Run an embedded API server.")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=_port, default=0, help="the port to listen on (default: a free port)")
-    parser.add_argument("--write-kubeconfig", metavar="FILE", help="write a kubeconfig of the administrator")
+    parser.add_argument(
+        "--write-kubeconfig", metavar="FILE", help="write a kubeconfig with the administrator's token to FILE"
+    )
     parser.add_argument(
         "--data-dir", metavar="DIR", help="persist all objects in this directory (default: memory only)"
     )
     parser.add_argument("--tls", action="store_true", help="serve HTTPS, with a generated certificate authority")
-    parser.add_argument(
-        "--token", default="", help="the bearer token of the administrator (default: generated; see --write-kubeconfig)"
-    )
+    parser.add_argument("--token", default="", help="the bearer token of the administrator (default: generated)")
     parser.add_argument("--anonymous", action="store_true", help="allow requests without credentials")
     return parser
 

@@ -240,6 +240,7 @@ class APIServer:
 
     @property
     def url(self) -> str:
+        """The URL of the running server; a restarted server has the same one."""
         host = "127.0.0.1" if self._host in _ALL_ADDRESSES else self._host
         scheme = "https" if self._tls else "http"
         self._check_started()
@@ -292,10 +293,12 @@ class APIServer:
 
     @property
     def storage(self) -> Storage:
+        """The storage of the running server."""
         return self._check_started().storage
 
     @property
     def revision(self) -> int:
+        """The revision of the latest write."""
         return self.storage.revision
 
     def compact(self, revision: int | None = None) -> None:
@@ -307,6 +310,7 @@ class APIServer:
         return self.storage.fork()
 
     def statistics(self) -> Statistics:
+        """Return the revision, and the numbers of requests, open connections and open watches."""
         running = self._check_started()
         return Statistics(self.revision, self._recorder.total, running.listener.connections, len(running.watches))
 

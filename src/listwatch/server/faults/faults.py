@@ -5,7 +5,8 @@
     held = faults.add(Fault(HoldEvents(), verb="watch", user_agent="replica-2*"))
     faults.remove(held)
 
-A fault affects requests that start after it was added, and watches that are open then.
+A fault affects requests that start after it was added. Expire, CutStream, DropBookmarks and HoldEvents also affect
+watches that are open then.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Fail(Action):
 
 @dataclass(frozen=True, slots=True)
 class DropResponse(Action):
-    """Handles the request, then resets the connection instead of sending the response."""
+    """Handles the request, then resets the connection instead of sending a successful response; ignored for watches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,13 @@ class Fault:
         self.probability = probability
 
     def matches(self, request: LoggedRequest) -> bool:
+        """Whether the action and the criteria apply to a request, regardless of skip, times and probability."""
         if isinstance(self.action, _ONLY_ON_WATCHES) and request.verb != "watch":
             return False
         return self.pattern.matches(request)
 
     def __repr__(self) -> str:
-        return f"<Fault {self.action!r} on requests with {self.pattern!r}>"
+        return f"<Fault {self.action!r} on {self.pattern}>"
 
 
 # --- Injection --------------------------------------------------------------------------------------------------------
@@ -220,7 +222,7 @@ class FaultInjector:
 
 
 class Faults:
-    """The faults of an API server; each counts its own requests."""
+    """The faults of an API server; each counts the requests that it affects."""
 
     def __init__(self, injector: FaultInjector) -> None:
         self._injector = injector
@@ -244,5 +246,5 @@ class Faults:
         self._injector.clear()
 
     def hits(self, fault: Fault) -> int:
-        """Return the number of requests that a fault has affected."""
+        """Return the number of requests that a fault has affected; 0 once it is removed."""
         return self._injector.hits(fault)

@@ -63,7 +63,7 @@ class LoggedRequest(msgspec.Struct, eq=False):
     is_finished: bool = False
 
     @classmethod
-    def of(cls, info: RequestInfo, user: User | None, user_agent: str) -> Self:
+    def _of(cls, info: RequestInfo, user: User | None, user_agent: str) -> Self:
         return cls(
             info.method,
             info.path,
@@ -104,8 +104,12 @@ class RequestPattern:
     def matches(self, request: LoggedRequest) -> bool:
         return all(fnmatchcase(getattr(request, name), str(wanted)) for name, wanted in self._criteria.items())
 
+    def __str__(self) -> str:
+        criteria = ", ".join(f"{name}={wanted!r}" for name, wanted in self._criteria.items())
+        return f"requests with {criteria}" if criteria else "all requests"
+
     def __repr__(self) -> str:
-        return ", ".join(f"{name}={wanted!r}" for name, wanted in self._criteria.items()) or "any"
+        return f"<RequestPattern: {self}>"
 
 
 def _known() -> str:
@@ -171,4 +175,5 @@ class RequestLog:
         return list(filter(RequestPattern(**criteria).matches, self))
 
     def clear(self) -> None:
+        """Remove all requests from the log; `total` does not change."""
         self._recorder.requests.clear()

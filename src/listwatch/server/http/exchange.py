@@ -110,7 +110,7 @@ class Exchange:
         self._authorization = f"Bearer {token}" if token else request.headers.get("Authorization", "")
         self._info, self._error = self._read_target()
         self._user = self._authenticate()
-        self._record = LoggedRequest.of(self._info, self._user, self._user_agent)
+        self._record = LoggedRequest._of(self._info, self._user, self._user_agent)
         self._warnings: list[str] = []
         # A fault that is added later affects open watches only.
         has_faults = backend.faults or self._info.verb == "watch"

@@ -21,7 +21,6 @@ from listwatch.errors import (
     AlreadyExistsError,
     InvalidError,
     MethodNotAllowedError,
-    NotFoundError,
     StatusCause,
     StatusDetails,
 )
@@ -56,6 +55,7 @@ from listwatch.server.lifecycle.strategy import (
     requested_version,
 )
 from listwatch.server.protocol.list_options import check_reached, read_get_minimum, read_list_options
+from listwatch.server.protocol.routes import resource_not_found
 from listwatch.server.protocol.write_options import (
     DeleteOptions,
     WriteOptions,
@@ -126,7 +126,7 @@ class Pipeline:
         if request.subresource and request.subresource not in PARTIAL_UPDATES:
             handler = self._handlers.get(request.subresource)
             if handler is None:
-                raise NotFoundError("the server could not find the requested resource", details=StatusDetails())
+                raise resource_not_found()
             return handler(request)
         match request.verb:
             case "get":
