@@ -23,7 +23,7 @@ class ObjectKey(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From `name` or `namespace/name`."""
+        """Parse `name` or `namespace/name`."""
         parts = text.split("/")
         if len(parts) > 2:
             raise BadKeyError(f"{text!r} is not a valid key: expected 'name' or 'namespace/name'", text=text)
@@ -77,7 +77,7 @@ class GroupVersion(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From `apps/v1` or `v1`."""
+        """Parse `apps/v1` or `v1`."""
         return cls(*split_api_version(text))
 
 
@@ -135,12 +135,12 @@ class GroupVersionKind(NamedTuple):
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> Self:
-        """From the fields `apiVersion` and `kind`."""
+        """Return the GroupVersionKind for the fields `apiVersion` and `kind`."""
         return cls(*split_api_version(api_version), kind)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From the output of `str`, or from `Deployment.v1.apps`."""
+        """Parse the output of `str`, or `Deployment.v1.apps`."""
         return cls(*_split_versioned(text, "Kind"))
 
 
@@ -172,7 +172,7 @@ class GroupVersionResource(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From the output of `str`, or from `deployments.v1.apps`."""
+        """Parse the output of `str`, or `deployments.v1.apps`."""
         return cls(*_split_versioned(text, "Resource"))
 
 

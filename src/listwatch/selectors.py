@@ -169,12 +169,12 @@ class LabelSelector:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From the string form; the empty string selects everything."""
+        """Parse the string form; the empty string selects everything."""
         return cls(tuple(_LabelParser(text).requirements()))
 
     @classmethod
     def from_dict(cls, selector: Mapping[str, object] | None) -> Self:
-        """From the structured form with `matchLabels` and `matchExpressions`: None selects nothing, {} everything."""
+        """Read the structured form with `matchLabels` and `matchExpressions`: None selects nothing, {} everything."""
         return cls(tuple(_requirements_from_api(selector)) if selector is not None else _NOTHING)
 
     @classmethod
@@ -413,7 +413,7 @@ class FieldSelector:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From the string form; empty terms are ignored, and the empty string selects everything."""
+        """Parse the string form; empty terms are ignored, and the empty string selects everything."""
         return cls(tuple(_parse_field_term(text, term) for term in _TERM.finditer(text)))
 
     @property

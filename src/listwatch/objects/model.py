@@ -33,7 +33,7 @@ class Model(
 
     @classmethod
     def from_dict(cls, tree: Tree) -> Self:
-        """From a dict of wire names. Unknown fields are dropped; only whole objects keep them."""
+        """Create a value from a dict of wire names. Unknown fields are dropped; only whole objects keep them."""
         value: Self = convert(tree, cls, what=cls.__name__)
         return value
 

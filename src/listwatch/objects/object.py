@@ -74,7 +74,7 @@ class Object(_TypedFields):
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
-        """From the bytes of one object, which are kept. Only the head is decoded and checked; see `from_json`."""
+        """Create an object from its bytes, which are kept. Only the head is decoded and checked; see `from_json`."""
         self = cls.__new__(cls)
         self._raw = raw
         self._parts = None
@@ -87,7 +87,7 @@ class Object(_TypedFields):
 
     @classmethod
     def from_json(cls, text: bytes | str) -> Self:
-        """From a JSON document; its apiVersion and kind must be those of this class, or absent."""
+        """Create an object from a JSON document; its apiVersion and kind must be those of this class, or absent."""
         raw = compact(text, cls.__name__)
         self = cls.from_wire(raw)
         reject_duplicate_keys(raw, self.describe())
@@ -95,21 +95,21 @@ class Object(_TypedFields):
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, object]) -> Self:
-        """From a dict of wire names, which is copied."""
+        """Create an object from a dict of wire names, which is copied."""
         if not isinstance(tree, Mapping):
             raise DecodeError(f"expected a mapping, got {type(tree).__name__}", object_name=cls.__name__)
         return cls.from_wire(to_json(tree, what=cls.__name__))._check_type()
 
     @classmethod
     def from_yaml(cls, text: str | bytes) -> Self:
-        """From a YAML string with one document."""
+        """Create an object from a YAML string with one document."""
         from listwatch.objects.manifests import read_one
 
         return cls.from_dict(read_one(text))
 
     @classmethod
     def all_from_yaml(cls, text: str | bytes) -> list[Self]:
-        """From a YAML string with any number of documents; empty ones are ignored."""
+        """Create objects from a YAML string with any number of documents; empty ones are ignored."""
         from listwatch.objects.manifests import read_all
 
         return [cls.from_dict(tree) for tree in read_all(text)]

@@ -41,14 +41,14 @@ class ObjectList(Generic[T]):
 
     @classmethod
     def from_json(cls, body: bytes | str, item: type[T] | None = None) -> Self:
-        """From a response body. Objects are copied out of it, so that none keeps the whole body alive."""
+        """Create a list from a response body. Objects are copied out of it, so that none keeps the whole body alive."""
         self = cls()
         self._add(split_list(body), item or cls.item)
         return self
 
     @classmethod
     def reading(cls, chunks: Iterable[bytes], item: type[T] | None = None) -> Generator[None, None, Self]:
-        """From the chunks of a response body, as a generator that yields between groups of objects."""
+        """Create a list from the chunks of a response body; a generator that yields between groups of objects."""
         self, splitter = cls(), ListSplitter()
         for chunk in chunks:
             for group in splitter.feed(chunk):
@@ -76,7 +76,7 @@ class ObjectList(Generic[T]):
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, object], item: type[T] | None = None) -> Self:
-        """From a dict of wire names, which is copied."""
+        """Create a list from a dict of wire names, which is copied."""
         return cls.from_json(to_json(tree, what="a list"), item)
 
     @property

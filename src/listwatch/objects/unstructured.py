@@ -27,7 +27,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
     __slots__ = ("_fields",)
 
     def __init__(self, content: Mapping[str, object] | None = None, *, metadata: ObjectMeta | None = None) -> None:
-        """From a mapping such as a manifest. `metadata` replaces the metadata of the mapping."""
+        """Create an object from a mapping such as a manifest. `metadata` replaces the metadata of the mapping."""
         fresh = type(self).from_dict(content or {})
         self._raw, self._head, self._parts = fresh._raw, fresh._head, None
         self._fields: dict[str, object] | None = None

@@ -72,7 +72,7 @@ class GarbageCollector:
                 self._track(StorageKey(storage_id, stored.key), stored)
 
     def run_pending(self) -> None:
-        """Process all objects that events concern, including the events of doing so."""
+        """Process all objects that events concern, including events of writes by this method."""
         self._enqueue(self._rejected)
         self._rejected = []
         while self._pending:
@@ -135,7 +135,7 @@ class GarbageCollector:
             self._empty_namespace(place, stored)
 
     def _process_dependent(self, place: StorageKey, metadata: LifecycleMetadata) -> None:
-        """Delete an object without owners; of an object with some, drop the references to those that are gone."""
+        """Delete an object if none of its owners exists; otherwise drop its references to missing owners."""
         states = {owner.uid: self._state_of(owner, place) for owner in metadata.owner_references}
         if {"present", "unknown"} & set(states.values()):
             if dangling := {uid for uid, state in states.items() if state in ("absent", "waiting")}:
@@ -146,7 +146,7 @@ class GarbageCollector:
             self._delete(place, policy=_policy_of(metadata))
             return
         if any(self._waits_for_dependents(each) for each in dependents):
-            # The objects wait for each other in a circle, which would never end.
+            # The objects wait for each other in a cycle, which would never end.
             self._unblock_owners(place)
         self._delete(place, policy="Foreground")
 
@@ -173,7 +173,7 @@ class GarbageCollector:
             for each in self._storage.scan(storage_id, namespace=place.key.name)
         ]
         for each in contents:
-            # No kubelet runs here that could confirm the end of a grace period.
+            # No kubelet runs that could confirm the end of a grace period.
             self._delete(each, grace=0, user=_NAMESPACE_CONTROLLER)
         if not any(map(self._metadata, contents)):
             self._finalize_namespace(stored)

@@ -154,7 +154,7 @@ def _plan_namespace(tree: JSONObject, options: DeleteOptions, resource: Resource
 
 
 def _set_grace_period(pod: JSONObject, options: DeleteOptions, now: datetime) -> int | None:
-    """Set the grace period of a pod and return it in seconds; None if the present one stays."""
+    """Set the grace period of a pod and return it in seconds; None if the current one is kept."""
     metadata = metadata_of(pod)
     if "deletionTimestamp" in metadata:
         return _shorten_grace_period(metadata, options, now)
