@@ -143,7 +143,7 @@ class ListSplitter:
             head = self.head = _lists.decode(buffer[:start] + b"]}")
         except DECODE_FAILURES:
             return None
-        # Objects without a kind get it from the list, whose kind must be known by then.
+        # Objects without a kind get it from the list, so the kind of the list must precede them.
         is_usual = head.items == [] and first.startswith(b"{") and (head.kind or first != b'{"metadata":')
         # All objects start with the same key.
         return b"}," + first if is_usual else None

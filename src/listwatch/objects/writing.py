@@ -62,7 +62,7 @@ def _builtins(value: object, what: str, field: str) -> Tree:
 
 
 def unchanged(value: object, seen: object) -> bool:
-    """True if both values certainly encode alike. If False, compare `plain` of both."""
+    """True if both values certainly have the same encoding. If False, compare `plain` of both."""
     try:
         return bool(value == seen) and _encoder.encode(value) == _encoder.encode(seen)
     except (TypeError, ValueError, OverflowError, RecursionError, FieldError):

@@ -19,7 +19,7 @@ def read_or_create(folder: str | os.PathLike[str], name: str, make: Callable[[],
             return file.read_bytes()
         content = make()
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Renamed when complete: a server that is killed meanwhile leaves all of it or nothing.
+        # Renamed when complete, so that a killed server leaves the complete file or none.
         part = file.with_name(f".{name}.part")
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)

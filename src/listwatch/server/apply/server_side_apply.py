@@ -1,4 +1,4 @@
-"""Server-side apply: a PATCH with the fields that one manager wants an object to have.
+"""Server-side apply: a PATCH with the fields that one manager applies to an object.
 
     config ─▶ merged into the live object ─▶ without the fields that this manager applied before and now omits
 

@@ -54,7 +54,7 @@ def lifecycle_metadata(stored: Stored) -> LifecycleMetadata:
 
 
 class OwnerGraph:
-    """All objects with owner references, under the uid of each owner, whether it exists or not."""
+    """All objects with owner references, by the uid of each owner, which need not exist."""
 
     def __init__(self) -> None:
         self._dependents: dict[str, set[StorageKey]] = {}

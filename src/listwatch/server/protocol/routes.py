@@ -170,12 +170,12 @@ def method_not_allowed() -> MethodNotAllowedError:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What a path names: a collection, in one namespace or in all, an object, or a subresource of it."""
+    """The target of a path: a collection in one namespace or all, an object, or a subresource of it."""
 
     resource: Resource
     namespace: str
     parts: tuple[str, ...] = ()  # the object's name, its subresource, and what follows
-    everywhere: bool = False
+    all_namespaces: bool = False
 
     @property
     def name(self) -> str:
@@ -196,7 +196,7 @@ class _Place:
     def _offers(self, *, is_old_watch: bool) -> tuple[Mapping[str, str], frozenset[str]]:
         """Return the verbs of methods on such a path, and the verbs that this resource supports."""
         if len(self.parts) < 2:
-            plain = _ON_OBJECTS if self.parts else _ON_ALL_NAMESPACES if self.everywhere else _ON_COLLECTIONS
+            plain = _ON_OBJECTS if self.parts else _ON_ALL_NAMESPACES if self.all_namespaces else _ON_COLLECTIONS
             return _ON_WATCHES if is_old_watch else plain, frozenset(self.resource.verbs)
         subresource = self.resource.subresource(self.subresource)
         if is_old_watch or subresource is None or (len(self.parts) > 2 and subresource.name != _PROXY):
@@ -291,7 +291,7 @@ def _place_of(parts: list[str], group: str, version: str, registry: Registry) ->
         case ["namespaces", namespace, plural, *rest] if (found := served(plural)) and found.namespaced:
             return _Place(found, namespace, tuple(rest))
         case [plural, *rest] if (found := served(plural)) and (not found.namespaced or not rest):
-            return _Place(found, "", tuple(rest), everywhere=found.namespaced)
+            return _Place(found, "", tuple(rest), all_namespaces=found.namespaced)
         case _:
             return None
 

@@ -24,7 +24,7 @@ class Controller(Protocol):
 
 
 class Commits:
-    """No response is sent before `wait_durable` has returned; with `grouped`, many requests share one sync."""
+    """Commits writes: a response is sent after `wait_durable` returns. With `grouped`, many requests share one sync."""
 
     def __init__(self, storage: Storage, controllers: Sequence[Controller], *, grouped: bool) -> None:
         self._storage = storage
@@ -43,7 +43,7 @@ class Commits:
         if self._next is None:
             loop = asyncio.get_running_loop()
             self._next = loop.create_future()
-            # After the requests that have been received already, which share the sync.
+            # Runs after the requests that were already received, which share the sync.
             loop.call_soon(self._commit_group, self._next)
         # The cancellation of one request must not cancel the others.
         await asyncio.shield(self._next)

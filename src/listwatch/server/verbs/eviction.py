@@ -51,8 +51,10 @@ class EvictionHandler:
         pod = decode_stored(existing)
         if not _needs_no_budget(pod):
             self._take_from_budget(request, pod, dry_run=requested.dry_run)
-        is_meant = requested.uid in (None, text_at(pod, "metadata", "uid")) and requested.resource_version is None
-        if is_meant and not requested.dry_run:
+        preconditions_hold = (
+            requested.uid in (None, text_at(pod, "metadata", "uid")) and requested.resource_version is None
+        )
+        if preconditions_hold and not requested.dry_run:
             existing = self._add_condition(existing, pod)
         self._deleter.delete(request, existing, requested)
         status: JSONObject = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
