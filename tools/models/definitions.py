@@ -210,9 +210,9 @@ def _without_kinds(package: str) -> GroupVersion:
     return GroupVersion(group, version)
 
 
-def _module(version: GroupVersion, everybody: set[GroupVersion]) -> str:
+def _module(version: GroupVersion, versions: set[GroupVersion]) -> str:
     """`apps_v1`; where two groups share a first label, Kubernetes' own keeps it and others are spelled out."""
-    rivals = {each.group for each in everybody if each.attribute == version.attribute}
-    if len(rivals) == 1 or version.group.endswith(".k8s.io") or "." not in version.group:
+    groups = {each.group for each in versions if each.attribute == version.attribute}
+    if len(groups) == 1 or version.group.endswith(".k8s.io") or "." not in version.group:
         return version.attribute
     return f"{version.group}_{version.version}".replace(".", "_").replace("-", "_")

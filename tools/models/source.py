@@ -61,8 +61,8 @@ def _getter(url: str, token: str | None, ca_file: str | None) -> Callable[[str],
 
     def get(path: str) -> Document:
         request = urllib.request.Request(url + path, headers=headers)
-        with urllib.request.urlopen(request, timeout=_TIMEOUT, context=tls) as answer:
-            document: Document = json.load(answer)
+        with urllib.request.urlopen(request, timeout=_TIMEOUT, context=tls) as response:
+            document: Document = json.load(response)
         return document
 
     return get
@@ -132,8 +132,8 @@ def _aggregated_resource(entry: Document, here: tuple[str, str]) -> Resource:
 
 
 def _aggregated_subresource(entry: Document, here: tuple[str, str]) -> Subresource:
-    answer = entry.get("responseKind") or {}
-    return _subresource(entry["subresource"], answer, here, answer.get("kind", ""), entry["verbs"])
+    kind = entry.get("responseKind") or {}
+    return _subresource(entry["subresource"], kind, here, kind.get("kind", ""), entry["verbs"])
 
 
 def _subresource(name: str, kind: Document, here: tuple[str, str], spelled: str, verbs: list[str]) -> Subresource:
