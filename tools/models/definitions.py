@@ -211,7 +211,7 @@ def _without_kinds(package: str) -> GroupVersion:
 
 
 def _module(version: GroupVersion, versions: set[GroupVersion]) -> str:
-    """`apps_v1`; where two groups share a first label, Kubernetes' own keeps it and others are spelled out."""
+    """`apps_v1`; if two groups share a first label, only that of Kubernetes is abbreviated."""
     groups = {each.group for each in versions if each.attribute == version.attribute}
     if len(groups) == 1 or version.group.endswith(".k8s.io") or "." not in version.group:
         return version.attribute

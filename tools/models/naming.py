@@ -16,7 +16,7 @@ _WORD = re.compile(
 )
 
 # An attribute with one of these names would shadow a name that annotations and defaults below it use.
-SPOKEN_FOR = frozenset({"Any", "bool", "bytes", "datetime", "dict", "float", "int", "lazy", "list", "str"})
+_RESERVED = frozenset({"Any", "bool", "bytes", "datetime", "dict", "float", "int", "lazy", "list", "str"})
 
 
 def snake_case(wire: str) -> str:
@@ -32,7 +32,7 @@ def pascal_case(wire: str) -> str:
 def attribute_names(wires: Iterable[str], reserved: frozenset[str]) -> dict[str, str]:
     """The attribute of each wire name of one type; a trailing underscore avoids collisions."""
     attributes: dict[str, str] = {}
-    taken = set(reserved | SPOKEN_FOR)
+    taken = set(reserved | _RESERVED)
     for wire in wires:
         name = snake_case(wire)
         if not name.isidentifier():

@@ -74,7 +74,7 @@ class ModuleWriter:
         self._own = sorted(own, key=lambda each: each.name)
         self._resources = resources
         self._version = version
-        self._neighbours: set[str] = set()
+        self._imported_modules: set[str] = set()
 
     def text(self) -> str:
         """The whole module."""
@@ -108,7 +108,7 @@ class ModuleWriter:
 
     def _imported(self, home: str, names: tuple[str, ...], words: set[str]) -> list[str]:
         if home == "listwatch.models":
-            return sorted(self._neighbours)
+            return sorted(self._imported_modules)
         if home == metadata.__name__:
             return [f"{name} as {name}" for name in names] if self._module == "meta_v1" else []
         return [name for name in names if name in words]
@@ -202,7 +202,7 @@ class ModuleWriter:
     def _class_name(self, definition: Definition) -> str:
         if definition.module == self._module:
             return definition.name
-        self._neighbours.add(definition.module)
+        self._imported_modules.add(definition.module)
         return f"{definition.module}.{definition.name}"
 
 
