@@ -16,6 +16,7 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "BaseClient": "listwatch.blocking.client",
+    "BaseResourceClient": "listwatch.blocking.client",
     "ByteStream": "listwatch.blocking.client",
     "ClientSet": "listwatch.blocking.client",
     "Controller": "listwatch.blocking.controller",
@@ -60,6 +61,7 @@ __all__ = [*_HOMES]
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
     from listwatch.blocking.client import BaseClient as BaseClient
+    from listwatch.blocking.client import BaseResourceClient as BaseResourceClient
     from listwatch.blocking.client import ByteStream as ByteStream
     from listwatch.blocking.client import ClientSet as ClientSet
     from listwatch.blocking.client import DiscoveryClient as DiscoveryClient
