@@ -173,7 +173,8 @@ class Tracer:
         self._enter(frame)
 
     def _return(self, frame: FrameType) -> None:
-        is_suspended = frame.f_code.co_code[frame.f_lasti] == _YIELD
+        # From Python 3.13 on, the position of a suspended frame is already that of the next instruction.
+        is_suspended = frame.f_code.co_code[frame.f_lasti] in (_YIELD, _RESUME)
         if is_suspended and self._resumed.get(frame):
             del self._resumed[frame]  # it ran no code itself: the inner coroutine waits again
             return
