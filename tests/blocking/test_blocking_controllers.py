@@ -171,7 +171,7 @@ def test_lost_leadership_ends_the_manager_with_an_error(api_server: APIServerThr
         started.set()
 
     elector = blocking.LeaderElector(
-        client, name="op", namespace="default", lease_duration=1.0, renew_deadline=0.5, retry_period=0.02
+        client, name="op", namespace="default", lease_duration=15.0, renew_deadline=10.0, retry_period=0.02
     )
     manager = blocking.Manager(client, leader_elector=elector)
     manager.add(blocking.Controller(reconcile, for_=ConfigMap)).enqueue("default/a")

@@ -34,14 +34,16 @@ async def held_by(client: ClientSet) -> str:
     return lease.spec.holder_identity or ""
 
 
-def elector(client: ClientSet, identity: str) -> LeaderElector:
+def elector(
+    client: ClientSet, identity: str, *, lease_duration: float = 15.0, renew_deadline: float = 10.0
+) -> LeaderElector:
     return LeaderElector(
         client,
         name="op",
         namespace="default",
         identity=identity,
-        lease_duration=1.0,
-        renew_deadline=0.5,
+        lease_duration=lease_duration,
+        renew_deadline=renew_deadline,
         retry_period=0.02,
     )
 
@@ -149,7 +151,7 @@ class second_after:  # noqa: N801  # reads as a step of the test above
 async def test_losing_leadership_ends_the_manager_with_an_error_and_its_workers():
     async with world() as (server, client):
         calls = Calls(lambda *_: asyncio.Event().wait())
-        manager = Manager(client, leader_elector=elector(client, "one"))
+        manager = Manager(client, leader_elector=elector(client, "one", lease_duration=1.0, renew_deadline=0.5))
         controller = manager.add(Controller(calls, for_=ConfigMap))
         controller.enqueue("default/a")
         running = asyncio.create_task(manager.run(handle_signals=False))

@@ -85,4 +85,4 @@ def test_the_samples_use_every_client_there_is():
         used = set(re.findall(rf"\b{prefix}\.(\w+)", program.read_text()))
         there = {name for name in package.__all__ if name.endswith(("Client", "ClientSet", "Mapper"))}
         assert clients <= used
-        assert there - used - {"BaseClient", "SubresourceClient"} == set()
+        assert there - used - {"BaseClient", "BaseResourceClient", "SubresourceClient"} == set()
