@@ -24,7 +24,7 @@ __all__ = ["BackgroundLoop", "LoopReference", "LoopThread", "check_may_block"]
 
 R = TypeVar("R")
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.blocking")
 
 # A signal may be delivered to another thread. Python runs its handler, Ctrl-C included, only when the main thread
 # executes again, so a waiting thread wakes up this often.
