@@ -18,7 +18,9 @@ import pytest
 PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
-VALUES = "meta selectors quantity clock cooperative cancellation backoff errors json_value _version _exports"
+VALUES = """
+    meta selectors quantity clock cooperative cancellation backoff retry_observer errors json_value _version _exports
+"""
 
 # Each package and the packages right below it: it may import these, and all that they may import.
 BELOW = {
@@ -44,6 +46,7 @@ BELOW = {
     "cooperative": "errors",
     "cancellation": "errors",
     "backoff": "errors",
+    "retry_observer": "",
     "errors": "",
     "json_value": "",
     "_version": "",
@@ -57,7 +60,7 @@ TESTING = "testing"
 # No async functions, clocks, randomness, logging or I/O, and no imports of modules that have any.
 PURE = """
     errors meta selectors quantity objects models api cache server json_value _exports _version
-    *_state workqueue.rate_limiters
+    *_state workqueue.rate_limiters informer.expected_kind informer.initial_events informer.request_budget
     events.correlation* events.occurrence events.event_bodies
 """
 # The modules of the server with I/O; all others are pure.

@@ -1,16 +1,22 @@
-"""A simulated server and network with random faults, reproducible by a seed."""
+"""A simulated server and network with random faults, reproducible by a seed.
+
+Responses are bytes, which the list and watch code of the client decodes.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
+
+import msgspec
 
 from listwatch.api.statuses import status_from_error
-from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent
+from listwatch.client.rest.streams import ByteStream, WatchStream
 from listwatch.clock import Clock
 from listwatch.errors import (
     APIError,
@@ -25,71 +31,84 @@ from listwatch.errors import (
 from listwatch.informer.list_watch import ListWatch
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap
-from listwatch.objects.metadata import ListMeta
+from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.unstructured import Unstructured
 from listwatch.server.storage.storage import Storage
-from listwatch.server.storage.values import Event, RevisionCompactedError
+from listwatch.server.storage.values import RevisionCompactedError
 
 RESOURCE = "/configmaps"
 PAGE = 3
 """The largest page of this server; a request without a limit returns all objects."""
 NAMES = [f"c{number}" for number in range(8)]
+ODD = "odd"
+"""The start of the names of objects that exist in responses only, and that tests ignore."""
 
 
 @dataclass
-class Weather:
+class Faults:
     """The probability of each fault per request or step."""
 
     refused: float = 0.0
     throttled: float = 0.0
+    long_retry_after: float = 0.0
     broken: float = 0.0
     expired: float = 0.0
     cut: float = 0.0
+    cut_frame: float = 0.0
     stale: float = 0.0
     lost_bookmark: float = 0.0
     late_bookmark: float = 0.0
+    no_version: float = 0.0
     duplicate: float = 0.0
+    odd_items: float = 0.0
+    unrequested_pages: float = 0.0
+    repeated_token: float = 0.0
+    expired_page: float = 0.0
+    ignored_initial_events: float = 0.0
     lag: float = 0.0
 
     @classmethod
-    def random(cls, dice: Random) -> Weather:
-        return cls(**{name: dice.choice([0.0, 0.05, 0.3]) for name in cls.__dataclass_fields__})
+    def random(cls, rng: Random) -> Faults:
+        return cls(**{name: rng.choice([0.0, 0.0, 0.05, 0.3]) for name in cls.__dataclass_fields__})
 
 
 @dataclass
 class SimulatedServer:
-    """A source over a real storage, with late, cut, stale and failing responses."""
+    """A source over a real storage, with late, cut, stale, malformed and failing responses."""
 
-    dice: Random
+    rng: Random
     clock: Clock
     streams: bool = True
     sends_end_bookmarks: bool = True
     namespaces: tuple[str, ...] = ("default",)
-    weather: Weather = field(default_factory=Weather)
+    faults: Faults = field(default_factory=Faults)
     history: list[str] = field(default_factory=list)
     storage: Storage = field(default_factory=Storage)
     open_watches: int = 0
+    requests: int = 0
 
     def __post_init__(self) -> None:
         self._changed: list[asyncio.Event] = []
         self.storage.subscribe(lambda _: [each.set() for each in self._changed])
         self._serial = 0
 
+    def happens(self, probability: float) -> bool:
+        return probability > 0 and self.rng.random() < probability
+
     # --- writes ---------------------------------------------------------------------------------
 
     def write(self) -> None:
         """Create, change or delete an object, or compact the storage."""
-        key = ObjectKey(self.dice.choice(self.namespaces), self.dice.choice(NAMES))
+        key = ObjectKey(self.rng.choice(self.namespaces), self.rng.choice(NAMES))
         present = self.storage.get(RESOURCE, key)
-        if self.dice.random() < 0.05:
+        if self.rng.random() < 0.05:
             self.storage.compact(self.storage.revision)
             self.history.append(f"compact {self.storage.revision}")
         elif present is None:
             self._serial += 1
             self.storage.create(RESOURCE, key, _encoder(key, self._serial))
             self.history.append(f"create {key} @{self.storage.revision}")
-        elif self.dice.random() < 0.4:
+        elif self.rng.random() < 0.4:
             self.storage.delete(RESOURCE, key, lambda revision: _with_version(present.value, revision))
             self.history.append(f"delete {key} @{self.storage.revision}")
         else:
@@ -116,25 +135,39 @@ class SimulatedServer:
         namespace: str | None = None,
         **_: Any,
     ) -> ObjectList[ConfigMap]:
+        self.requests += 1
         self.history.append(f"LIST {resource_version!r} limit={limit} continue={continue_token!r}")
         await self._apply_faults()
         revision, start = self._revision_for(resource_version), None
         if continue_token:
+            if self.happens(self.faults.expired_page):
+                raise ExpiredError("the continue token is too old")
             version, after_namespace, name = continue_token.split("/")
             revision, start = int(version), ObjectKey(after_namespace, name)
+        in_pages = limit or self.happens(self.faults.unrequested_pages)
         try:
             page = self.storage.list(
                 RESOURCE,
                 namespace=namespace,
                 revision=revision,
-                limit=min(limit, PAGE) if limit else 0,
+                limit=min(limit or PAGE, PAGE) if in_pages else 0,
                 start_after=start,
             )
         except RevisionCompactedError:
             raise ExpiredError("too old") from None
         more = f"{page.revision}/{page.next}" if page.next else ""
-        items = [ConfigMap.from_wire(each.value) for each in page.items]
-        return ObjectList(items, metadata=ListMeta(resource_version=str(page.revision), continue_=more))
+        if more and self.happens(self.faults.repeated_token):
+            more = continue_token or more
+        version = "" if self.happens(self.faults.no_version) else str(page.revision)
+        return self._encode_page([each.value for each in page.items], version, more)
+
+    def _encode_page(self, values: list[bytes], version: str, more: str) -> ObjectList[ConfigMap]:
+        items = list(values)
+        while self.happens(self.faults.odd_items):
+            items.insert(self.rng.randint(0, len(items)), odd_object(self.rng, self.storage.revision))
+        metadata = msgspec.json.encode({"resourceVersion": version, "continue": more})
+        head = b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":%s,"items":[' % metadata
+        return ObjectList.from_json(head + self.rng.choice([b",", b",\n"]).join(items) + b"]}", ConfigMap)
 
     def _revision_for(self, requested: str) -> int | None:
         """Return any revision for "0", one that is not older than a version, or None for the latest."""
@@ -143,122 +176,200 @@ class SimulatedServer:
         least = max(int(requested), self.storage.compacted_revision)
         if least > self.storage.revision:
             raise RequestTimeoutError.too_large_resource_version(str(least), self.storage.revision)
-        if self.dice.random() < self.weather.stale:
-            return self.dice.randint(least, self.storage.revision)
+        if self.happens(self.faults.stale):
+            return self.rng.randint(least, self.storage.revision)
         return None
 
     # --- watches ----------------------------------------------------------------------------------------------------
 
-    def watch(self, namespace: str | None = None, **options: Any) -> SimulatedWatch:
-        return SimulatedWatch(self, namespace, options)
+    def watch(self, namespace: str | None = None, **options: Any) -> WatchStream[ConfigMap]:
+        async def send() -> SimulatedWatch:
+            return await SimulatedWatch.open(self, namespace, options)
+
+        return WatchStream(ByteStream(send), ConfigMap, idle_timeout=1000.0)
 
     async def _apply_faults(self) -> None:
-        if self.dice.random() < self.weather.lag:
-            await self.clock.sleep(self.dice.random() * 3)
+        if self.happens(self.faults.lag):
+            await self.clock.sleep(self.rng.random() * 3)
         await asyncio.sleep(0)
         for likelihood, error in (
-            (self.weather.refused, ConnectRefusedError("refused")),
-            (self.weather.throttled, TooManyRequestsError("slow down")),
-            (self.weather.broken, InternalServerError("oops")),
-            (self.weather.expired, ExpiredError("expired")),
+            (self.faults.refused, ConnectRefusedError("refused")),
+            (self.faults.throttled, TooManyRequestsError("slow down")),
+            (self.faults.long_retry_after, TooManyRequestsError("come back tomorrow", retry_after=86400)),
+            (self.faults.broken, InternalServerError("oops")),
+            (self.faults.expired, ExpiredError("expired")),
         ):
-            if self.dice.random() < likelihood / 2:
+            if self.happens(likelihood / 2):
                 self.history.append(f"  fails: {error}")
                 raise error
 
 
 class SimulatedWatch:
-    """One watch: initial events if requested, then changes, until it is cut or times out."""
+    """The body of one watch: initial events if requested, then changes, until it is cut or times out."""
 
-    def __init__(self, server: SimulatedServer, namespace: str | None, options: dict[str, Any]) -> None:
+    status = 200
+    headers: ClassVar[Mapping[str, str]] = {}
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, server: SimulatedServer, namespace: str | None, timeout: float) -> None:
         self._server = server
-        self._place = namespace
-        self._late: BookmarkEvent[ConfigMap] | None = None
-        self._options = options
+        self._namespace = namespace
+        self._ends = server.clock.monotonic() + timeout
+        self._pending: deque[bytes | Exception] = deque()
+        self._late: bytes | None = None
         self._changed = asyncio.Event()
         self._after = 0
+        self._is_first = True
+        self._is_over = self._is_cut = False
+        self.is_closed = False
 
-    async def __aenter__(self) -> AsyncIterator[Any]:
-        server, version = self._server, self._options["resource_version"]
-        initial = bool(self._options.get("send_initial_events"))
+    @classmethod
+    async def open(cls, server: SimulatedServer, namespace: str | None, options: dict[str, Any]) -> SimulatedWatch:
+        version, initial = options["resource_version"], bool(options.get("send_initial_events"))
+        server.requests += 1
         server.history.append(f"{'STREAM' if initial else 'WATCH'} {version!r}")
         await server._apply_faults()
         if initial and not server.streams:
             raise InvalidError("sendInitialEvents is forbidden")
+        if initial and server.happens(server.faults.ignored_initial_events):
+            server.history.append("  ignores sendInitialEvents")
+            initial = False
+        watch = cls(server, namespace, options["timeout_seconds"])
         server.open_watches += 1
-        server._changed.append(self._changed)
-        return self._events(version, initial=initial)
+        server._changed.append(watch._changed)
+        watch._start(version, initial=initial)
+        return watch
 
-    async def __aexit__(self, *_: object) -> None:
-        self._server.open_watches -= 1
-        self._server._changed.remove(self._changed)
+    def close(self) -> None:
+        if not self.is_closed:
+            self.is_closed = True
+            self._server.open_watches -= 1
+            self._server._changed.remove(self._changed)
+            self._changed.set()
 
-    async def _events(self, version: str, *, initial: bool) -> AsyncIterator[Any]:
-        server, weather, dice = self._server, self._server.weather, self._server.dice
-        ends = server.clock.monotonic() + self._options["timeout_seconds"]
-        self._after = int(version or 0)
-        if initial:
-            # A stale server starts with an older state and sends the changes since.
-            revision = server._revision_for(version)
-            self._after = server.storage.revision if revision is None else revision
-            for stored in list(server.storage.scan(RESOURCE, namespace=self._place, revision=revision)):
-                if dice.random() < weather.cut / 4:
-                    raise ConnectionLostError("cut")
-                yield AddedEvent(ConfigMap.from_wire(stored.value))
-            if server.sends_end_bookmarks:
-                yield _bookmark(self._after, ends_initial_events=True)
-        while server.clock.monotonic() < ends:
-            for event in self._next_events():
-                if dice.random() < weather.cut:
-                    server.history.append("  cut")
-                    raise ConnectionLostError("cut")
-                yield event
-                if dice.random() < weather.duplicate and not isinstance(event, BookmarkEvent | ErrorEvent):
-                    yield event
-            if dice.random() < weather.cut / 4:
+    def set_idle_timeout(self, seconds: float) -> None:
+        pass  # the simulated server ends every watch in time
+
+    async def read(self) -> bytes:
+        while not self._pending:
+            if self._is_over or self.is_closed:
+                return b""
+            if not self._is_first:
+                await self._wait()
+            self._is_first = False
+            self._send_changes()
+        piece = self._pending.popleft()
+        if isinstance(piece, Exception):
+            raise piece
+        return piece
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def _start(self, version: str, *, initial: bool) -> None:
+        server = self._server
+        if not initial and version not in ("", "0"):
+            self._after = int(version)
+            return
+        # A stale server starts with an older state and sends the changes since.
+        revision = server._revision_for(version)
+        self._after = server.storage.revision if revision is None else revision
+        for stored in list(server.storage.scan(RESOURCE, namespace=self._namespace, revision=revision)):
+            if server.happens(server.faults.cut / 4):
+                self._end(ConnectionLostError("cut"))
                 return
-            await self._wait(ends)
+            self._send(_frame("ADDED", stored.value))
+        if initial and server.sends_end_bookmarks:
+            self._send(self._bookmark(ends_initial_events=True))
 
-    def _next_events(self) -> Iterator[Any]:
-        server, dice = self._server, self._server.dice
+    def _send_changes(self) -> None:
+        server = self._server
+        if server.clock.monotonic() >= self._ends:
+            self._end(None)
+        for frame in self._next_frames():
+            if self._is_over:
+                return
+            if server.happens(server.faults.cut):
+                server.history.append("  cut")
+                self._end(ConnectionLostError("cut"))
+                return
+            self._send(frame)
+        if server.happens(server.faults.cut / 4):
+            self._end(None)
+
+    def _send(self, frame: bytes) -> None:
+        """Send a frame, sometimes in two pieces, twice, after an odd one, or only a part of it before a clean end."""
+        server, faults = self._server, self._server.faults
+        if self._is_over:
+            return
+        if server.happens(faults.odd_items / 2):
+            kind = server.rng.choice(["ADDED", "MODIFIED", "DELETED"])
+            self._pending.append(_frame(kind, odd_object(server.rng, server.storage.revision)))
+        if server.happens(faults.cut_frame / 4):
+            server.history.append("  cuts a frame")
+            self._pending.append(frame[: server.rng.randrange(1, len(frame))])
+            self._end(None)
+        elif server.happens(faults.cut_frame):
+            middle = server.rng.randrange(len(frame))
+            self._pending.extend(filter(None, (frame[:middle], frame[middle:])))
+        else:
+            self._pending.append(frame)
+        is_change = b'"BOOKMARK"' not in frame[:20] and b'"ERROR"' not in frame[:20]
+        if is_change and not self._is_over and server.happens(faults.duplicate):
+            self._pending.append(frame)
+
+    def _end(self, error: Exception | None) -> None:
+        if error is not None:
+            self._pending.append(error)
+        self._is_over = True
+
+    def _next_frames(self) -> Iterator[bytes]:
+        server, faults = self._server, self._server.faults
         for likelihood, error in (
-            (server.weather.expired, ExpiredError("expired")),
-            (server.weather.throttled, TooManyRequestsError("slow down")),
-            (server.weather.broken, InternalServerError("oops")),
+            (faults.expired, ExpiredError("expired")),
+            (faults.throttled, TooManyRequestsError("slow down")),
+            (faults.long_retry_after, TooManyRequestsError("come back tomorrow", retry_after=86400)),
+            (faults.broken, InternalServerError("oops")),
         ):
-            if dice.random() < likelihood / 4:
-                yield _failed(error)
+            if server.happens(likelihood / 4):
+                yield _error_frame(error)
+                return
         try:
             events = server.storage.events(RESOURCE, after=self._after)
         except RevisionCompactedError:
-            yield _failed(ExpiredError("too old resource version"))
+            yield _error_frame(ExpiredError("too old resource version"))
             return
         for event in events:
             self._after = event.revision
-            if self._place in (None, event.key.namespace):
-                yield _as_watch_event(event)
+            if self._namespace in (None, event.key.namespace):
+                yield _frame(event.type, event.value)
         yield from self._bookmarks()
 
-    def _bookmarks(self) -> Iterator[Any]:
+    def _bookmarks(self) -> Iterator[bytes]:
         """Send a bookmark, or one that was delayed."""
-        weather, dice = self._server.weather, self._server.dice
+        server = self._server
         late, self._late = self._late, None
         if late is not None:
             yield late
-        if not self._after or dice.random() < weather.lost_bookmark:
+        if not self._after or server.happens(server.faults.lost_bookmark):
             return
-        mark = _bookmark(self._after)
-        if dice.random() < weather.late_bookmark:
-            self._late = mark
+        if server.happens(server.faults.late_bookmark):
+            self._late = self._bookmark()
         else:
-            yield mark
+            yield self._bookmark()
 
-    async def _wait(self, ends: float) -> None:
+    def _bookmark(self, *, ends_initial_events: bool = False) -> bytes:
+        version = "" if self._server.happens(self._server.faults.no_version) else str(self._after)
+        annotations = {"k8s.io/initial-events-end": "true"} if ends_initial_events else {}
+        metadata = msgspec.json.encode({"resourceVersion": version, "annotations": annotations})
+        return _frame("BOOKMARK", b'{"kind":"ConfigMap","apiVersion":"v1","metadata":%s}' % metadata)
+
+    async def _wait(self) -> None:
         server = self._server
         self._changed.clear()
-        if server.dice.random() < server.weather.lag:
-            await server.clock.sleep(server.dice.random() * 5)
-        sleeping = asyncio.ensure_future(server.clock.sleep(max(min(60.0, ends - server.clock.monotonic()), 0.01)))
+        if server.happens(server.faults.lag):
+            await server.clock.sleep(server.rng.random() * 5)
+        left = max(min(60.0, self._ends - server.clock.monotonic()), 0.01)
+        sleeping = asyncio.ensure_future(server.clock.sleep(left))
         waking = asyncio.ensure_future(self._changed.wait())
         try:
             await asyncio.wait([sleeping, waking], return_when=asyncio.FIRST_COMPLETED)
@@ -268,26 +379,61 @@ class SimulatedWatch:
             await asyncio.gather(sleeping, waking, return_exceptions=True)
 
 
-def _as_watch_event(event: Event) -> Any:
-    kind = {"ADDED": AddedEvent, "MODIFIED": ModifiedEvent, "DELETED": DeletedEvent}[event.type]
-    return kind(ConfigMap.from_wire(event.value))
+# --- Bytes ------------------------------------------------------------------------------------------------------------
+
+_MANAGED_FIELDS = b',"managedFields":[{"manager":"simulation","fieldsV1":{"f:data":{"f:serial":{}}}}]'
+_PADDING = b'"padding":"%s",' % (b"x" * 1500)
 
 
-def _failed(error: APIError) -> ErrorEvent:
-    return ErrorEvent(Unstructured.from_dict(status_from_error(error)))
+def odd_object(rng: Random, revision: int) -> bytes:
+    """Return an object that must not harm the others: of another kind, without a version, or not decodable."""
+    name, namespace = f"{ODD}-{rng.randrange(3)}", b"default"
+    metadata = b'"metadata":{"name":"%s","namespace":"%s","resourceVersion":"%d"}'
+    head = metadata % (name.encode(), namespace, max(revision, 1))
+    own = b'{"kind":"ConfigMap","apiVersion":"v1",'
+    # Another kind would replace an object of the same name.
+    secret = metadata % (rng.choice(NAMES).encode(), namespace, revision + 1000)
+    choices = [
+        b'{"kind":"Secret","apiVersion":"v1",%s}' % secret,
+        b'{"kind":"Table","apiVersion":"meta.k8s.io/v1",%s,"rows":[]}' % secret,
+        own + head + b',"data":{"a":"\\ud800"}}',
+        own + head + b',"data":' + b'{"a":' * 5000 + b"1" + b"}" * 5001,
+        own + head.replace(b'"resourceVersion":"%d"' % max(revision, 1), b'"resourceVersion":""') + b"}",
+        own + head.replace(b'"%d"' % max(revision, 1), b'"1"') + b"}",
+        own + b'"metadata":5}',
+        own + b'"metadata":{"name":{}}}',
+        own + b'"metadata":{"resourceVersion":"%d"}}' % revision,
+    ]
+    return rng.choice(choices)
 
 
-def _bookmark(revision: int, *, ends_initial_events: bool = False) -> BookmarkEvent[ConfigMap]:
-    metadata: dict[str, Any] = {"resourceVersion": str(revision)}
-    if ends_initial_events:
-        metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-    return BookmarkEvent(ConfigMap.from_dict({"metadata": metadata}))
+def is_odd(item: Object) -> bool:
+    return item.name.startswith(ODD)
+
+
+def _frame(event_type: str, value: bytes) -> bytes:
+    return b'{"type":"%s","object":%s}\n' % (event_type.encode(), value)
+
+
+def _error_frame(error: APIError) -> bytes:
+    return _frame("ERROR", msgspec.json.encode(status_from_error(error)))
 
 
 def _encoder(key: ObjectKey, serial: int) -> Any:
     def encode(revision: int) -> bytes:
-        text = '{"metadata":{"name":"%s","namespace":"%s","resourceVersion":"%d"},"data":{"serial":"%d"}}'
-        return (text % (key.name, key.namespace, revision, serial)).encode()
+        is_large = serial % 2 == 0
+        text = (
+            b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"%s","namespace":"%s","resourceVersion":"%d"%s},'
+            b'"data":{%s"serial":"%d"}}'
+        )
+        return text % (
+            key.name.encode(),
+            key.namespace.encode(),
+            revision,
+            _MANAGED_FIELDS if is_large else b"",
+            _PADDING if is_large else b"",
+            serial,
+        )
 
     return encode
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
@@ -13,12 +13,13 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from soak.history_checker import HistoryChecker
-from tests.informer.simulation import SimulatedServer, Weather
+from tests.informer.simulation import Faults, SimulatedServer, is_odd
 
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.object import Object
 from listwatch.testing.clocks import VirtualClock
 
 RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "100"))
@@ -26,8 +27,25 @@ QUIET = 1500.0
 """Seconds without faults in which every informer must sync: longer than two watches and any delay."""
 
 
+MAX_REQUESTS = 60
+"""How many requests a reflector may send in addition to one per second."""
+
+
 def has_an_even_serial(item: ConfigMap) -> bool:
-    return int(item.data["serial"]) % 2 == 0
+    return not is_odd(item) and int(item.data["serial"]) % 2 == 0
+
+
+class Checker(HistoryChecker):
+    """A checker that ignores the objects that the server does not have."""
+
+    def on_add(self, item: Object) -> Awaitable[Any] | None:
+        return None if is_odd(item) else super().on_add(item)
+
+    def on_update(self, old: Object, new: Object) -> Awaitable[Any] | None:
+        return None if is_odd(new) else super().on_update(old, new)
+
+    def on_delete(self, item: Object) -> Awaitable[Any] | None:
+        return None if is_odd(item) else super().on_delete(item)
 
 
 @dataclass
@@ -43,14 +61,14 @@ class Simulation:
     """One seeded run: an informer of one of three forms, under changing faults."""
 
     def __init__(self, seed: int) -> None:
-        self.dice = Random(seed)
+        self.rng = Random(seed)
         self.clock = VirtualClock()
-        self.form = self.dice.choice(["shared", "shared", "namespaces", "plain"])
+        self.form = self.rng.choice(["shared", "shared", "namespaces", "plain"])
         self.server = SimulatedServer(
-            self.dice,
+            self.rng,
             self.clock,
-            streams=self.dice.random() < 0.7,
-            sends_end_bookmarks=self.dice.random() < 0.8,
+            streams=self.rng.random() < 0.7,
+            sends_end_bookmarks=self.rng.random() < 0.8,
             namespaces=("red", "blue") if self.form == "namespaces" else ("default",),
         )
         self.observers: list[Observer] = []
@@ -61,9 +79,9 @@ class Simulation:
     async def _run(self) -> None:
         informer = self._informer()
         async with informer:
-            for _ in range(self.dice.randint(5, 60)):
+            for _ in range(self.rng.randint(5, 60)):
                 await self._step(informer)
-            self.server.weather = Weather()
+            self.server.faults = Faults()
             await self.clock.sleep(QUIET)
             self._check(informer)
             for observer in self.observers:
@@ -75,83 +93,85 @@ class Simulation:
     def _informer(self) -> Any:
         options: dict[str, Any] = {
             "clock": self.clock,
-            "random": self.dice,
-            "resync": self.dice.choice([0.0, 30.0]),
+            "random": self.rng,
+            "resync": self.rng.choice([0.0, 30.0]),
             "on_problem": lambda problem: self.server.history.append(f"  problem: {problem.error}"),
         }
         if self.form == "plain":
-            checker = HistoryChecker("the handler", self._behaviour())
+            checker = Checker("the handler", self._behaviour())
             self.observers.append(Observer(checker, lambda _: True, lambda: None))
             return Informer(self.server, ConfigMap, checker, **options)
         sources: Any = {namespace: self.server.within(namespace) for namespace in self.server.namespaces}
         informer = SharedIndexInformer(
             sources if self.form == "namespaces" else self.server,
             ConfigMap,
-            streaming=self.dice.random() < 0.8,
-            internal_error_window=self.dice.choice([0.0, 60.0]),
+            streaming=self.rng.random() < 0.8,
+            internal_error_window=self.rng.choice([0.0, 60.0]),
             **options,
         )
         self._add_handler(informer)
         return informer
 
     async def _step(self, informer: Any) -> None:
-        match self.dice.randrange(12):
+        match self.rng.randrange(12):
             case 0:
-                self.server.weather = Weather.random(self.dice)
+                self.server.faults = Faults.random(self.rng)
             case 1 if self.form != "plain":
                 self._add_observer(informer)
             case 2 if len(self.observers) > 1:
-                self.observers.pop(self.dice.randrange(len(self.observers))).remove()
+                self.observers.pop(self.rng.randrange(len(self.observers))).remove()
             case 3 | 4:
-                await self.clock.sleep(self.dice.random() * 20)
+                await self.clock.sleep(self.rng.random() * 20)
             case _:
                 self.server.write()
-                if self.dice.random() < 0.5:
+                if self.rng.random() < 0.5:
                     await asyncio.sleep(0)
 
     # --- handlers and readers ----------------------------------------------------------------------------------------
 
     def _add_observer(self, informer: SharedIndexInformer[ConfigMap]) -> None:
-        if self.dice.random() < 0.2:
+        if self.rng.random() < 0.2:
             self._add_reader(informer)
         else:
             self._add_handler(informer)
 
     def _add_handler(self, informer: SharedIndexInformer[ConfigMap]) -> None:
-        accepts = self.dice.choice([None, None, has_an_even_serial])
-        bound = self.dice.choice([None, None, 3])
-        checker = HistoryChecker(f"checker {len(self.observers)}", self._behaviour(), sees_all=bound is None)
+        accepts = self.rng.choice([None, None, has_an_even_serial])
+        bound = self.rng.choice([None, None, 3])
+        checker = Checker(f"checker {len(self.observers)}", self._behaviour(), sees_all=bound is None)
         registration = informer.add_handler(
             checker,
             filter=accepts,
             max_pending=bound,
-            resync=self.dice.choice([None, 0.0, 7.0]),
+            resync=self.rng.choice([None, 0.0, 7.0]),
             on_failure=_ignore,
         )
         self.observers.append(Observer(checker, accepts or (lambda _: True), registration.remove))
 
     def _add_reader(self, informer: SharedIndexInformer[ConfigMap]) -> None:
-        checker = HistoryChecker(f"reader {len(self.observers)}")
+        checker = Checker(f"reader {len(self.observers)}")
         reading = asyncio.create_task(_read(informer, checker))
         self.observers.append(Observer(checker, lambda _: True, reading.cancel))
 
     def _behaviour(self) -> Callable[[], Any]:
         """A handler is fast, slow or very slow, and sometimes fails."""
-        pause = self.dice.choice([0.0, 0.0, 3.0])
+        pause = self.rng.choice([0.0, 0.0, 3.0])
 
         def behave() -> Any:
-            if self.dice.random() < 0.05:
+            if self.rng.random() < 0.05:
                 raise ValueError("a bug in a handler")
-            return self.clock.sleep(self.dice.random() * pause) if self.dice.random() < 0.3 else None
+            return self.clock.sleep(self.rng.random() * pause) if self.rng.random() < 0.3 else None
 
         return behave
 
     # --- checks --------------------------------------------------------------------------------------------------
 
     def _check(self, informer: Any) -> None:
-        stored = {str(item.key): item.resource_version for item in informer.indexer.list()}
+        stored = {str(item.key): item.resource_version for item in informer.indexer.list() if not is_odd(item)}
         assert stored == self.server.state(), "the store differs from the server"
         assert informer.has_synced
+        seconds, sources = self.clock.monotonic(), len(self.server.namespaces)
+        assert self.server.requests <= sources * (MAX_REQUESTS + seconds), "a hot loop"
         for observer in self.observers:
             assert observer.checker.violations == []
             assert observer.checker.known == self.server.state(observer.accepts), observer.checker.name
@@ -163,7 +183,7 @@ class Stopped(Simulation):
     async def _run(self) -> None:
         informer = self._informer()
         async with informer:
-            for _ in range(self.dice.randint(0, 30)):
+            for _ in range(self.rng.randint(0, 30)):
                 await self._step(informer)
         for observer in self.observers:
             observer.remove()

@@ -23,7 +23,8 @@ from listwatch.errors import (
     WatchClosedError,
 )
 from listwatch.informer.list_watch import ListWatch
-from listwatch.informer.reflector import Problem, Reflector
+from listwatch.informer.problems import Problem
+from listwatch.informer.reflector import Reflector
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object_list import ObjectList
 from listwatch.testing.clocks import VirtualClock

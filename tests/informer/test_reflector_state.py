@@ -50,6 +50,9 @@ class RecordedList:
     def discard(self, item: Pod) -> None:
         self.names.discard(item.name)
 
+    def __len__(self) -> int:
+        return len(self.names)
+
 
 class Recorder:
     """A store that records its calls."""

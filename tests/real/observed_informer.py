@@ -8,7 +8,8 @@ from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.rest_client import ClientStatistics, RESTClient
 from listwatch.informer.list_watch import ListWatch
-from listwatch.informer.reflector import Problem, ReflectorStatistics
+from listwatch.informer.problems import Problem
+from listwatch.informer.reflector import ReflectorStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 

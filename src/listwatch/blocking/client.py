@@ -328,7 +328,7 @@ class Request(BlockingObject):
         return self._same(self._async.body(body))
 
     def timeout(self, seconds: float) -> Self:
-        """The timeout for all attempts together, which is sent to the server too.
+        """The timeout for all attempts together and the delays between them, which is sent to the server too.
 
         For streams and watches it covers only the time until the response starts.
         """

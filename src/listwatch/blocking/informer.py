@@ -36,7 +36,8 @@ from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.list_watch import ListWatch as AsyncListWatch
 from listwatch.informer.listener import HandlerRegistration as AsyncHandlerRegistration
 from listwatch.informer.listener import ListenerStatistics, Overflow
-from listwatch.informer.reflector import MIN_WATCH, Problem
+from listwatch.informer.problems import Problem
+from listwatch.informer.reflector import MIN_WATCH
 from listwatch.informer.shared_informer import InformerStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer as AsyncSharedIndexInformer
 from listwatch.objects.object import Object

@@ -25,7 +25,7 @@ _HOMES = {
     "ObjectDeleted": "listwatch.informer.handlers",
     "ObjectUpdated": "listwatch.informer.handlers",
     "Overflow": "listwatch.informer.listener",
-    "Problem": "listwatch.informer.reflector",
+    "Problem": "listwatch.informer.problems",
     "ReceivedList": "listwatch.informer.reflector_state",
     "Reflector": "listwatch.informer.reflector",
     "ReflectorStatistics": "listwatch.informer.reflector",
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from listwatch.informer.listener import HandlerRegistration as HandlerRegistration
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
     from listwatch.informer.listener import Overflow as Overflow
-    from listwatch.informer.reflector import Problem as Problem
+    from listwatch.informer.problems import Problem as Problem
     from listwatch.informer.reflector import Reflector as Reflector
     from listwatch.informer.reflector import ReflectorStatistics as ReflectorStatistics
     from listwatch.informer.reflector_state import ReceivedList as ReceivedList

@@ -22,7 +22,7 @@ from listwatch.errors import SyncTimeoutError, UsageError
 from listwatch.informer import typed_groups
 from listwatch.informer.informer_handle import InformerGroup, InformerHandle
 from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.reflector import Problem
+from listwatch.informer.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, InformerStatistics, SharedIndexInformer
 from listwatch.informer.typed_groups import InformerGroups
 from listwatch.meta import GroupVersionResource, Resource

@@ -19,7 +19,8 @@ from listwatch.cooperative import TimeSlice
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.reflector import MIN_WATCH, Problem, guarded_reporter
+from listwatch.informer.problems import Problem, guarded_reporter
+from listwatch.informer.reflector import MIN_WATCH
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.informer.validation import check_number, check_source
 from listwatch.objects.object import Object
@@ -58,8 +59,8 @@ class Informer(Generic[T]):
         self.name = kind.__name__
         self.indexer: Indexer[T] = Indexer(indexers=indexers, on_failure=lambda _name, _key, error: self._report(error))
         self._handler = HandlerFunctions.of(handler)
-        self._on_problem = guarded_reporter(on_problem)
         self._clock = clock or SystemClock()
+        self._on_problem = guarded_reporter(on_problem, self._clock)
         self._resync = resync
         self._ready = asyncio.Event()
         self._settled = asyncio.Event()

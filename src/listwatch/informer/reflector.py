@@ -2,16 +2,19 @@
 
 `reflector_state.py` decides which request is next. A source detects a dead peer itself and raises; the reflector then
 resumes the watch. `client/rest/streams.py` has the rules for the watches of a client.
+
+Every failed attempt is reported when it fails, also those that a client retries: `retry_observer.py` passes them on.
+`request_budget.py` limits requests that make no progress.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import random as _random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from random import Random
 from typing import Generic, TypedDict, TypeVar
 
@@ -19,8 +22,10 @@ from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, Reset
 from listwatch.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.clock import Clock, SystemClock
 from listwatch.cooperative import TIME_SLICE
-from listwatch.errors import ListWatchError, WatchClosedError
+from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClosedError
+from listwatch.informer.initial_events import MAX_PAUSE, InitialEventsDeadline
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
+from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector_state import (
     BackingOff,
     Delay,
@@ -31,33 +36,23 @@ from listwatch.informer.reflector_state import (
     StreamRequest,
     WatchRequest,
 )
+from listwatch.informer.request_budget import RequestBudget
 from listwatch.informer.validation import check_number, check_source
 from listwatch.objects.object import Object
+from listwatch.retry_observer import observing_retries
 
-__all__ = ["Problem", "Reflector", "ReflectorOptions", "ReflectorStatistics", "guarded_reporter", "log_problem"]
+__all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
 
 T = TypeVar("T", bound=Object)
-
-_log = logging.getLogger("listwatch.informer")
 
 MIN_WATCH = 300.0
 """Seconds. A watch is requested for this time and up to twice as long, so that many watches do not end at once."""
 
 _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
-_MAX_PAUSE = 10.0
-"""How long the initial events of a stream may pause before the server is assumed not to support streaming."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """An error of an informer or reflector; the request is retried, or the object was skipped."""
-
-    source: str
-    error: Exception
-    attempt: int
-    """How many requests in a row have failed; 0 for an error that is not a failed request."""
-    delay: float
-    """Seconds until the next request."""
+_MAX_RETRY_AFTER = 60.0
+"""The longest time, in seconds, for which the server can delay the next request."""
+_STABLE = 1.0
+"""Seconds for which a watch must be open to end a series of failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +61,16 @@ class ReflectorStatistics:
 
     resource_version: str
     is_watching: bool
+    """True while the store is synced and a watch is open: the server has responded to it, and it has not ended."""
     lists: int
     watches: int
     events: int
     failures_in_a_row: int
     last_error: Exception | None
+    last_contact: datetime | None
+    """When the server was last heard from: a response, also an error, or an event; None before the first one."""
+    skipped: int
+    """Objects that were not stored, because they cannot be decoded, or have no name or another kind."""
 
 
 class ReflectorOptions(TypedDict, total=False):
@@ -88,7 +88,8 @@ class ReflectorOptions(TypedDict, total=False):
 class Reflector(Generic[T]):
     """Writes everything that a source contains to a store, then each change, in order.
 
-    `on_problem` receives every error of a request or a stream; without it they are logged. None ends the reflector.
+    `on_problem` receives every failed attempt of a request, when it fails, and every object that is skipped; without
+    it they are logged. None ends the reflector.
     """
 
     def __init__(
@@ -117,8 +118,9 @@ class Reflector(Generic[T]):
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
-        self._on_problem = guarded_reporter(on_problem)
+        self._report = guarded_reporter(on_problem, self._clock)
         self._backoff = ResettingBackoff(backoff, reset=REFLECTOR_RESET, random=self._random)
+        self._retry_backoff = ResettingBackoff(backoff, reset=REFLECTOR_RESET, random=self._random)
         self._denied_backoff = ResettingBackoff(_DENIED_BACKOFF, reset=2 * _DENIED_BACKOFF.cap, random=self._random)
         self._machine = ReflectorMachine(
             store,
@@ -127,12 +129,19 @@ class Reflector(Generic[T]):
             streaming=streaming and getattr(source, "supports_streaming", True),
             internal_error_window=internal_error_window,
             on_skipped=self._report_skipped,
+            on_problem=self._report_violation,
         )
-        self._lists = self._watches = self._events = self._failures = 0
+        self._budget = RequestBudget()
+        self._outcome = "none yet"
+        """What the last request led to, for messages."""
+        self._lists = self._watches = self._events = self._failures = self._skipped = 0
         self._last_error: Exception | None = None
+        self._opened_at: float | None = None
+        """When the open watch was opened; None while no watch is open."""
+        self._last_contact: float | None = None
 
     def __repr__(self) -> str:
-        state = "watching" if self._machine.is_watching else "not synced"
+        state = "watching" if self._is_watching else "synced" if self._machine.is_watching else "not synced"
         return f"<Reflector {self.name} {state} @{self._machine.version}>"
 
     @property
@@ -142,29 +151,49 @@ class Reflector(Generic[T]):
 
     def statistics(self) -> ReflectorStatistics:
         """Counters and current state."""
+        now = self._clock.monotonic()
+        self._end_failures_if_stable(now)
+        contact = self._last_contact
         return ReflectorStatistics(
             resource_version=self._machine.version,
-            is_watching=self._machine.is_watching,
+            is_watching=self._is_watching,
             lists=self._lists,
             watches=self._watches,
             events=self._events,
             failures_in_a_row=self._failures,
             last_error=self._last_error,
+            last_contact=None if contact is None else self._clock.now() - timedelta(seconds=now - contact),
+            skipped=self._skipped,
         )
+
+    @property
+    def _is_watching(self) -> bool:
+        return self._opened_at is not None and self._machine.is_watching
 
     async def run(self) -> None:
         """Read the source until cancelled."""
-        while True:
-            try:
-                await self._send(self._machine.next_request())
-            except Exception as error:  # noqa: BLE001  # a source may raise anything; the request is retried
-                self._machine.fail(error, now=self._clock.monotonic())
-            except asyncio.CancelledError as error:
-                self._machine.fail(cancelled_wait("the source", error), now=self._clock.monotonic())
-            if is_being_cancelled():
-                raise asyncio.CancelledError  # the source has swallowed it
-            if isinstance(self._machine.state, BackingOff):
-                await self._back_off(self._machine.state)
+        try:
+            with observing_retries(self._delay_retry):
+                while True:
+                    await self._wait_for_budget()
+                    await self._step()
+        finally:
+            self._report.flush(at_end=True)
+
+    async def _step(self) -> None:
+        """Send one request and read its response, then wait if it failed."""
+        try:
+            await self._send(self._machine.next_request())
+        except Exception as error:  # noqa: BLE001  # a source may raise anything; the request is retried
+            self._fail(error)
+        except asyncio.CancelledError as error:
+            self._fail(cancelled_wait("the source", error))
+        if self._report.has_folded:
+            self._report.flush()
+        if is_being_cancelled():
+            raise asyncio.CancelledError  # the source has swallowed it
+        if isinstance(self._machine.state, BackingOff):
+            await self._back_off(self._machine.state)
 
     # --- requests ------------------------------------------------------------------------------------------------
 
@@ -175,9 +204,13 @@ class Reflector(Generic[T]):
                 page = await self._source.list(
                     resource_version=resource_version, limit=limit, continue_token=continue_token
                 )
+                self._hear_from_server()
                 for _ in self._machine.receive_page(request, page):
                     await asyncio.sleep(0)
-                self._reset_failures()
+                self._outcome = f"a page of {len(page.items)} objects"
+                if self._machine.has_progressed:
+                    self._budget.refund()
+                    self._reset_failures()
             case StreamRequest(resource_version):
                 await self._read(
                     self._source.watch(
@@ -202,38 +235,53 @@ class Reflector(Generic[T]):
 
     async def _read(self, watch: WatchSource[T]) -> None:
         self._watches += 1
-        started, events_before = self._clock.monotonic(), self._events
+        events_before = self._events
         loop_time = asyncio.get_running_loop().time
         yield_at = loop_time() + TIME_SLICE
-        async with self._limit_pauses() as pauses, watch as stream:
-            async for batch in batches_of(stream):
-                events = batch if isinstance(batch, list | tuple) else tuple(batch)
-                self._events += len(events)
-                self._machine.receive(events)
-                pauses.last_event = self._clock.monotonic()
-                self._reset_failures()
-                if loop_time() > yield_at:
-                    await asyncio.sleep(0)
-                    yield_at = loop_time() + TIME_SLICE
-        if pauses.error is not None and self._machine.reads_initial_events:
-            self._machine.miss_initial_events_end(pauses.error)
+        started = self._clock.monotonic()  # before the request: a slow response is not a short watch
+        async with watch as stream, self._limit_initial_events() as limit:
+            self._opened_at = self._hear_from_server()
+            try:
+                async for batch in batches_of(stream):
+                    events = batch if isinstance(batch, list | tuple) else tuple(batch)
+                    self._events += len(events)
+                    objects = self._machine.initial_objects if limit else 0
+                    self._machine.receive(events)
+                    self._last_contact = now = self._clock.monotonic()
+                    if limit:
+                        has_new_objects = self._machine.initial_objects > objects
+                        limit.deadline.receive(events, has_new_objects=has_new_objects, now=now)
+                        limit = limit if self._machine.reads_initial_events else None
+                    if self._failures:
+                        self._end_failures_if_stable(now)
+                    if self._report.has_folded:
+                        self._report.flush()
+                    if loop_time() > yield_at:
+                        await asyncio.sleep(0)
+                        yield_at = loop_time() + TIME_SLICE
+            finally:
+                self._end_failures_if_stable(self._clock.monotonic())
+                self._opened_at = None
+        if limit and limit.error is not None and self._machine.reads_initial_events:
+            self._machine.miss_initial_events_end(limit.error)
         else:
-            elapsed = self._clock.monotonic() - started
-            self._machine.end(elapsed=elapsed, events=self._events - events_before)
+            elapsed, events_read = self._clock.monotonic() - started, self._events - events_before
+            self._outcome = f"a watch that ended after {elapsed:.1f} s with {events_read} events"
+            self._machine.end(elapsed=elapsed, events=events_read)
 
     @asynccontextmanager
-    async def _limit_pauses(self) -> AsyncIterator[_PauseLimit]:
-        """End the block if initial events pause for too long without the bookmark that ends them; `error` is then set.
+    async def _limit_initial_events(self) -> AsyncIterator[_InitialEventsLimit | None]:
+        """End the block if the bookmark that ends the initial events is overdue; `error` is then set.
 
         Such a server is alive, but does not support streaming.
         """
-        limit = _PauseLimit(self._clock.monotonic())
         if not self._machine.reads_initial_events:
-            yield limit
+            yield None
             return
+        limit = _InitialEventsLimit(InitialEventsDeadline(self._machine.version, self._clock.monotonic()))
         try:
             async with asyncio.timeout(None) as scope:
-                waiting = asyncio.create_task(self._wait_for_pause(limit, scope), name="pause of initial events")
+                waiting = asyncio.create_task(self._wait_for_deadline(limit, scope), name="end of initial events")
                 try:
                     yield limit
                 finally:
@@ -242,32 +290,84 @@ class Reflector(Generic[T]):
             if limit.error is None:
                 raise
 
-    async def _wait_for_pause(self, limit: _PauseLimit, scope: asyncio.Timeout) -> None:
+    async def _wait_for_deadline(self, limit: _InitialEventsLimit, scope: asyncio.Timeout) -> None:
         # A clock may wake a sleeper a rounding error early.
-        while (left := limit.last_event + _MAX_PAUSE - self._clock.monotonic()) > 1e-6:
+        while (left := limit.deadline.time - self._clock.monotonic()) > 1e-6:
             await self._clock.sleep(left)
             if not self._machine.reads_initial_events:
                 return
         limit.error = WatchClosedError(
-            f"the server did not end the initial events with a bookmark within {_MAX_PAUSE:.0f} s; "
+            f"the server did not end the initial events with a bookmark, {MAX_PAUSE:.0f} s after the last of them; "
             "it does not support streaming lists and will be listed instead"
         )
         scope.reschedule(asyncio.get_running_loop().time())
 
+    def _hear_from_server(self) -> float:
+        """Note that the server has responded; return the time."""
+        self._machine.expect(
+            getattr(self._source, "resource", None)
+        )  # a dynamic client finds it with the first request
+        self._last_contact = now = self._clock.monotonic()
+        return now
+
     # --- failures ------------------------------------------------------------------------------------------------
 
+    def _fail(self, error: Exception) -> None:
+        now = self._clock.monotonic()
+        if isinstance(error, APIError):
+            self._last_contact = now
+        self._outcome = str(error)
+        self._machine.fail(error, now=now)
+
     def _reset_failures(self) -> None:
-        self._failures = 0
-        self._last_error = None
+        if self._failures:
+            self._failures = 0
+            self._last_error = None
+            self._retry_backoff.restart()
+
+    def _end_failures_if_stable(self, now: float) -> None:
+        if self._opened_at is not None and now - self._opened_at >= _STABLE:
+            self._reset_failures()
+
+    def _report_failure(self, error: Exception, delay: float) -> None:
+        self._failures += 1
+        self._last_error = error
+        self._report(Problem(self.name, error, self._failures, delay))
 
     async def _back_off(self, state: BackingOff[T]) -> None:
         delay = self._next_delay(state.delay)
+        if delay and isinstance(state.problem, APIError):
+            delay = max(delay, min(state.problem.retry_after or 0.0, _MAX_RETRY_AFTER))
         if state.problem is not None:
-            self._failures += 1
-            self._last_error = state.problem
-            self._on_problem(Problem(self.name, state.problem, self._failures, delay))
+            self._report_failure(state.problem, delay)
         if delay:
             await self._clock.sleep(delay)
+
+    def _delay_retry(self, error: Exception, delay: float) -> float:
+        """Report an attempt that the client will repeat; return the delay before the next one."""
+        now = self._clock.monotonic()
+        if isinstance(error, APIError):
+            self._last_contact = now  # it has chosen the delay itself
+        else:
+            delay = max(delay, self._retry_backoff.next_delay(now))
+        if not self._budget.take(now):
+            delay = max(delay, self._backoff.next_delay(now))
+            self._budget.grant(now + delay)
+        self._report_failure(error, delay)
+        return delay
+
+    async def _wait_for_budget(self) -> None:
+        now = self._clock.monotonic()
+        if self._budget.take(now):
+            return
+        delay = self._backoff.next_delay(now)
+        seconds = self._budget.seconds_since_full(now)
+        error = ProtocolError(
+            f"{self._budget.spent} requests in {seconds:.0f} s made no progress; the last one led to: {self._outcome}"
+        )
+        self._report_failure(error, delay)
+        await self._clock.sleep(delay)
+        self._budget.grant(self._clock.monotonic())
 
     def _next_delay(self, delay: Delay) -> float:
         match delay:
@@ -279,34 +379,14 @@ class Reflector(Generic[T]):
                 return self._denied_backoff.next_delay(self._clock.monotonic())
 
     def _report_skipped(self, error: ListWatchError) -> None:
-        self._on_problem(Problem(self.name, error, 0, 0.0))
+        self._skipped += 1
+        self._report(Problem(self.name, error, 0, 0.0))
+
+    def _report_violation(self, error: ListWatchError) -> None:
+        self._report(Problem(self.name, error, 0, 0.0))
 
 
 @dataclass(slots=True)
-class _PauseLimit:
-    last_event: float
+class _InitialEventsLimit:
+    deadline: InitialEventsDeadline
     error: WatchClosedError | None = None
-
-
-def guarded_reporter(on_problem: Callable[[Problem], None] | None) -> Callable[[Problem], None]:
-    """Return a function that calls `on_problem` and logs its exceptions; without `on_problem`, one that logs."""
-    if on_problem is None:
-        return log_problem
-
-    def report(problem: Problem) -> None:
-        try:
-            on_problem(problem)
-        except Exception:  # noqa: BLE001  # user code; the source must still be read
-            _log.exception(
-                "%s: on_problem failed on: %s", problem.source, problem.error, extra={"source": problem.source}
-            )
-
-    return report
-
-
-def log_problem(problem: Problem) -> None:
-    """Log a problem: the first of a series as a warning, the others for debugging."""
-    level = logging.WARNING if problem.attempt <= 1 else logging.DEBUG
-    retry = f"; next attempt in {problem.delay:.1f} s" if problem.delay else ""
-    fields = {"source": problem.source, "attempt": problem.attempt, "delay": problem.delay}
-    _log.log(level, "%s: %s%s", problem.source, problem.error, retry, extra=fields)

@@ -8,6 +8,9 @@
 
 If the server rejects the version of a request as too old or too new, the request is repeated without a version.
 Changes are written to the store in order, a complete list as one `replace`.
+
+Versions only move forward, and never to one that is missing: a watch is resumed from a version up to which everything
+was received. Without such a version, the source is listed again.
 """
 
 from __future__ import annotations
@@ -17,12 +20,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
-from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent, WatchEvent
+from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.errors import (
     APIError,
     BadRequestError,
     ConnectRefusedError,
-    DecodeError,
     ForbiddenError,
     GoneError,
     InternalServerError,
@@ -30,13 +32,15 @@ from listwatch.errors import (
     ListWatchError,
     MethodNotAllowedError,
     NotFoundError,
+    ProtocolError,
     ResourceVersionError,
     TooManyRequestsError,
     TransportError,
     UnauthorizedError,
     WatchClosedError,
 )
-from listwatch.meta import is_newer
+from listwatch.informer.expected_kind import ExpectedKind
+from listwatch.meta import Resource, is_newer
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 
@@ -65,6 +69,8 @@ _SLICE = 1000
 _SHORT = 1.0
 """A watch that ends within this time without an event counts as failed."""
 _MAX_RESTARTS = 3
+_NO_VERSION = ("", "0")
+"""Versions that do not name a state: a watch from them does not continue where another one ended."""
 
 
 # --- What the machine writes to ---------------------------------------------------------------------------------------
@@ -75,6 +81,7 @@ class ReceivedList(Protocol[T_contra]):
 
     def put(self, item: T_contra) -> None: ...
     def discard(self, item: T_contra) -> None: ...
+    def __len__(self) -> int: ...
 
 
 class ReflectorStore(Protocol[T_contra]):
@@ -141,6 +148,8 @@ class Listing(Generic[T]):
     list_version: str = ""
     """The version of the first page, which is that of the list."""
     continue_token: str = ""
+    tokens: set[str] | None = None
+    """The continue tokens that were received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,8 @@ class Watching:
     version: str
     is_ordered: bool = True
     """False until the versions of the events are in order: a watch without a version first sends existing objects."""
+    is_resumable: bool = True
+    """False if the list had no version: what was deleted before the watch started is noticed by the next list only."""
 
 
 class Delay(Enum):
@@ -190,7 +201,8 @@ ReflectorState = Listing[T] | Streaming[T] | Watching | BackingOff[T]
 class ReflectorMachine(Generic[T]):
     """Holds the state of one reflector and changes it with each response.
 
-    `on_skipped` receives the error of an object that is not usable; the stream continues.
+    `on_skipped` receives the error of an object that is not usable, and `on_problem` that of a response which can be
+    used although it violates the protocol; the stream continues.
     """
 
     def __init__(
@@ -202,16 +214,22 @@ class ReflectorMachine(Generic[T]):
         streaming: bool = True,
         internal_error_window: float = 0.0,
         on_skipped: Callable[[ListWatchError], None] = lambda _: None,
+        on_problem: Callable[[ListWatchError], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._kind = kind
-        self._is_of_one_kind = kind.gvk is not None
+        self._resource: Resource | None = None
+        self._expected = ExpectedKind(kind, None, on_skipped)
         self._page_size = page_size
         self._on_skipped = on_skipped
+        self._on_problem = on_problem
         self._internal_errors = _ErrorWindow(internal_error_window)
         # What is known about the server.
         self._supports_streaming = streaming
         self._paginates_cached_lists = False
+        self._sends_versions = True
+        self.has_progressed = False
+        """True if the last page completed the list, or brought new objects and a token for more."""
         self.state: ReflectorState[T] = self._first_state("")
 
     @property
@@ -230,11 +248,22 @@ class ReflectorMachine(Generic[T]):
         """True while a stream has not sent the bookmark that ends its initial events."""
         return isinstance(self.state, Streaming)
 
+    @property
+    def initial_objects(self) -> int:
+        """The number of objects that the stream has sent before the bookmark that ends its initial events."""
+        return len(self.state.initial) if isinstance(self.state, Streaming) else 0
+
+    def expect(self, resource: Resource | None) -> None:
+        """Set the resource of the source, once it is known; only objects of its kind are stored."""
+        if resource is not self._resource:
+            self._resource = resource
+            self._expected = ExpectedKind(self._kind, resource, self._on_skipped)
+
     def next_request(self) -> Request:
         """Return the request of the current state; ends a backoff."""
         match self.state.then if isinstance(self.state, BackingOff) else self.state:
-            case Watching(version):
-                self.state = Watching(version, is_ordered=version not in ("", "0"))
+            case Watching(version) as state:
+                self.state = replace(state, is_ordered=version not in _NO_VERSION)
                 return WatchRequest(version)
             case Streaming(version, from_latest=from_latest) as state:
                 self.state = state
@@ -270,21 +299,41 @@ class ReflectorMachine(Generic[T]):
         if page.continue_token and request.resource_version == "0":
             # The server does not serve complete lists from a cache.
             self._paginates_cached_lists = True
+        is_usable = self._expected.check_of_items(page)
         for error in page.broken:
             self._on_skipped(error)
         objects = self._store.relist() if state.objects is None else state.objects
+        known = len(objects)
         for start in range(0, len(page.items), _SLICE):
             if start:
                 yield
             for item in page.items[start : start + _SLICE]:
-                if self._is_usable(item):
+                if is_usable(item):
                     objects.put(item)
         version = state.list_version or page.resource_version
-        if page.continue_token:
-            self.state = replace(state, objects=objects, list_version=version, continue_token=page.continue_token)
-        else:
-            self._store.replace(objects, version)
-            self.state = Watching(version)
+        if not page.continue_token:
+            self.has_progressed = True
+            self._complete(objects, version)
+            return
+        tokens = state.tokens or set()
+        if page.continue_token in tokens:
+            self.has_progressed = False
+            raise RepeatedTokenError("the server repeats a continue token, so the list has no end")
+        tokens.add(page.continue_token)
+        self.has_progressed = len(objects) > known
+        self.state = replace(
+            state, objects=objects, list_version=version, continue_token=page.continue_token, tokens=tokens
+        )
+
+    def _complete(self, objects: ReceivedList[T], version: str) -> None:
+        """Store a complete list."""
+        if version in _NO_VERSION and self._sends_versions:
+            self._sends_versions = False
+            self._on_problem(
+                ProtocolError("the list has no resourceVersion; the source is listed again whenever a watch ends")
+            )
+        self._store.replace(objects, version)
+        self.state = Watching(version, is_resumable=version not in _NO_VERSION)
 
     def receive(self, events: Iterable[WatchEvent[T] | ErrorEvent]) -> None:
         """Store a batch of events; raises the error of an ERROR event, which ends the stream."""
@@ -297,59 +346,78 @@ class ReflectorMachine(Generic[T]):
     def _receive_initial(
         self, state: Streaming[T], events: Iterator[WatchEvent[T] | ErrorEvent]
     ) -> Streaming[T] | Watching:
+        is_usable, initial = self._expected.is_usable_event, state.initial
         for event in events:
-            match event:
-                case BookmarkEvent():
-                    if event.ends_initial_events:
-                        self._store.replace(state.initial, event.resource_version)
-                        self.state = Watching(event.resource_version)
-                        return self.state
-                case ErrorEvent():
-                    raise event.error
-                case DeletedEvent(item):
-                    if self._is_usable(item):
-                        state.initial.discard(item)
-                case AddedEvent(item) | ModifiedEvent(item):
-                    if self._is_usable(item):
-                        state.initial.put(item)
+            # Comparing the text is much faster than `isinstance`, which is slow for these classes.
+            if event.type == "ADDED" or event.type == "MODIFIED":
+                if is_usable(event.object):
+                    initial.put(event.object)
+            elif event.type == "DELETED":
+                if is_usable(event.object):
+                    initial.discard(event.object)
+            elif event.type == "BOOKMARK":
+                if event.ends_initial_events:
+                    return self._end_initial_events(state, event.resource_version)
+            else:
+                raise event.error
         return state
+
+    def _end_initial_events(self, state: Streaming[T], version: str) -> Watching:
+        requested = "" if state.from_latest else state.version
+        if version in _NO_VERSION or _is_older(version, requested):
+            self._supports_streaming = False
+            raise ProtocolError(
+                f"the bookmark that ends the initial events has the resourceVersion {version!r}, and {requested!r} "
+                "was requested; the source will be listed instead"
+            )
+        self._store.replace(state.initial, version)
+        self.state = Watching(version)
+        return self.state
 
     def _receive_changes(self, state: Watching, events: Iterator[WatchEvent[T] | ErrorEvent]) -> None:
         version, is_ordered, store = state.version, state.is_ordered, self._store
+        is_usable = self._expected.is_usable_event
         try:
             for event in events:
-                # Comparing the text is much faster than `isinstance`, which is slow for these classes.
                 if event.type == "MODIFIED":
-                    if not self._is_usable(event.object):
+                    if not is_usable(event.object):
                         continue
                     store.update(event.object)
                 elif event.type == "ADDED":
-                    if not self._is_usable(event.object):
+                    if not is_usable(event.object):
                         continue
                     store.add(event.object)
                     if not is_ordered:
                         continue
                 elif event.type == "DELETED":
-                    if not self._is_usable(event.object):
+                    if not is_usable(event.object):
                         continue
                     store.delete(event.object)
                 elif event.type == "BOOKMARK":
-                    if _is_older(event.resource_version, version):
+                    if self._later(version, event) == version:
                         continue  # it was delayed; going back would repeat all changes since then
                     store.bookmark(event.resource_version)
                 else:
                     raise event.error
-                is_ordered, version = True, event.object.resource_version
+                received = event.object.resource_version
+                # Numbers of the same length are in the order of their texts, which is much faster to compare.
+                if received > version and len(received) == len(version):
+                    version = received
+                elif received != version:
+                    version = self._later(version, event)
+                is_ordered = True
         finally:
-            self.state = Watching(version, is_ordered)
+            self.state = Watching(version, is_ordered, state.is_resumable)
 
-    def _is_usable(self, item: T) -> bool:
-        # Only an object of a kind that can be anything can be a table; finding out takes a pass over the object.
-        if isinstance(item, self._kind) and item.name and (self._is_of_one_kind or item.kind != "Table"):
-            return True
-        found = f"{item.api_version} {item.kind}" if item.name else "an object without a name"
-        self._on_skipped(DecodeError(f"expected {self._kind.__name__}, got {found}", object_name=item.describe()))
-        return False
+    def _later(self, version: str, event: WatchEvent[T]) -> str:
+        """Return the later one of a version and that of an event."""
+        received = event.object.resource_version
+        if received in _NO_VERSION:
+            # A watch from no version would skip changes; one from the last version repeats some.
+            name = "" if event.type == "BOOKMARK" else f" of {event.object.describe()}"
+            self._on_problem(ProtocolError(f"the {event.type} event{name} has no resourceVersion"))
+            return version
+        return version if _is_older(received, version) else received
 
     # --- ends and failures ---------------------------------------------------------------------------------------
 
@@ -357,6 +425,8 @@ class ReflectorMachine(Generic[T]):
         """Handle the end of a stream without an error; returns the new state."""
         is_short = elapsed < _SHORT and events == 0
         match self.state:
+            case Watching(version, is_resumable=False) if not is_short:
+                self.state = self._first_state(version)
             case Watching() as state if is_short:
                 error = WatchClosedError("the server closed the watch at once, without an event")
                 self.state = self._end_round(state, error)
@@ -395,8 +465,8 @@ class ReflectorMachine(Generic[T]):
 
     def _fail_list(self, state: Listing[T], error: Exception) -> BackingOff[T]:
         again: Listing[T] = Listing(state.version, state.from_latest, state.restarts)
-        if state.continue_token and isinstance(error, GoneError):
-            # The remaining pages have expired: request the complete list at once.
+        if state.continue_token and not state.unpaged and isinstance(error, GoneError | RepeatedTokenError):
+            # The remaining pages have expired or cannot be read: request the complete list at once.
             return BackingOff(replace(again, unpaged=True), problem=error)
         if _is_version_rejected(error) and not state.from_latest:
             return BackingOff(replace(again, from_latest=True), problem=error)
@@ -413,7 +483,7 @@ class ReflectorMachine(Generic[T]):
         return _list_instead(state, error)
 
     def _fail_watch(self, state: Watching, error: Exception, now: float) -> BackingOff[T]:
-        if isinstance(error, TransportError) or _is_throttled(error):
+        if state.is_resumable and (isinstance(error, TransportError) or _is_throttled(error)):
             # No event is lost: the next watch continues from the last version, or fails with 410.
             return BackingOff(state, Delay.BACKOFF, error)
         if isinstance(error, InternalServerError) and self._internal_errors.is_open(now):
@@ -433,6 +503,10 @@ class ReflectorMachine(Generic[T]):
 
 def _list_instead(state: Streaming[T], error: Exception) -> BackingOff[T]:
     return BackingOff(Listing(state.version, state.from_latest, state.restarts), problem=error)
+
+
+class RepeatedTokenError(ProtocolError):
+    """The pages of a list have no end."""
 
 
 class _ErrorWindow:

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from random import Random
 from types import TracebackType
@@ -36,7 +37,8 @@ from listwatch.informer.handlers import (
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.listener import HandlerRegistration, Listener, ListenerStatistics, Overflow, Reader
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.reflector import MIN_WATCH, Problem, ReflectorStatistics, guarded_reporter
+from listwatch.informer.problems import Problem, guarded_reporter
+from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline
 from listwatch.informer.validation import check_number, check_source
 from listwatch.informer.version_waits import oldest
@@ -59,6 +61,10 @@ class InformerStatistics:
     objects: int
     resource_version: str
     has_synced: bool
+    is_watching: bool
+    """True while the watches of all sources are open."""
+    last_contact: datetime | None
+    """When the source that has been silent for longest was last heard from; None if one was never heard from."""
     queued: int
     sources: tuple[ReflectorStatistics, ...]
     handlers: tuple[ListenerStatistics, ...]
@@ -115,8 +121,8 @@ class SharedIndexInformer(Generic[T]):
             self.indexer, kind.resource.group_resource if kind.resource else GroupResource("", self.name)
         )
         self._resync = resync
-        self._on_problem = guarded_reporter(on_problem)
         self._clock = clock or SystemClock()
+        self._on_problem = guarded_reporter(on_problem, self._clock)
         ready = asyncio.Event()
         self._pipelines = [
             SourcePipeline(
@@ -338,13 +344,17 @@ class SharedIndexInformer(Generic[T]):
 
     def statistics(self) -> InformerStatistics:
         """Counters and current state, also of the sources and the handlers."""
+        sources = tuple(each.reflector.statistics() for each in self._pipelines)
+        contacts = [each.last_contact for each in sources if each.last_contact is not None]
         return InformerStatistics(
             name=self.name,
             objects=len(self.indexer),
             resource_version=self.indexer.resource_version,
             has_synced=self.has_synced,
+            is_watching=all(each.is_watching for each in sources),
+            last_contact=min(contacts) if len(contacts) == len(sources) else None,
             queued=sum(len(each.fifo) for each in self._pipelines),
-            sources=tuple(each.reflector.statistics() for each in self._pipelines),
+            sources=sources,
             handlers=tuple(listener.statistics() for listener in self._processor),
             resource=self.kind.resource,
         )

@@ -27,13 +27,16 @@ from listwatch.cache.indexer import AppliedDelta, Indexer, sliced
 from listwatch.cache.keys import NAMESPACE
 from listwatch.clock import Clock, time_limit
 from listwatch.cooperative import TimeSlice
+from listwatch.errors import ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.reflector import Problem, Reflector, ReflectorOptions, log_problem
+from listwatch.informer.problems import Problem, guarded_reporter
+from listwatch.informer.reflector import Reflector, ReflectorOptions
 from listwatch.informer.transforms import request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
+from listwatch.meta import is_newer
 from listwatch.objects.object import Object
 
 __all__ = ["SharedProcessor", "SourcePipeline"]
@@ -57,16 +60,18 @@ class SourcePipeline(Generic[T]):
         scope: str | None = None,
         transform: Callable[[T], T] | None = None,
         on_ready: Callable[[], None] | None = None,
-        on_problem: Callable[[Problem], None] = log_problem,
+        on_problem: Callable[[Problem], None] | None = None,
         **options: Unpack[ReflectorOptions],
     ) -> None:
+        report = guarded_reporter(on_problem, options.get("clock"))
+
         def report_dropped(_: T, error: Exception) -> None:
-            on_problem(Problem(self.reflector.name, error, 0, 0.0))
+            report(Problem(self.reflector.name, error, 0, 0.0))
 
         self.scope = scope
         self.fifo: DeltaFIFO[T] = DeltaFIFO(transform=transform, on_ready=on_ready, on_dropped=report_dropped)
         source = request_only_kept_fields(source, transform)
-        self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=on_problem, **options)
+        self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, **options)
         self.resource_version = ""
         """The version of this source that the store has reached; empty before the first list."""
         self._indexer = indexer
@@ -90,8 +95,21 @@ class SourcePipeline(Generic[T]):
                 # Deltas of one object; those of all objects are popped alone.
                 applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
                 yield _changes(applied.applied, is_initial=False)
-                version = applied.resource_version or self.resource_version
+                version = self._later(applied.resource_version)
+                if version != applied.resource_version:
+                    self._indexer.bookmark(version)
         self.resource_version = version
+
+    def _later(self, version: str) -> str:
+        """Return the version after a batch. A change that was received late does not lower it."""
+        try:
+            return (
+                version
+                if not self.resource_version or is_newer(version, self.resource_version)
+                else self.resource_version
+            )
+        except ResourceVersionError:
+            return version or self.resource_version
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         is_initial, self._has_listed = not self._has_listed, True

@@ -8,7 +8,7 @@ from tests.client.seeding import seed_config_maps
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.pager import Pager
-from listwatch.errors import ExpiredError, ForbiddenError, UsageError
+from listwatch.errors import ExpiredError, ForbiddenError, ProtocolError, UsageError
 from listwatch.objects.metadata import ListMeta, ObjectMeta
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
@@ -113,6 +113,18 @@ async def test_the_second_attempt_is_the_last():
 async def test_a_list_can_be_continued_from_a_token():
     found = await Pager(Pages(25), page_size=10).list(continue_token="20")
     assert names(found) == [f"a-{number}" for number in range(20, 25)]
+
+
+async def test_a_continue_token_that_repeats_is_an_error():
+    class Endless(Pages):
+        async def __call__(self, **options: Any) -> ObjectList[Unstructured]:
+            self.requests.append(options)
+            return ObjectList(self.objects[:1], metadata=ListMeta(resource_version="7", continue_="more"))
+
+    pages = Endless(25)
+    with pytest.raises(ProtocolError, match="repeats a continue token"):
+        await Pager(pages, page_size=10).list()
+    assert len(pages.requests) == 2
 
 
 @pytest.mark.parametrize("read_ahead", [0, 1, 10])

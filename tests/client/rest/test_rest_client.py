@@ -33,6 +33,7 @@ from listwatch.errors import (
 from listwatch.models.core_v1 import ConfigMap, Pod, PodList
 from listwatch.models.meta_v1 import APIResourceList
 from listwatch.objects.unstructured import Unstructured
+from listwatch.retry_observer import observing_retries
 from listwatch.testing.clocks import InstantClock, VirtualClock
 from listwatch.testing.scripted_server import (
     CLOSE,
@@ -315,12 +316,12 @@ async def test_many_requests_are_retried_side_by_side():
 async def test_each_try_has_the_time_of_the_config():
     clock = VirtualClock()
     async with (
-        ScriptedServer(again(429, 100), HANG) as server,
+        ScriptedServer(again(429, 50), HANG) as server,
         RESTClient(ClientConfig(host=server.url, timeout=20), clock=clock) as rest,
     ):
         doing = asyncio.create_task(rest.get().do())
         await server.wait_requests(1)
-        await clock.advance(100)
+        await clock.advance(50)
         await server.wait_requests(2)
         await clock.advance(19)
         assert not doing.done()
@@ -354,6 +355,47 @@ async def test_a_retry_that_would_come_too_late_is_not_waited_for():
             await rest.get().timeout(20).do()
     assert caught.value.retry_after == 30
     assert clock.slept == []
+
+
+@pytest.mark.parametrize(
+    ("options", "delay"), [({}, 60.0), ({"max_retry_after": 5.0}, 5.0), ({"max_retry_after": None}, 86400.0)]
+)
+async def test_a_long_retry_after_is_shortened(options: dict[str, Any], delay: float):
+    clock = InstantClock()
+    async with ScriptedServer(again(429, 86400), respond(200, POD)) as server, client(server, clock, **options) as rest:
+        await rest.get().do()
+    assert clock.slept == [delay]
+
+
+@pytest.mark.parametrize("mode", ["stream", "watch"])
+async def test_the_timeout_of_a_stream_covers_the_retries_before_it_starts(mode: str):
+    clock = InstantClock()
+    async with ScriptedServer(otherwise=again(503, 30)) as server, client(server, clock) as rest:
+        with pytest.raises(ServiceUnavailableError):
+            await MODES[mode](rest.get().resource("pods").timeout(20))
+    assert clock.slept == []
+
+
+async def test_an_observer_is_notified_of_each_retry_and_may_delay_it():
+    clock, observed = InstantClock(), []
+
+    def observe(error: Exception, delay: float) -> float:
+        observed.append((type(error), delay))
+        return 7.0
+
+    async with ScriptedServer(again(429, 3), CLOSE, respond(200, POD)) as server, client(server, clock) as rest:
+        with observing_retries(observe):
+            await rest.get().do()
+    assert observed == [(TooManyRequestsError, 3.0), (ConnectionLostError, 1.0)]
+    assert clock.slept == [7.0, 7.0]
+
+
+async def test_a_long_wait_is_logged_as_a_warning_when_it_begins(caplog: pytest.LogCaptureFixture):
+    async with ScriptedServer(again(429, 86400), respond(200, POD)) as server, client(server) as rest:
+        await rest.get().resource("pods").do()
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage().endswith("status 429; retrying in 60 s (Retry-After: 86400 s)")
 
 
 async def test_a_wait_before_a_retry_can_be_cancelled():
@@ -610,7 +652,8 @@ async def test_closing_a_client_ends_a_watch_that_is_being_opened(reply: Reply):
         await server.wait_requests(1)
         await other_turns()
         await rest.aclose()
-        assert await watching is None
+        with pytest.raises(ConnectionLostError, match="the client was closed during the request"):
+            await watching
         await server.wait_all_closed()
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial, wraps
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
@@ -73,7 +74,8 @@ async def _events(source: Iterable[R]) -> AsyncIterator[R]:
 async def _in_thread(function: Callable[[], R]) -> R:
     """Return the function's result; a cancellation does not wait for the function."""
     done: Future[R] = Future()
-    threading.Thread(target=_run, args=(function, done), name="listwatch source", daemon=True).start()
+    context = copy_context()  # with the observer of the requests that the function makes
+    threading.Thread(target=context.run, args=(_run, function, done), name="listwatch source", daemon=True).start()
     return await asyncio.wrap_future(done)
 
 

@@ -192,6 +192,7 @@ class ClientConfig(ValidatedConfig):
     disable_compression: bool = False
     user_agent: str = ""
     timeout: float | None = 60.0  # seconds for one request and its response; None for no limit
+    max_retry_after: float | None = 60.0  # seconds; a longer Retry-After is shortened to this; None for no limit
     qps: float | None = None  # requests per second; None for no client-side limit
     burst: int = 10
     warning_handler: Callable[[ServerWarning], None] | None = None
@@ -262,7 +263,11 @@ def _identity_problems(config: ClientConfig) -> Iterator[ConfigProblem]:
 
 
 def _limit_problems(config: ClientConfig) -> Iterator[ConfigProblem]:
-    limits: dict[str, object] = {"timeout": config.timeout, "qps": config.qps}
+    limits: dict[str, object] = {
+        "timeout": config.timeout,
+        "max_retry_after": config.max_retry_after,
+        "qps": config.qps,
+    }
     for name, value in limits.items():
         if value is not None and not (isinstance(value, int | float) and value > 0):
             yield ConfigProblem(name, "must be a number above zero, or None for no limit")

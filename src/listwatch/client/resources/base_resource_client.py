@@ -191,7 +191,7 @@ class BaseResourceClient(Generic[T]):
             ),
         }
 
-        async def open_watch() -> ResponseStream | None:
+        async def open_watch() -> ResponseStream:
             request = await self._collection_request("GET")
             return await request.params(parameters)._open_watch()
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Generic, Protocol, TypeVar
 
-from listwatch.errors import ExpiredError, UsageError
+from listwatch.errors import ExpiredError, ProtocolError, UsageError
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
@@ -89,6 +89,7 @@ class Pager(Generic[T]):
     async def _each_page(
         self, resource_version: str, resource_version_match: str, continue_token: str
     ) -> AsyncGenerator[ObjectList[T]]:
+        seen = {continue_token}
         while True:
             page = await self._list_page(
                 limit=self._page_size,
@@ -98,9 +99,12 @@ class Pager(Generic[T]):
                 resource_version_match="" if continue_token else resource_version_match,
             )
             continue_token = page.continue_token
+            if continue_token and continue_token in seen:
+                raise ProtocolError("the server repeats a continue token, so the list has no end")
             yield page
             if not continue_token:
                 return
+            seen.add(continue_token)
 
 
 async def _read_ahead(pages: AsyncGenerator[ObjectList[T]], count: int) -> AsyncGenerator[ObjectList[T]]:

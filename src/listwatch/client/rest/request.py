@@ -165,7 +165,7 @@ class Request:
     # --- timeout and retries -----------------------------------------------------------------------------------------
 
     def timeout(self, seconds: float) -> Self:
-        """The timeout for all attempts together, which is sent to the server too.
+        """The timeout for all attempts together and the delays between them, which is sent to the server too.
 
         For streams and watches it covers only the time until the response starts.
         """
@@ -186,7 +186,7 @@ class Request:
         """Send the request and read the whole response. Raises the error of an unsuccessful response."""
         self._check_namespace()
         request = self.build()
-        response, warnings = await self._sender.do(request, self._retry_policy(covers_retries=True))
+        response, warnings = await self._sender.do(request, self._retry_policy())
         return Result(request, response, warnings)
 
     async def do_raw(self) -> bytes:
@@ -205,7 +205,7 @@ class Request:
         return ByteStream(open_stream)
 
     async def _open_stream(self) -> ResponseStream:
-        return await self._sender.open_stream(self.build(), self._retry_policy(covers_retries=False))
+        return await self._sender.open_stream(self.build(), self._retry_policy())
 
     @overload
     def watch(self, *, idle_timeout: float | None = None) -> WatchStream[Unstructured]: ...
@@ -230,9 +230,9 @@ class Request:
             doing=self._describe(),
         )
 
-    async def _open_watch(self) -> ResponseStream | None:
-        stream = await self._sender.open_watch(self.build(), self._retry_policy(covers_retries=False))
-        return None if stream is None else _check_json(stream, self._describe())
+    async def _open_watch(self) -> ResponseStream:
+        stream = await self._sender.open_watch(self.build(), self._retry_policy())
+        return _check_json(stream, self._describe())
 
     def build(self) -> HTTPRequest:
         """Return the request as it is sent. Raises the error of the first invalid argument."""
@@ -289,10 +289,10 @@ class Request:
         if self._name and self._method in ("GET", "PUT", "DELETE"):
             self._reject(RequestError(f"the namespace is empty; set the namespace of {unquote(self._name)!r}"))
 
-    def _retry_policy(self, *, covers_retries: bool) -> RetryPolicy:
+    def _retry_policy(self) -> RetryPolicy:
         if self._timeout is None:
             return RetryPolicy(self._attempt_timeout, self._max_retries)
-        return RetryPolicy(self._timeout, self._max_retries, covers_retries=covers_retries)
+        return RetryPolicy(self._timeout, self._max_retries, covers_retries=True)
 
 
 def _encode(body: object) -> bytes:

@@ -154,6 +154,7 @@ class _Session:
             limiter=self._limiter or _default_limiter(config, self._clock),
             warnings=WarningReporter(config.warning_handler),
             clock=self._clock,
+            max_retry_after=config.max_retry_after,
         )
         return self._config, self._sender
 

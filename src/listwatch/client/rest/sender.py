@@ -9,7 +9,8 @@ connection lost           GET, after 1 s    never          after 1 s
 timeout                   never             never          after 1 s
 refused, and others       never             never          never
 
-`request` builds the requests; a Transport sends each attempt.
+A longer Retry-After than `max_retry_after` is shortened to that. The retry observer of the context is notified before
+each retry, and may lengthen the delay. `request` builds the requests; a Transport sends each attempt.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.client.rest.write_observer import notify_write_observer
 from listwatch.clock import Clock
-from listwatch.errors import ConnectionLostError, ProtocolError, TransportError, TransportTimeoutError
+from listwatch.errors import ConnectionLostError, ListWatchError, ProtocolError, TransportError, TransportTimeoutError
+from listwatch.retry_observer import notify_retry_observer
 
 __all__ = [
     "DEFAULT_RETRIES",
@@ -50,6 +52,9 @@ DEFAULT_RETRIES = 10
 """How often a request is sent again before its error is raised."""
 
 _RETRY_DELAY = 1.0
+_LONG_RETRY_DELAY = 5.0
+_WATCH_RESPONSE_TIMEOUT = 30.0
+"""Seconds until the response to a watch must begin; servers send its head before the first event."""
 _LONG_WAIT = 1.0
 _LOG_INTERVAL = 10.0
 
@@ -106,7 +111,10 @@ class RequestKind(Enum):
 
 
 class RetryPolicy(NamedTuple):
-    """The timeout in seconds of one attempt, or with `covers_retries` of all together, and the number of retries."""
+    """The timeout in seconds of one attempt, or with `covers_retries` of all together, and the number of retries.
+
+    With `covers_retries`, a retry that would start after the timeout is not waited for.
+    """
 
     timeout: float | None
     max_retries: int
@@ -180,10 +188,17 @@ class Sender:
     """Sends all requests of one client."""
 
     def __init__(
-        self, transport: Transport, *, limiter: RateLimiter | None, warnings: WarningReporter, clock: Clock
+        self,
+        transport: Transport,
+        *,
+        limiter: RateLimiter | None,
+        warnings: WarningReporter,
+        clock: Clock,
+        max_retry_after: float | None = None,
     ) -> None:
         self._transport = transport
         self._limiter = limiter
+        self._max_retry_after = math.inf if max_retry_after is None else max_retry_after
         self._warnings = warnings
         self._clock = clock
         self._active: set[asyncio.Timeout] = set()  # of requests; closing the sender lets them expire
@@ -214,18 +229,11 @@ class Sender:
         response = await self._send(request, policy, RequestKind.STREAM)
         return self._register(request, response, RequestKind.STREAM)
 
-    async def open_watch(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream | None:
-        """Return the body of a watch. Watches are not rate-limited.
-
-        Returns None, an empty watch, if all attempts lost the connection: callers resume a watch that ends.
-        """
-        try:
-            response = await self._send(request, policy, RequestKind.WATCH)
-        except TransportError as error:
-            if next_retry(error, kind=RequestKind.WATCH, method=request.method) is None:
-                raise
-            _log.warning("Watch request failed: %s", error, extra={"request": request.describe()})
-            return None
+    async def open_watch(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream:
+        """Return the body of a watch. Watches are not rate-limited."""
+        if not policy.covers_retries:
+            policy = policy._replace(timeout=min(policy.timeout or math.inf, _WATCH_RESPONSE_TIMEOUT))
+        response = await self._send(request, policy, RequestKind.WATCH)
         return self._register(request, response, RequestKind.WATCH)
 
     def statistics(self) -> ClientStatistics:
@@ -276,13 +284,18 @@ class Sender:
         while True:
             outcome = await self._send_once(request, kind, timeout)
             retry = next_retry(outcome, kind=kind, method=request.method) if retries_left else None
-            if retry is None or self._clock.monotonic() + retry.delay >= deadline:
+            if retry is None:
                 break
+            left = deadline - self._clock.monotonic()
+            delay = min(retry.delay, self._max_retry_after)
+            if delay >= left:
+                break
+            delay = min(notify_retry_observer(_error_of(request, outcome, retry), delay), left)
             earlier = outcome if isinstance(outcome, TransportError) else earlier
             retries_left -= 1
-            await self._wait_to_retry(request, retry, retries_left)
+            await self._wait_to_retry(request, retry, delay, retries_left)
             if deadline < math.inf:
-                timeout = deadline - self._clock.monotonic()
+                timeout = max(deadline - self._clock.monotonic(), 0.0)
         if not isinstance(outcome, TransportError):
             return outcome
         if earlier and str(earlier) != str(outcome):
@@ -308,16 +321,19 @@ class Sender:
         self._attempts[method, code] += 1
         self._seconds[method] += self._clock.monotonic() - started
 
-    async def _wait_to_retry(self, request: HTTPRequest, retry: Retry, retries_left: int) -> None:
+    async def _wait_to_retry(self, request: HTTPRequest, retry: Retry, delay: float, retries_left: int) -> None:
         self._retries += 1
-        _log.info(
-            "%s: %s; retrying in %g s",
+        asked = f" (Retry-After: {retry.delay:g} s)" if delay < retry.delay else ""
+        _log.log(
+            logging.WARNING if delay > _LONG_RETRY_DELAY else logging.INFO,
+            "%s: %s; retrying in %g s%s",
             request.describe(),
             retry.reason,
-            retry.delay,
-            extra={"request": request.describe(), "delay": retry.delay, "retries_left": retries_left},
+            delay,
+            asked,
+            extra={"request": request.describe(), "delay": delay, "retries_left": retries_left},
         )
-        await self._clock.sleep(retry.delay)
+        await self._clock.sleep(delay)
         if self._limiter is not None:
             await self._throttle(self._limiter, request)
 
@@ -354,3 +370,15 @@ class Sender:
         self._warnings.report(response.warnings)
         self._streams[kind].add(response)
         return response
+
+
+def _error_of(
+    request: HTTPRequest, outcome: HTTPResponse | ResponseStream | TransportError, retry: Retry
+) -> ListWatchError:
+    """Return the error of an attempt that is retried."""
+    if isinstance(outcome, TransportError):
+        return outcome
+    error = None
+    if isinstance(outcome, HTTPResponse):
+        error = error_from_response(outcome, method=request.method, doing=request.describe())
+    return error or TransportError(retry.reason, doing=request.describe())

@@ -22,11 +22,13 @@ from listwatch.errors import (
     APIError,
     ForbiddenError,
     GoneError,
+    ResourceVersionError,
     TransportError,
     UnauthorizedError,
     UsageError,
     WatchClosedError,
 )
+from listwatch.meta import is_newer
 from listwatch.objects.object import Object
 
 __all__ = ["RetryWatcher", "Watchable"]
@@ -34,6 +36,7 @@ __all__ = ["RetryWatcher", "Watchable"]
 _log = logging.getLogger("listwatch.client")
 
 _MIN_INTERVAL = 1.0
+_MAX_RETRY_AFTER = 60.0
 _FINAL_ERRORS = (GoneError, ForbiddenError, UnauthorizedError)
 _UNREADABLE = "ClientWatchDecoding"
 
@@ -120,13 +123,14 @@ class RetryWatcher(Generic[T]):
             await self._close_watch()
             if _is_final(error):
                 raise
-            self._not_before = max(self._not_before, self._clock.monotonic() + (suggests_delay(error) or 0.0))
+            delay = min(suggests_delay(error) or 0.0, _MAX_RETRY_AFTER)
+            self._not_before = max(self._not_before, self._clock.monotonic() + delay)
             _log.info(
                 "The watch of %r was interrupted after resource version %s: %s",
                 self._source,
                 self.resource_version,
                 error,
-                extra={"source": repr(self._source), "resource_version": self.resource_version},
+                extra={"source": repr(self._source), "resource_version": self.resource_version, "delay": delay},
             )
         return None
 
@@ -150,7 +154,8 @@ class RetryWatcher(Generic[T]):
             raise WatchClosedError(
                 f"the event of {event.object.describe()} has no resourceVersion, so the watch cannot be resumed"
             )
-        self.resource_version = event.object.resource_version
+        if not _is_older(event.object.resource_version, self.resource_version):
+            self.resource_version = event.object.resource_version
         return None if isinstance(event, BookmarkEvent) else event
 
     def __repr__(self) -> str:
@@ -160,3 +165,10 @@ class RetryWatcher(Generic[T]):
 def _is_final(error: APIError | TransportError) -> bool:
     is_unreadable = isinstance(error, APIError) and any(cause.reason == _UNREADABLE for cause in error.causes)
     return is_unreadable or isinstance(error, _FINAL_ERRORS)
+
+
+def _is_older(left: str, right: str) -> bool:
+    try:
+        return is_newer(right, left)
+    except ResourceVersionError:
+        return False  # the server's versions are not numbers

@@ -1,0 +1,121 @@
+"""Which objects of a list or a watch belong into the store: those of the kind of the informer.
+
+A typed class accepts the bytes of any object, so that the kind is compared with the received `apiVersion` and `kind`.
+Servers write them first in every object, except in the items of lists of built-in kinds, which have none. That makes
+one comparison of a prefix per object; only an object with another prefix is looked at more closely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from listwatch.errors import DecodeError, ListWatchError
+from listwatch.meta import GroupVersionKind, Resource
+from listwatch.objects.object import Object
+from listwatch.objects.partial_object import PartialObjectMetadata
+from listwatch.objects.reading import tree_of
+
+__all__ = ["ExpectedKind", "UsableCheck"]
+
+UsableCheck = Callable[[Any], bool]
+"""Whether an object can be stored; reports those that cannot."""
+
+_METADATA_FIRST = b'{"metadata":'
+_PARTIAL = GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadata")
+
+
+class ExpectedKind:
+    """The kind of an informer's objects, and of the lists of them.
+
+    `resource` is the resource of the source, if it is known: it determines the kind of objects whose class does not.
+    """
+
+    def __init__(
+        self, kind: type[Object], resource: Resource | None, on_skipped: Callable[[ListWatchError], None]
+    ) -> None:
+        self._kind = kind
+        self._on_skipped = on_skipped
+        expected = [each for each in (kind.gvk, None if kind.gvk or resource is None else resource.gvk) if each]
+        if issubclass(kind, PartialObjectMetadata) and expected:
+            expected.append(_PARTIAL)  # servers that cannot reduce objects send them whole
+        self._types = [(each.api_version, each.kind) for each in expected]
+        self._lists = [(each.api_version, f"{each.kind}List") for each in expected]
+        declared = kind.resource or resource
+        if declared is not None:
+            self._lists.append((declared.api_version, declared.list_kind))
+        starts = tuple(start for each in expected for start in _starts(each))
+        self.is_usable_event: UsableCheck = self._check(starts, self._mismatch)
+        """Whether the object of a watch event can be stored."""
+        self._is_usable_item = self._check((*starts, _METADATA_FIRST), self._mismatch)
+        self._is_usable_item_of_other_list = self._check(starts, self._mismatch_in_other_list)
+
+    def check_of_items(self, page: object) -> UsableCheck:
+        """Return the check of the items of a page. Raises DecodeError for a response that is not a list.
+
+        The items of a list of another kind are usable only if they have the right kind themselves: it may have an
+        unusual name.
+        """
+        found = getattr(page, "api_version", ""), getattr(page, "kind", "")
+        if found[1] == "Table" or found in self._types:
+            # It has no items, and would make the store empty.
+            raise DecodeError(f"expected a list of {self._kind.__name__}, got {found[0]} {found[1]}")
+        if found[1] in ("", "List") or not self._types or found in self._lists:
+            return self._is_usable_item
+        return self._is_usable_item_of_other_list
+
+    def _check(self, starts: tuple[bytes, ...], mismatch: Callable[[Object], str | None]) -> UsableCheck:
+        """Return a function that compares the first bytes, and calls `mismatch` if they differ."""
+        kind, on_skipped = self._kind, self._on_skipped
+
+        def look_closer(item: Object) -> bool:
+            found = mismatch(item)
+            if found is not None:
+                on_skipped(DecodeError(f"expected {kind.__name__}, got {found}", object_name=item.describe()))
+            return found is None
+
+        def is_usable(item: Any) -> bool:
+            return (isinstance(item, kind) and item.name and item._raw.startswith(starts)) or look_closer(item)
+
+        def is_usable_of_any_kind(item: Any) -> bool:
+            return (isinstance(item, kind) and item.name and b'"Table"' not in item._raw) or look_closer(item)
+
+        return is_usable if self._types else is_usable_of_any_kind
+
+    def _mismatch(self, item: Object) -> str | None:
+        """Describe an object that is not usable."""
+        if not item.name:
+            return "an object without a name"
+        if not isinstance(item, self._kind):
+            return f"{item.api_version} {item.kind}"
+        api_version, kind = _type_of(item)
+        if not self._types:
+            return f"{api_version} {kind}" if kind == "Table" else None
+        for expected_version, expected_kind in self._types:
+            if api_version in ("", expected_version) and kind in ("", expected_kind):
+                return None
+        return f"{api_version} {kind}"
+
+    def _mismatch_in_other_list(self, item: Object) -> str | None:
+        has_kind = all(_type_of(item))
+        return self._mismatch(item) if has_kind else "an item without a kind in a list of another kind"
+
+
+def _starts(expected: GroupVersionKind) -> tuple[bytes, bytes]:
+    """The first bytes of an object, as Go structs and as sorted maps are written."""
+    kind = b'"kind":%s,' % msgspec.json.encode(expected.kind)
+    api_version = b'"apiVersion":%s,' % msgspec.json.encode(expected.api_version)
+    return b"{" + kind + api_version, b"{" + api_version + kind
+
+
+def _type_of(item: Object) -> tuple[str, str]:
+    """The received apiVersion and kind; empty where they are absent."""
+    try:
+        parts = item._find_parts()
+    except DecodeError:
+        return "", ""  # the object is damaged; the error is raised when it is accessed
+    found = [tree_of(part) if (part := parts.get(name)) is not None else "" for name in ("apiVersion", "kind")]
+    api_version, kind = (each if isinstance(each, str) else "" for each in found)
+    return api_version, kind

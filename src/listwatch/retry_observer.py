@@ -1,0 +1,36 @@
+"""Observes the retries of requests, in a task and in the tasks that inherit its context.
+
+    with observing_retries(report):
+        await pods.list()            calls report(error, delay) before each retry, and waits as long as it returns
+
+A reflector reports the failed attempts of its requests this way, without knowing which client sends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["RetryObserver", "notify_retry_observer", "observing_retries"]
+
+RetryObserver = Callable[[Exception, float], float]
+"""Receives the error of an attempt and the delay in seconds before the next one; returns the delay to wait."""
+
+_observer: ContextVar[RetryObserver | None] = ContextVar("retry_observer", default=None)
+
+
+@contextmanager
+def observing_retries(observer: RetryObserver) -> Iterator[None]:
+    """Call the observer before every retry of a request in this block."""
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
+
+
+def notify_retry_observer(error: Exception, delay: float) -> float:
+    """Report a failed attempt to the observer of the current context; return the delay before the next attempt."""
+    observer = _observer.get()
+    return delay if observer is None else observer(error, delay)
