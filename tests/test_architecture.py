@@ -19,7 +19,8 @@ PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
-    meta selectors quantity clock cooperative cancellation backoff retry_observer errors json_value _version _exports
+    meta selectors quantity clock cooperative cancellation backoff retry_observer errors json_value keyed _version
+    _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -49,6 +50,7 @@ BELOW = {
     "retry_observer": "",
     "errors": "",
     "json_value": "",
+    "keyed": "errors",
     "_version": "",
     "_exports": "",
 }
@@ -59,7 +61,7 @@ TESTING = "testing"
 
 # No async functions, clocks, randomness, logging or I/O, and no imports of modules that have any.
 PURE = """
-    errors meta selectors quantity objects models api cache server json_value _exports _version
+    errors meta selectors quantity objects models api cache server json_value keyed _exports _version
     *_state workqueue.rate_limiters informer.expected_kind informer.initial_events informer.request_budget
     events.correlation* events.occurrence events.event_bodies
 """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from listwatch.errors import UsageError
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached, describe
 
 __all__ = ["EventConditions", "check_predicate", "describe_last"]
 
@@ -44,9 +44,9 @@ class _Event(Protocol):
     @property
     def type(self) -> object: ...
     @property
-    def object(self) -> Object: ...
+    def object(self) -> Cached: ...
 
 
 def describe_last(event: _Event | None) -> str:
     """Describe the last event, for messages."""
-    return f"the last event was {event.type} {event.object.describe()}" if event else "there was no event"
+    return f"the last event was {event.type} {describe(event.object)}" if event else "there was no event"

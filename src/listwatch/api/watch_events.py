@@ -9,12 +9,13 @@ async for event in client.core_v1.pods().watch():
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import msgspec
 
 from listwatch.api.statuses import error_from_status
 from listwatch.errors import APIError, DecodeError
+from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import DECODE_FAILURES, WireEvent, cut_event, parse_event
@@ -30,7 +31,8 @@ __all__ = [
     "read_event",
 ]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T")  # of objects with a key and a version
+K = TypeVar("K", bound=Object)
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -66,14 +68,29 @@ class BookmarkEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
     object: T
 
+    @classmethod
+    def at(cls, resource_version: str, *, ends_initial_events: bool = False) -> BookmarkEvent[Any]:
+        """Return a bookmark of a source whose objects are not API objects."""
+        return BookmarkEvent(_Progress(resource_version, ends_initial_events))
+
     @property
     def resource_version(self) -> str:
-        return self.object.resource_version
+        return cast("Cached", self.object).resource_version
 
     @property
     def ends_initial_events(self) -> bool:
         """True for the bookmark that follows the initial events of a WatchList stream."""
-        return self.object.metadata.annotations.get(_INITIAL_EVENTS_END) == "true"
+        if isinstance(self.object, Object):
+            return self.object.metadata.annotations.get(_INITIAL_EVENTS_END) == "true"
+        return isinstance(self.object, _Progress) and self.object.ends_initial_events
+
+
+class _Progress(msgspec.Struct, frozen=True, gc=False):
+    """The object of a bookmark that has only a version."""
+
+    resource_version: str
+    ends_initial_events: bool = False
+    cache_key: ClassVar[str] = ""
 
 
 class ErrorEvent(msgspec.Struct, frozen=True, gc=False):
@@ -103,17 +120,17 @@ _FRAMES: list[tuple[bytes, int, Any]] = [
 _NO_FRAME = (b"\n", 0, None)  # matches only an empty line, which holds no event
 
 
-class EventReader(Generic[T]):
+class EventReader(Generic[K]):
     """Decodes the events of a stream that arrives in pieces of any size."""
 
     __slots__ = ("_kind", "_pending")
 
-    def __init__(self, kind: type[T]) -> None:
+    def __init__(self, kind: type[K]) -> None:
         self._kind = kind
         # Pieces of the incomplete line. They are joined once, because a line may have many megabytes in small pieces.
         self._pending: list[bytes] = []
 
-    def feed(self, piece: bytes) -> Iterator[WatchEvent[T] | ErrorEvent]:
+    def feed(self, piece: bytes) -> Iterator[WatchEvent[K] | ErrorEvent]:
         """Yield the events that this piece completes. Raises DecodeError at one that cannot be decoded."""
         stop = piece.rfind(b"\n") + 1
         if not stop:
@@ -136,7 +153,7 @@ class EventReader(Generic[T]):
         self._pending.clear()
         return line.strip()
 
-    def _events_in(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[T] | ErrorEvent]:
+    def _events_in(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[K] | ErrorEvent]:
         kind, find, starts = self._kind, piece.find, piece.startswith
         decode, (prefix, offset, event_class) = kind.from_wire, _FRAMES[0]
         while start < stop:
@@ -146,7 +163,7 @@ class EventReader(Generic[T]):
                 prefix, offset, event_class = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
             if event_class and piece[end - 2 : end] == b"}}":
                 try:
-                    event: WatchEvent[T] | ErrorEvent = event_class(decode(piece[start + offset : end - 1]))
+                    event: WatchEvent[K] | ErrorEvent = event_class(decode(piece[start + offset : end - 1]))
                 except DecodeError:
                     # The frame has more fields after the object, or is invalid. Only the head of a large object is
                     # checked here; errors in the rest are raised when that is accessed.
@@ -157,7 +174,7 @@ class EventReader(Generic[T]):
             start = end + 1
 
 
-def read_event(line: bytes, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
+def read_event(line: bytes, kind: type[K]) -> WatchEvent[K] | ErrorEvent:
     """Decode the event in one line of a stream. Raises DecodeError if the line is not an event."""
     cut = cut_event(line)
     if cut is not None:
@@ -168,9 +185,9 @@ def read_event(line: bytes, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
     return _event(parse_event(line), kind)
 
 
-def _event(wire: WireEvent, kind: type[T]) -> WatchEvent[T] | ErrorEvent:
+def _event(wire: WireEvent, kind: type[K]) -> WatchEvent[K] | ErrorEvent:
     if event_class := _BY_TYPE.get(wire.type):
-        event: WatchEvent[T] = event_class(kind.from_wire(wire.object))
+        event: WatchEvent[K] = event_class(kind.from_wire(wire.object))
         return event
     if wire.type == "ERROR":
         return ErrorEvent(_status(wire.object))

@@ -32,6 +32,7 @@ from listwatch.controller.manager import Manager as AsyncManager
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
 from listwatch.controller.watches import Every, K, KeyLike, KindName, T, Watch
 from listwatch.events.occurrence import EventType
+from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 from listwatch.objects.object import Object
 from listwatch.workqueue.rate_limiters import ItemLimiter
@@ -39,6 +40,7 @@ from listwatch.workqueue.rate_limiters import ItemLimiter
 __all__ = ["Controller", "Manager", "ReconcileContext", "Reconciler", "add_finalizer", "finalize", "remove_finalizer"]
 
 C = TypeVar("C", bound="Controller")
+ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 class ReconcileContext(BlockingObject, Generic[T_co]):
@@ -126,7 +128,7 @@ class Controller(RunningController, Generic[T]):
         | KeyReconciler,
         *,
         for_: type[T] | Watch[T] | SharedIndexInformer[T] | KindName | None = None,
-        owns: Sequence[type[Object] | Watch | SharedIndexInformer[Any] | KindName] = (),
+        owns: Sequence[type[Cached] | Watch | SharedIndexInformer[Any] | KindName] = (),
         watches: Sequence[Watch | Every] = (),
         name: str = "",
         concurrency: int = 4,
@@ -242,7 +244,8 @@ class Controller(RunningController, Generic[T]):
 class Manager(RunningManager):
     """Runs controllers over shared informers, until it is stopped or one of them fails.
 
-    `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched.
+    `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched. Without a
+    client, its controllers can only watch existing informers, for example of etcd; the caller runs those.
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
@@ -259,7 +262,7 @@ class Manager(RunningManager):
 
     def __init__(
         self,
-        client: ClientSet | DynamicClient,
+        client: ClientSet | DynamicClient | None = None,
         *,
         namespace: str = "",
         namespaces: Sequence[str] = (),
@@ -355,15 +358,20 @@ class Manager(RunningManager):
         self._do_exit()
 
 
-def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T:
+def add_finalizer(client: ResourceClient[ObjectT], item: ObjectT, finalizer: str) -> ObjectT:
     """Add the finalizer, and return the object; raises ConflictError if it was changed since it was read."""
     with loop_for(client, "add_finalizer") as loop:
-        result: T = loop.run(async_add_finalizer(unwrap(client), item, finalizer), "add_finalizer")
+        result: ObjectT = loop.run(async_add_finalizer(unwrap(client), item, finalizer), "add_finalizer")
         return result
 
 
 def finalize(
-    client: ResourceClient[T], item: T, finalizer: str, *, apply: Callable[[T], Any], cleanup: Callable[[T], object]
+    client: ResourceClient[ObjectT],
+    item: ObjectT,
+    finalizer: str,
+    *,
+    apply: Callable[[ObjectT], Any],
+    cleanup: Callable[[ObjectT], object],
 ) -> Any:
     """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 
@@ -373,7 +381,7 @@ def finalize(
     return finalizers.finalize(client, item, finalizer, apply=apply, cleanup=cleanup)
 
 
-def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None:
+def remove_finalizer(client: ResourceClient[ObjectT], item: ObjectT, finalizer: str) -> None:
     """Remove the finalizer, if the object has it; raises ConflictError if the object was changed since it was read."""
     with loop_for(client, "remove_finalizer") as loop:
         loop.run(async_remove_finalizer(unwrap(client), item, finalizer), "remove_finalizer")

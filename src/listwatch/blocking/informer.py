@@ -40,6 +40,7 @@ from listwatch.informer.problems import Problem
 from listwatch.informer.reflector import MIN_WATCH
 from listwatch.informer.shared_informer import InformerStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer as AsyncSharedIndexInformer
+from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
 
@@ -94,13 +95,13 @@ __all__ = [
 
 K = TypeVar("K", bound=Object)
 R = TypeVar("R")
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 
 class ListWatch(FunctionSource, Source[T], Generic[T]):
     """A source made from two functions, which are called with those options of `ListerWatcher` that they accept.
 
-    `list` returns objects or an ObjectList; `watch` returns an iterator of events.
+    `list` returns objects, an ObjectList or a Page; `watch` returns an iterator of events.
     `chunking=False` always requests the complete list.
     """
 
@@ -852,15 +853,15 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
     @overload
     def informer(
         self,
-        of: type[T],
+        of: type[K],
         *,
         namespace: str | None = None,
         namespaces: Sequence[str] = (),
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
-        transform: Callable[[T], T] | None = None,
-        indexers: Mapping[str, IndexFunction[T]] | None = None,
-    ) -> InformerHandle[T]: ...
+        transform: Callable[[K], K] | None = None,
+        indexers: Mapping[str, IndexFunction[K]] | None = None,
+    ) -> InformerHandle[K]: ...
 
     @overload
     def informer(

@@ -12,6 +12,7 @@ _HOMES = {
     "AppliedBatch": "listwatch.cache.indexer",
     "AppliedDelta": "listwatch.cache.indexer",
     "BookmarkDelta": "listwatch.cache.deltas",
+    "Cached": "listwatch.keyed",
     "DeletedDelta": "listwatch.cache.deltas",
     "Delta": "listwatch.cache.deltas",
     "DeltaFIFO": "listwatch.cache.delta_fifo",
@@ -20,6 +21,7 @@ _HOMES = {
     "IndexFunction": "listwatch.cache.indexer",
     "IndexReader": "listwatch.cache.lister",
     "Indexer": "listwatch.cache.indexer",
+    "Keyed": "listwatch.keyed",
     "KnownObjects": "listwatch.cache.delta_fifo",
     "Lister": "listwatch.cache.lister",
     "NamespaceLister": "listwatch.cache.lister",
@@ -30,6 +32,7 @@ _HOMES = {
     "ReplacementList": "listwatch.cache.delta_fifo",
     "SyncAllDelta": "listwatch.cache.deltas",
     "SyncDelta": "listwatch.cache.deltas",
+    "Tombstone": "listwatch.keyed",
     "Transform": "listwatch.cache.delta_fifo",
     "UpdatedDelta": "listwatch.cache.deltas",
 }
@@ -62,5 +65,8 @@ if TYPE_CHECKING:
     from listwatch.cache.lister import IndexReader as IndexReader
     from listwatch.cache.lister import Lister as Lister
     from listwatch.cache.lister import NamespaceLister as NamespaceLister
+    from listwatch.keyed import Cached as Cached
+    from listwatch.keyed import Keyed as Keyed
+    from listwatch.keyed import Tombstone as Tombstone
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

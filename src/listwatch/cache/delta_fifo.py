@@ -23,8 +23,9 @@ from listwatch.cache.deltas import (
     SyncDelta,
     UpdatedDelta,
 )
-from listwatch.cache.keys import Cached, key_of
+from listwatch.cache.keys import key_of
 from listwatch.errors import BadKeyError, TransformError, UsageError
+from listwatch.keyed import Cached, Tombstone
 
 __all__ = ["DeltaFIFO", "DroppedObject", "KnownObjects", "ReplacementList", "Transform"]
 
@@ -109,7 +110,7 @@ class DeltaFIFO(Generic[T]):
             self._wake()
 
     def delete(self, item: T) -> None:
-        """Queue the deletion of an object; `item` is its last state."""
+        """Queue the deletion of an object; `item` is its last state, or a Tombstone if that is not known."""
         self._is_populated = True
         try:
             key = key_of(item)
@@ -117,7 +118,11 @@ class DeltaFIFO(Generic[T]):
             self._drop(item, error)
             return
         was_empty = not self._queue
-        self._queue.put(self._deletion(key, item))
+        if type(item) is Tombstone:
+            self._queue.put(DeletedDelta(None, final_state_known=False, key=key))
+            self._queue.bookmark(item.resource_version)
+        else:
+            self._queue.put(self._deletion(key, item))
         if was_empty:
             self._wake()
 

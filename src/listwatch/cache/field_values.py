@@ -12,6 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from listwatch.errors import SelectorError
+from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.objects.reading import DECODE_FAILURES, fields_of, type_info
 from listwatch.objects.unstructured import Unstructured
@@ -20,11 +21,27 @@ from listwatch.objects.writing import to_tree
 __all__ = ["field_text"]
 
 
-def field_text(item: Object, path: str) -> str:
+def field_text(item: Cached, path: str) -> str:
     """Return the text of a field; that of an absent field is `false`, `0` or empty by its type, as on a server.
 
     Raises SelectorError for a field that the kind does not have.
     """
+    return _object_text(item, path) if isinstance(item, Object) else _attribute_text(item, path)
+
+
+def _attribute_text(item: Cached, path: str) -> str:
+    """The text of an attribute of an object of any class; a path leads through attributes and the keys of dicts."""
+    value: object = item
+    for name in path.split("."):
+        try:
+            value = value.get(name) if isinstance(value, dict) else getattr(value, name)
+        except AttributeError:
+            kind = type(item).__name__
+            raise SelectorError(f"{kind} has no field {path!r}; select by an existing field", text=path) from None
+    return "" if value is None else _text(value)
+
+
+def _object_text(item: Object, path: str) -> str:
     match path:
         case "metadata.name":
             return item.name

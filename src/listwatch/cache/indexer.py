@@ -18,8 +18,9 @@ from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
-from listwatch.cache.keys import Cached, key_of, namespace_of
+from listwatch.cache.keys import key_of, namespace_of
 from listwatch.errors import IndexConflictError, IndexFunctionError, IndexNotFoundError, ListWatchError, UsageError
+from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 
 __all__ = [

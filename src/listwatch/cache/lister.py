@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from listwatch.cache.field_values import field_text
 from listwatch.cache.keys import NAMESPACE
-from listwatch.errors import IndexNotFoundError, NotFoundError
+from listwatch.errors import IndexNotFoundError, NotFoundError, UsageError
+from listwatch.keyed import Cached, describe, namespace_in
 from listwatch.meta import GroupResource
-from listwatch.objects.object import Object
-from listwatch.selectors import FieldSelectorLike, LabelSelectorLike, parse_field_selector, parse_label_selector
+from listwatch.selectors import (
+    FieldSelectorLike,
+    LabelSelector,
+    LabelSelectorLike,
+    parse_field_selector,
+    parse_label_selector,
+)
 
 __all__ = ["IndexReader", "Lister", "NamespaceLister"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 
 class IndexReader(Protocol[T]):
@@ -51,18 +57,20 @@ class NamespaceLister(Generic[T]):
         try:
             return self._indexer.by_index(NAMESPACE, self._namespace)
         except IndexNotFoundError:
-            return [item for item in self._indexer.list() if item.namespace == self._namespace]
+            return [item for item in self._indexer.list() if namespace_in(item.cache_key) == self._namespace]
 
     # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self, label_selector: LabelSelectorLike = None, *, field_selector: FieldSelectorLike = None) -> list[T]:
-        """Return the objects that match both selectors.
+        """Return the objects that match both selectors. Only objects with `labels` can be selected by labels.
 
         A field selector can use every field of the cached objects, not only those that the server supports.
         """
         labels, fields = parse_label_selector(label_selector), parse_field_selector(field_selector)
         if labels.is_nothing:
             return []
-        found = labels.select(self._all())
+        found = self._all()
+        if not labels.is_empty:
+            found = _select(labels, found)
         if not fields.is_empty:
             found = [item for item in found if fields.matches(partial(field_text, item))]
         return found
@@ -77,3 +85,15 @@ class Lister(NamespaceLister[T]):
     def namespace(self, namespace: str) -> NamespaceLister[T]:
         """Return a lister of one namespace; an empty name selects all namespaces."""
         return NamespaceLister(self._indexer, self._resource, namespace)
+
+
+def _select(labels: LabelSelector, items: list[Any]) -> list[Any]:
+    try:
+        return labels.select(items)
+    except AttributeError as error:
+        if error.name != "labels":
+            raise
+        raise UsageError(
+            f"{describe(cast('Cached', error.obj))} has no labels, so it cannot be selected by {str(labels)!r}; "
+            "give its class a property `labels`, or use an index"
+        ) from None

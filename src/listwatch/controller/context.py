@@ -25,19 +25,19 @@ from listwatch.controller.watches import K, KeyLike, Kind, T
 from listwatch.errors import UsageError
 from listwatch.events.occurrence import EventType
 from listwatch.events.recorder import EventRecorder
+from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
-from listwatch.objects.object import Object
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # defaults are in `typing` from Python 3.13 on
 
-    T_co = TypeVar("T_co", bound=Object, covariant=True, default=Any)
-    T_contra = TypeVar("T_contra", bound=Object, contravariant=True, default=Any)
+    T_co = TypeVar("T_co", bound=Cached, covariant=True, default=Any)
+    T_contra = TypeVar("T_contra", bound=Cached, contravariant=True, default=Any)
 else:
     from typing import TypeVar
 
-    T_co = TypeVar("T_co", bound=Object, covariant=True)
-    T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
+    T_co = TypeVar("T_co", bound=Cached, covariant=True)
+    T_contra = TypeVar("T_contra", bound=Cached, contravariant=True)
 
 __all__ = ["KeyReconciler", "Reconcile", "ReconcileContext", "ReconcileForm", "ReconcileResult", "Reconciler"]
 

@@ -18,7 +18,7 @@ from listwatch.objects.object import Object
 
 __all__ = ["add_finalizer", "finalize", "has_finalizer", "is_being_deleted", "remove_finalizer"]
 
-T = TypeVar("T", bound=Object)
+ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 def is_being_deleted(item: Object) -> bool:
@@ -32,12 +32,12 @@ def has_finalizer(item: Object, finalizer: str) -> bool:
 
 
 async def finalize(
-    client: ResourceClient[T],
-    item: T,
+    client: ResourceClient[ObjectT],
+    item: ObjectT,
     finalizer: str,
     *,
-    apply: Callable[[T], Any],
-    cleanup: Callable[[T], object],
+    apply: Callable[[ObjectT], Any],
+    cleanup: Callable[[ObjectT], object],
 ) -> Any:
     """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 
@@ -52,7 +52,7 @@ async def finalize(
     return None
 
 
-async def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T:
+async def add_finalizer(client: ResourceClient[ObjectT], item: ObjectT, finalizer: str) -> ObjectT:
     """Add the finalizer, and return the object; raises ConflictError if it was changed since it was read."""
     _check(finalizer)
     if has_finalizer(item, finalizer):
@@ -62,7 +62,7 @@ async def add_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T
     return await _write(client, item, [*item.metadata.finalizers, finalizer])
 
 
-async def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> None:
+async def remove_finalizer(client: ResourceClient[ObjectT], item: ObjectT, finalizer: str) -> None:
     """Remove the finalizer, if the object has it; raises ConflictError if the object was changed since it was read."""
     if not has_finalizer(item, finalizer):
         return
@@ -72,7 +72,7 @@ async def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -
         return
 
 
-async def _write(client: ResourceClient[T], item: T, finalizers: list[str]) -> T:
+async def _write(client: ResourceClient[ObjectT], item: ObjectT, finalizers: list[str]) -> ObjectT:
     # With the resourceVersion: a merge patch replaces the list, and must not undo concurrent changes of it.
     change = {"metadata": {"resourceVersion": item.resource_version, "uid": item.uid, "finalizers": finalizers}}
     return await client.namespace(item.namespace).patch(item.name, change, type="merge")
@@ -84,6 +84,6 @@ def _check(finalizer: str) -> None:
         raise UsageError(f"{finalizer!r} is not a valid finalizer: expected 'your.domain/name'")
 
 
-async def _called(function: Callable[[T], Any], item: T) -> Any:
+async def _called(function: Callable[[ObjectT], Any], item: ObjectT) -> Any:
     result = function(item)
     return await result if inspect.isawaitable(result) else result

@@ -42,7 +42,8 @@ _log = logging.getLogger("listwatch.controller")
 class Manager:
     """Runs controllers over shared informers, until it is stopped or one of them fails.
 
-    `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched.
+    `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched. Without a
+    client, its controllers can only watch existing informers, for example of etcd; the caller runs those.
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
@@ -56,7 +57,7 @@ class Manager:
 
     def __init__(
         self,
-        client: ClientSet | DynamicClient,
+        client: ClientSet | DynamicClient | None = None,
         *,
         namespace: str = "",
         namespaces: Sequence[str] = (),
@@ -74,11 +75,19 @@ class Manager:
         self._client = client
         self._clock = clock or SystemClock()
         if leader_election:
+            if client is None:
+                raise UsageError(
+                    "leader_election= needs a client; pass another lock in a LeaderElector, as leader_elector="
+                )
             leader_elector = LeaderElector(client, name=leader_election, namespace=lease_namespace, clock=self._clock)
         self._elector = leader_elector
         self._namespaces = tuple(namespaces) or (namespace,)
-        self._factory = SharedInformerFactory(
-            client, resync=resync, namespace=namespace, namespaces=namespaces, clock=self._clock
+        self._factory = (
+            None
+            if client is None
+            else SharedInformerFactory(
+                client, resync=resync, namespace=namespace, namespaces=namespaces, clock=self._clock
+            )
         )
         self._controllers: list[Controller] = []
         self._health_checks: dict[str, Callable[[], object]] = {}
@@ -122,6 +131,8 @@ class Manager:
     @property
     def factory(self) -> SharedInformerFactory:
         """The informers of the controllers, for other uses of the same caches."""
+        if self._factory is None:
+            raise UsageError("this manager has no client, and so no shared informers; pass client=")
         return self._factory
 
     @property
@@ -151,7 +162,7 @@ class Manager:
             is_ready=self.is_ready,
             is_stopping=self._stop_requested.is_set(),
             controllers=tuple(each.statistics() for each in self._controllers),
-            informers=self._factory.statistics(),
+            informers=() if self._factory is None else self._factory.statistics(),
             elector=None if self._elector is None else self._elector.statistics(),
         )
 
@@ -166,7 +177,8 @@ class Manager:
             stack.enter_context(watched_loop(self._report_stall, threshold=self._loop_stall_threshold))
             if self._probes is not None:
                 await stack.enter_async_context(self._probes)
-            await stack.enter_async_context(self._factory)
+            if self._factory is not None:
+                await stack.enter_async_context(self._factory)
             for controller in self._controllers:
                 controller._begin()
                 await stack.enter_async_context(controller._opened(self._factory, self._namespaces, self._client))
@@ -296,9 +308,11 @@ class Manager:
             raise UsageError("the manager is stopping")
 
     async def _metrics(self) -> ProbeResponse:
-        rest = self._client.rest
-        requests = samples_of(rest.statistics(), host=rest.config.base_url)
-        text = metrics_text([*samples_of(self.statistics()), *requests])
+        samples = [*samples_of(self.statistics())]
+        if self._client is not None:
+            rest = self._client.rest
+            samples += samples_of(rest.statistics(), host=rest.config.base_url)
+        text = metrics_text(samples)
         return ProbeResponse(text, content_type=TEXT_CONTENT_TYPE)
 
 

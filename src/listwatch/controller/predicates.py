@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from listwatch.errors import UsageError
+from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 
 __all__ = [
@@ -25,7 +26,7 @@ __all__ = [
     "resource_version_changed",
 ]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 PredicateFunction = Callable[[T | None, T | None], bool]
 """Returns whether a change from the old to the new object matters."""
@@ -43,7 +44,7 @@ class Predicate:
         self._function = function
         self._name = name or getattr(function, "__qualname__", repr(function))
 
-    def __call__(self, old: Object | None, new: Object | None) -> bool:
+    def __call__(self, old: Cached | None, new: Cached | None) -> bool:
         return bool(self._function(old, new))
 
     def __and__(self, other: AnyPredicate) -> Predicate:

@@ -20,6 +20,8 @@ from listwatch.controller.watches import Every, KeyFunction, Kind, Watch, Watche
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.informer.factory import InformerHandle, SharedInformerFactory
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
+from listwatch.informer.validation import resource_of
+from listwatch.keyed import Cached, describe
 from listwatch.meta import GroupKind, GroupResource, ObjectKey, split_api_version
 from listwatch.objects.object import Object
 from listwatch.selectors import parse_field_selector, parse_label_selector
@@ -99,7 +101,7 @@ class Source:
         watch = self.watch
         if watch.namespaces or watch.namespace is not None:
             return tuple(watch.namespaces) or (watch.namespace or "",)
-        resource = watch.of.resource if isinstance(watch.of, type) else None
+        resource = resource_of(watch.of) if isinstance(watch.of, type) else None
         return default if resource is None or resource.namespaced else ("",)
 
     async def wait_for_sync(self) -> None:
@@ -116,25 +118,25 @@ class Source:
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _on_add(self, item: Object, is_initial: bool) -> None:  # noqa: FBT001  # the signature of informer handlers
+    def _on_add(self, item: Cached, is_initial: bool) -> None:  # noqa: FBT001  # the signature of informer handlers
         self._changed(None, item, LOW_PRIORITY if is_initial else 0)
 
-    def _on_update(self, old: Object, new: Object) -> None:
+    def _on_update(self, old: Cached, new: Cached) -> None:
         is_resync = old.resource_version == new.resource_version
         self._changed(old, new, LOW_PRIORITY if is_resync else 0)
 
-    def _on_delete(self, item: Object) -> None:
-        for notify in self._deletion_waiters.pop(item.key, ()):
+    def _on_delete(self, item: Cached) -> None:
+        for notify in self._deletion_waiters.pop(_own_key(item), ()):
             notify()
         self._changed(item, None, 0)
 
-    def _changed(self, old: Object | None, new: Object | None, priority: int) -> None:
+    def _changed(self, old: Cached | None, new: Cached | None, priority: int) -> None:
         if self.watch.when is None or self._matches(old, new):
             # The keys of both: the owner of an object may have changed.
             keys = dict.fromkeys(key for item in (new, old) if item is not None for key in self._keys_of(item))
             self._enqueue(keys, priority)
 
-    def _matches(self, old: Object | None, new: Object | None) -> bool:
+    def _matches(self, old: Cached | None, new: Cached | None) -> bool:
         assert self.watch.when is not None
         try:
             return bool(self.watch.when(old, new))
@@ -142,22 +144,22 @@ class Source:
             self._failed(error, "predicate", self.watch.when, new or old)
             return True  # a superfluous reconcile is harmless, a missing one is not
 
-    def _keys_of(self, item: Object) -> list[ObjectKey]:
+    def _keys_of(self, item: Cached) -> list[ObjectKey]:
         try:
             return keys_from(self._keys(item))
         except BaseException as error:  # noqa: BLE001  # user code; SystemExit would end the event loop
             self._failed(error, "key function", self._keys, item)
             return []
 
-    def _failed(self, error: BaseException, what: str, function: object, item: Object | None) -> None:
+    def _failed(self, error: BaseException, what: str, function: object, item: Cached | None) -> None:
         name = getattr(function, "__qualname__", repr(function))
-        self._report(error, f"{what} {name} failed on {'no object' if item is None else item.describe()}")
+        self._report(error, f"{what} {name} failed on {'no object' if item is None else describe(item)}")
 
     # --- cache contents ----------------------------------------------------------------------------------------------
 
     def has_cached(self, *names: GroupResource | GroupKind) -> bool:
         """Whether this cache holds the objects of one of these resources or kinds."""
-        resource = self.informer.kind.resource
+        resource = resource_of(self.informer.kind)
         known = {resource.group_resource} if resource else set()
         kind = group_kind_of(self.watch.of)
         return any(name in known or name == kind or str(name) == self.informer.name for name in names)
@@ -227,7 +229,7 @@ class Sources:
 
     def _is_namespaced(self, key: ObjectKey) -> bool:
         """Whether the main kind is namespaced; for a kind without a resource, derived from the cached keys."""
-        resource = self.main.kind.resource
+        resource = resource_of(self.main.kind)
         return resource.namespaced if resource is not None else key.name not in self.main.indexer
 
     # --- lifecycle ---------------------------------------------------------------------------------------------------
@@ -267,6 +269,9 @@ class Sources:
 
     def informer(self, kind: Kind) -> AnyInformer:
         """The informer of a watched kind."""
+        for source in self.all:
+            if isinstance(source.watch.of, SharedIndexInformer) and source.watch.of.kind is kind:
+                return source.watch.of
         wanted = as_watch(kind, "kind")
         found = [source for source in self.all if str(source.watch) == str(wanted)]
         if not found:
@@ -333,6 +338,8 @@ def key_from(given: object) -> ObjectKey:
             return ObjectKey.parse(given)
         case Object():
             return given.key
+        case object(cache_key=str(key)) if key:
+            return _split_key(key)
     raise BadKeyError(f"{given!r} is not a key: expected an ObjectKey, 'namespace/name' or an object", text=repr(given))
 
 
@@ -340,7 +347,7 @@ def keys_from(given: object) -> list[ObjectKey]:
     """The keys in what a key function returned: one key, several, or None."""
     if given is None:
         return []
-    if isinstance(given, ObjectKey | str | Object):
+    if isinstance(given, ObjectKey | str) or hasattr(given, "cache_key"):
         return [key_from(given)]
     if inspect.iscoroutine(given):
         given.close()
@@ -350,8 +357,13 @@ def keys_from(given: object) -> list[ObjectKey]:
     return [key_from(each) for each in given]
 
 
-def _own_key(item: Object) -> ObjectKey:
-    return item.key
+def _own_key(item: Cached) -> ObjectKey:
+    return item.key if isinstance(item, Object) else _split_key(item.cache_key)
+
+
+def _split_key(cache_key: str) -> ObjectKey:
+    namespace, _, name = cache_key.rpartition("/")
+    return ObjectKey(namespace, name)
 
 
 def _owner_key(owner: GroupKind, is_namespaced: Callable[[ObjectKey], bool]) -> KeyFunction:

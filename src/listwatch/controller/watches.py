@@ -14,14 +14,15 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, cast
 
-from listwatch.api.references import KindReference, Reference, read_reference
+from listwatch.api.references import KindReference, Reference, ResourceLike, read_reference
 from listwatch.cache.indexer import IndexFunction
 from listwatch.controller.predicates import PredicateFunction
 from listwatch.errors import RequestError, UsageError
 from listwatch.informer.factory import Transform, checked_namespaces
 from listwatch.informer.shared_informer import AnyInformer, SharedIndexInformer
+from listwatch.keyed import Cached
 from listwatch.meta import (
     GroupKind,
     GroupResource,
@@ -30,19 +31,18 @@ from listwatch.meta import (
     ObjectKey,
     Resource,
 )
-from listwatch.objects.object import Object
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # defaults are in `typing` from Python 3.13 on
 
-    T = TypeVar("T", bound=Object, default=Any)
-    K = TypeVar("K", bound=Object, default=Any)
+    T = TypeVar("T", bound=Cached, default=Any)
+    K = TypeVar("K", bound=Cached, default=Any)
 else:
     from typing import TypeVar
 
-    T = TypeVar("T", bound=Object)
-    K = TypeVar("K", bound=Object)
+    T = TypeVar("T", bound=Cached)
+    K = TypeVar("K", bound=Cached)
 
 __all__ = [
     "Every",
@@ -58,7 +58,7 @@ __all__ = [
     "group_kind_of",
 ]
 
-KeyLike = ObjectKey | str | Object
+KeyLike = ObjectKey | str | Cached
 """A key: an ObjectKey, `"namespace/name"`, or an object."""
 
 KeyFunction = Callable[[T], Iterable[KeyLike] | KeyLike | None]
@@ -126,7 +126,7 @@ class Every:
 Kind = type[T] | Watch[T] | SharedIndexInformer[T] | KindName
 """A kind to watch: a model class, a Watch, an existing informer, or the name of a kind."""
 
-Watched = type[Object] | Watch | AnyInformer | KindName
+Watched = type[Cached] | Watch | AnyInformer | KindName
 """A `Kind` whose object type is not checked, as in `owns`."""
 
 
@@ -138,7 +138,7 @@ def as_watch(given: Kind, option: str) -> Watch:
         watch: Watch = Watch(given)
         str(watch)
         if not isinstance(given, SharedIndexInformer):
-            read_reference(given)
+            read_reference(cast("ResourceLike", given))
     except RequestError as error:
         raise UsageError(
             f"{option}={given!r}: expected a model class such as Deployment, an (apiVersion, kind) pair, "
@@ -147,11 +147,12 @@ def as_watch(given: Kind, option: str) -> Watch:
     return watch
 
 
-def group_kind_of(of: type[Object] | AnyInformer | KindName) -> GroupKind | None:
+def group_kind_of(of: type[Cached] | AnyInformer | KindName) -> GroupKind | None:
     """Group and kind, if they are known without discovery."""
     if isinstance(of, SharedIndexInformer):
-        return of.kind.gvk.group_kind if of.kind.gvk else None
-    match read_reference(of):
+        gvk: GroupVersionKind | None = getattr(of.kind, "gvk", None)
+        return gvk.group_kind if gvk else None
+    match read_reference(cast("ResourceLike", of)):
         case Resource(group=group, kind=kind) | KindReference(group=group, kind=kind):
             return GroupKind(group, kind)
         case _:

@@ -17,6 +17,7 @@ _HOMES = {
     "Informer": "listwatch.informer.informer",
     "InformerHandle": "listwatch.informer.informer_handle",
     "InformerStatistics": "listwatch.informer.shared_informer",
+    "ListPage": "listwatch.api.list_pages",
     "ListWatch": "listwatch.informer.list_watch",
     "ListenerStatistics": "listwatch.informer.listener",
     "ListerWatcher": "listwatch.informer.list_watch",
@@ -25,6 +26,7 @@ _HOMES = {
     "ObjectDeleted": "listwatch.informer.handlers",
     "ObjectUpdated": "listwatch.informer.handlers",
     "Overflow": "listwatch.informer.listener",
+    "Page": "listwatch.api.list_pages",
     "Problem": "listwatch.informer.problems",
     "ReceivedList": "listwatch.informer.reflector_state",
     "Reflector": "listwatch.informer.reflector",
@@ -46,6 +48,8 @@ __all__ = [*_HOMES]
 
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
+    from listwatch.api.list_pages import ListPage as ListPage
+    from listwatch.api.list_pages import Page as Page
     from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
     from listwatch.informer.factory import SourceMaker as SourceMaker
     from listwatch.informer.handlers import AddFunction as AddFunction

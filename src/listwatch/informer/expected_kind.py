@@ -8,17 +8,18 @@ one comparison of a prefix per object; only an object with another prefix is loo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from listwatch.errors import DecodeError, ListWatchError
+from listwatch.keyed import Cached, Tombstone, describe
 from listwatch.meta import GroupVersionKind, Resource
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.reading import tree_of
 
-__all__ = ["ExpectedKind", "UsableCheck"]
+__all__ = ["ExpectedKind", "UsableCheck", "expected_kind"]
 
 UsableCheck = Callable[[Any], bool]
 """Whether an object can be stored; reports those that cannot."""
@@ -70,7 +71,9 @@ class ExpectedKind:
         """Return a function that compares the first bytes, and calls `mismatch` if they differ."""
         kind, on_skipped = self._kind, self._on_skipped
 
-        def look_closer(item: Object) -> bool:
+        def look_closer(item: Any) -> bool:
+            if type(item) is Tombstone:
+                return _is_usable_tombstone(item, on_skipped)
             found = mismatch(item)
             if found is not None:
                 on_skipped(DecodeError(f"expected {kind.__name__}, got {found}", object_name=item.describe()))
@@ -101,6 +104,47 @@ class ExpectedKind:
     def _mismatch_in_other_list(self, item: Object) -> str | None:
         has_kind = all(_type_of(item))
         return self._mismatch(item) if has_kind else "an item without a kind in a list of another kind"
+
+
+class _ExpectedClass:
+    """The class of an informer's objects, if they are not API objects."""
+
+    def __init__(self, kind: type[Cached], on_skipped: Callable[[ListWatchError], None]) -> None:
+        def look_closer(item: Any) -> bool:
+            if type(item) is Tombstone:
+                return _is_usable_tombstone(item, on_skipped)
+            found = "an object without a key" if isinstance(item, kind) else type(item).__name__
+            on_skipped(DecodeError(f"expected {kind.__name__}, got {found}", object_name=describe(item)))
+            return False
+
+        def is_usable(item: Any) -> bool:
+            return (isinstance(item, kind) and bool(item.cache_key)) or look_closer(item)
+
+        self.is_usable_event: UsableCheck = is_usable
+
+    def check_of_items(self, page: object) -> UsableCheck:
+        return self.is_usable_event
+
+
+class _Expected(Protocol):
+    is_usable_event: UsableCheck
+
+    def check_of_items(self, page: object) -> UsableCheck: ...
+
+
+def expected_kind(
+    kind: type[Cached], resource: Resource | None, on_skipped: Callable[[ListWatchError], None]
+) -> _Expected:
+    """Return the checks of the objects of an informer of this kind."""
+    if issubclass(kind, Object):
+        return ExpectedKind(kind, resource, on_skipped)
+    return _ExpectedClass(kind, on_skipped)
+
+
+def _is_usable_tombstone(item: Tombstone, on_skipped: Callable[[ListWatchError], None]) -> bool:
+    if item.error is not None:
+        on_skipped(item.error)
+    return bool(item.cache_key)
 
 
 def _starts(expected: GroupVersionKind) -> tuple[bytes, bytes]:

@@ -36,7 +36,7 @@ from listwatch.selectors import (
 
 __all__ = ["InformerGroup", "InformerHandle", "SharedInformerFactory", "SourceMaker", "checked_namespaces"]
 
-T = TypeVar("T", bound=Object)
+K = TypeVar("K", bound=Object)
 
 Transform = Callable[[Any], Any]
 """Applied to objects of any kind."""
@@ -110,15 +110,15 @@ class SharedInformerFactory(InformerGroups):
     @overload
     def informer(
         self,
-        of: type[T],
+        of: type[K],
         *,
         namespace: str | None = None,
         namespaces: Sequence[str] = (),
         label_selector: LabelSelectorLike = None,
         field_selector: FieldSelectorLike = None,
-        transform: Callable[[T], T] | None = None,
-        indexers: Mapping[str, IndexFunction[T]] | None = None,
-    ) -> InformerHandle[T]: ...
+        transform: Callable[[K], K] | None = None,
+        indexers: Mapping[str, IndexFunction[K]] | None = None,
+    ) -> InformerHandle[K]: ...
     @overload
     def informer(
         self,

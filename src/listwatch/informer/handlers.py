@@ -16,7 +16,7 @@ from typing import ClassVar, Generic, Literal, Protocol, TypeVar, cast
 import msgspec
 
 from listwatch.errors import UsageError
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached
 
 __all__ = [
     "AddFunction",
@@ -31,8 +31,8 @@ __all__ = [
     "filtered",
 ]
 
-T = TypeVar("T", bound=Object)
-T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
+T = TypeVar("T", bound=Cached)
+T_contra = TypeVar("T_contra", bound=Cached, contravariant=True)
 
 
 class ObjectAdded(msgspec.Struct, Generic[T], frozen=True, gc=False):

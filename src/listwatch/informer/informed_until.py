@@ -18,11 +18,11 @@ from listwatch.errors import WaitTimeoutError
 from listwatch.informer.handlers import Change
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached
 
 __all__ = ["until_with_sync"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 
 async def until_with_sync(

@@ -23,11 +23,11 @@ from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector import MIN_WATCH
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.informer.validation import check_number, check_source
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached
 
 __all__ = ["Informer"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 
 class Informer(Generic[T]):

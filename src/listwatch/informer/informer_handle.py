@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from listwatch._exports import unknown_attribute
 from listwatch.cache.lister import Lister
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 
 __all__ = ["InformerGroup", "InformerHandle"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 
 class InformerHandle(Generic[T]):

@@ -11,16 +11,18 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, Self, TypeVar, cast, overload
 
+from listwatch.api.list_pages import ListPage, Page
 from listwatch.api.options import ListOptions
 from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.errors import UsageError
+from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of", "check_functions"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 K = TypeVar("K", bound=Object)
 
 Event = WatchEvent[T] | ErrorEvent
@@ -46,7 +48,7 @@ class ListerWatcher(Protocol[T]):
         resource_version_match: str = "",
         limit: int | None = None,
         continue_token: str = "",
-    ) -> ObjectList[T]:
+    ) -> ListPage[T]:
         """Return one response: with a limit, a page; with limit 0, the complete list."""
 
     def watch(
@@ -58,13 +60,16 @@ class ListerWatcher(Protocol[T]):
         allow_watch_bookmarks: bool = True,
         timeout_seconds: int | None = None,
     ) -> WatchSource[T]:
-        """Watch the changes after a version. The watch ends after `timeout_seconds`, and raises if its peer is dead."""
+        """Watch the changes after a version. The watch ends after `timeout_seconds`, and raises if its peer is dead.
+
+        After a TransportError the watch is resumed from the last version; after any other error the source is listed.
+        """
 
 
 class ListWatch(Generic[T]):
     """A source made from two functions, which are called with those options of `ListerWatcher` that they accept.
 
-    `list` returns objects or an ObjectList, and may be async; `watch` returns an async iterator of events.
+    `list` returns objects, an ObjectList or a Page, and may be async; `watch` returns an async iterator of events.
     `chunking=False` always requests the complete list.
     """
 
@@ -142,7 +147,7 @@ class ListWatch(Generic[T]):
         """Return the same source, which decodes objects as this kind; functions decode objects themselves."""
         if self._resource is None or self._resource.kind is kind:
             return self
-        return _from_resource(replace(self._resource, kind=kind), chunking=self._chunking)
+        return _from_resource(replace(self._resource, kind=cast("type[Object]", kind)), chunking=self._chunking)
 
     async def list(
         self,
@@ -151,7 +156,7 @@ class ListWatch(Generic[T]):
         resource_version_match: str = "",
         limit: int | None = None,
         continue_token: str = "",
-    ) -> ObjectList[T]:
+    ) -> ListPage[T]:
         """Return one response, as `ListerWatcher.list`."""
         listed = self._list(
             resource_version=resource_version,
@@ -161,7 +166,7 @@ class ListWatch(Generic[T]):
         )
         if inspect.isawaitable(listed):
             listed = await listed
-        return listed if isinstance(listed, ObjectList) else ObjectList(cast("Iterable[T]", listed))
+        return listed if isinstance(listed, ObjectList | Page) else Page([*cast("Iterable[T]", listed)], "")
 
     def watch(
         self,

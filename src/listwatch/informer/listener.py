@@ -17,11 +17,11 @@ from listwatch.cooperative import TimeSlice
 from listwatch.errors import UsageError
 from listwatch.informer.handlers import Change, HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated, filtered
 from listwatch.informer.validation import check_number
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached, describe
 
 __all__ = ["Backlog", "HandlerRegistration", "Listener", "ListenerStatistics", "Overflow", "Reader"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 Overflow = Literal["coalesce", "report"]
 """What happens when a backlog exceeds its limit: the changes of each object are coalesced, or a warning is logged."""
@@ -406,7 +406,7 @@ def _log_failure(name: str, change: Change[T], error: Exception) -> None:
         "Handler %s failed on %s %s",
         name,
         change.type,
-        change.object.describe(),
+        describe(change.object),
         exc_info=error,
-        extra={"handler": name, "key": str(change.object.key), "event_type": change.type},
+        extra={"handler": name, "key": change.object.cache_key, "event_type": change.type},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable
 from typing import Generic, Self, TypeVar
@@ -9,11 +10,11 @@ from typing import Generic, Self, TypeVar
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
 from listwatch.informer.handlers import Change, ObjectDeleted
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached, describe
 
 __all__ = ["MutationDetector"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 _VARIABLE = "LISTWATCH_MUTATION_DETECTOR"
 _PERIOD = 1.0
@@ -33,21 +34,19 @@ class MutationDetector(Generic[T]):
 
     def remember(self, changes: Iterable[Change[T]]) -> None:
         for change in changes:
-            key = str(change.object.key)
+            key = change.object.cache_key
             if isinstance(change, ObjectDeleted):
                 self._remembered.pop(key, None)
             else:
-                self._remembered[key] = (change.object, change.object.copy())
+                self._remembered[key] = (change.object, copy.deepcopy(change.object))
 
     def check(self) -> None:
         """Report each object that was changed, once."""
-        for key, (item, copy) in list(self._remembered.items()):
-            if item != copy:
+        for key, (item, original) in list(self._remembered.items()):
+            if item != original:
                 del self._remembered[key]
                 self._report(
-                    UsageError(
-                        f"the cached {item.describe()} was changed in place; copy() an object before changing it"
-                    )
+                    UsageError(f"the cached {describe(item)} was changed in place; copy() an object before changing it")
                 )
 
     async def run(self, clock: Clock) -> None:

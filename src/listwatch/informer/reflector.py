@@ -38,12 +38,12 @@ from listwatch.informer.reflector_state import (
 )
 from listwatch.informer.request_budget import RequestBudget
 from listwatch.informer.validation import check_number, check_source
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached
 from listwatch.retry_observer import observing_retries
 
 __all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 MIN_WATCH = 300.0
 """Seconds. A watch is requested for this time and up to twice as long, so that many watches do not end at once."""
@@ -111,7 +111,9 @@ class Reflector(Generic[T]):
         check_source(source, kind)
         check_number(min_watch, "min_watch must be a number of seconds")
         check_number(internal_error_window, "internal_error_window must be a number of seconds")
-        if page_size is not None:
+        if page_size is None:
+            page_size = getattr(source, "page_size", None)  # a source may prefer a size; 0 is the complete list
+        else:
             check_number(page_size, "page_size must be a number of objects, or None")
         self.name = name or kind.__name__
         self._source = source.of_kind(kind) if isinstance(source, ListWatch) else source

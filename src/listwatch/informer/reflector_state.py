@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
+from listwatch.api.list_pages import ListPage
 from listwatch.api.watch_events import ErrorEvent, WatchEvent
 from listwatch.errors import (
     APIError,
@@ -39,10 +40,9 @@ from listwatch.errors import (
     UnauthorizedError,
     WatchClosedError,
 )
-from listwatch.informer.expected_kind import ExpectedKind
+from listwatch.informer.expected_kind import expected_kind
+from listwatch.keyed import Cached, describe
 from listwatch.meta import Resource, is_newer
-from listwatch.objects.object import Object
-from listwatch.objects.object_list import ObjectList
 
 __all__ = [
     "BackingOff",
@@ -60,8 +60,8 @@ __all__ = [
     "Watching",
 ]
 
-T = TypeVar("T", bound=Object)
-T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
+T = TypeVar("T", bound=Cached)
+T_contra = TypeVar("T_contra", bound=Cached, contravariant=True)
 
 PAGE_SIZE = 500
 _SLICE = 1000
@@ -219,7 +219,7 @@ class ReflectorMachine(Generic[T]):
         self._store = store
         self._kind = kind
         self._resource: Resource | None = None
-        self._expected = ExpectedKind(kind, None, on_skipped)
+        self._expected = expected_kind(kind, None, on_skipped)
         self._page_size = page_size
         self._on_skipped = on_skipped
         self._on_problem = on_problem
@@ -257,7 +257,7 @@ class ReflectorMachine(Generic[T]):
         """Set the resource of the source, once it is known; only objects of its kind are stored."""
         if resource is not self._resource:
             self._resource = resource
-            self._expected = ExpectedKind(self._kind, resource, self._on_skipped)
+            self._expected = expected_kind(self._kind, resource, self._on_skipped)
 
     def next_request(self) -> Request:
         """Return the request of the current state; ends a backoff."""
@@ -292,7 +292,7 @@ class ReflectorMachine(Generic[T]):
 
     # --- responses -----------------------------------------------------------------------------------------------
 
-    def receive_page(self, request: ListRequest, page: ObjectList[T]) -> Iterator[None]:
+    def receive_page(self, request: ListRequest, page: ListPage[T]) -> Iterator[None]:
         """Store a page of a list; the last one completes the list. Yields between slices: a page may be large."""
         state = self.state
         assert isinstance(state, Listing)
@@ -414,7 +414,7 @@ class ReflectorMachine(Generic[T]):
         received = event.object.resource_version
         if received in _NO_VERSION:
             # A watch from no version would skip changes; one from the last version repeats some.
-            name = "" if event.type == "BOOKMARK" else f" of {event.object.describe()}"
+            name = "" if event.type == "BOOKMARK" else f" of {describe(event.object)}"
             self._on_problem(ProtocolError(f"the {event.type} event{name} has no resourceVersion"))
             return version
         return version if _is_older(received, version) else received

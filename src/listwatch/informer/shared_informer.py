@@ -40,14 +40,14 @@ from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline
-from listwatch.informer.validation import check_number, check_source
+from listwatch.informer.validation import check_number, check_source, resource_of
 from listwatch.informer.version_waits import oldest
+from listwatch.keyed import Cached
 from listwatch.meta import GroupResource, Resource
-from listwatch.objects.object import Object
 
 __all__ = ["AnyInformer", "HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 R = TypeVar("R")
 
 MIN_RESYNC = 1.0
@@ -111,14 +111,15 @@ class SharedIndexInformer(Generic[T]):
     ) -> None:
         sources = _by_namespace(source, kind)
         check_number(resync, "resync must be a number of seconds")
-        self.name = name or (str(kind.resource.group_resource) if kind.resource else kind.__name__)
+        resource = resource_of(kind)
+        self.name = name or (str(resource.group_resource) if resource else kind.__name__)
         self.kind = kind
         self.indexer: Indexer[T] = self._indexer_type(
             indexers={NAMESPACE: namespace_of, **(indexers or {})},
             on_failure=lambda _name, _key, error: self._report(error),
         )
         self.lister: Lister[T] = Lister(
-            self.indexer, kind.resource.group_resource if kind.resource else GroupResource("", self.name)
+            self.indexer, resource.group_resource if resource else GroupResource("", self.name)
         )
         self._resync = resync
         self._clock = clock or SystemClock()
@@ -356,7 +357,7 @@ class SharedIndexInformer(Generic[T]):
             queued=sum(len(each.fifo) for each in self._pipelines),
             sources=sources,
             handlers=tuple(listener.statistics() for listener in self._processor),
-            resource=self.kind.resource,
+            resource=resource_of(self.kind),
         )
 
     # --- running -------------------------------------------------------------------------------------------------

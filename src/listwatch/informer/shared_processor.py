@@ -36,12 +36,12 @@ from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector import Reflector, ReflectorOptions
 from listwatch.informer.transforms import request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
+from listwatch.keyed import Cached
 from listwatch.meta import is_newer
-from listwatch.objects.object import Object
 
 __all__ = ["SharedProcessor", "SourcePipeline"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 
 class SourcePipeline(Generic[T]):

@@ -11,11 +11,13 @@ from typing import TypeVar
 import msgspec
 
 from listwatch.informer.list_watch import ListerWatcher
+from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 
 __all__ = ["keep_fields", "metadata_only", "request_only_kept_fields", "strip_managed_fields"]
 
 T = TypeVar("T", bound=Object)
+C = TypeVar("C", bound=Cached)
 
 
 def strip_managed_fields(item: T) -> T:
@@ -39,7 +41,7 @@ def keep_fields(*names: str) -> Callable[[T], T]:
     return transform
 
 
-def request_only_kept_fields(source: ListerWatcher[T], transform: Callable[[T], T] | None) -> ListerWatcher[T]:
+def request_only_kept_fields(source: ListerWatcher[C], transform: Callable[[C], C] | None) -> ListerWatcher[C]:
     """Return a source that does not request what the transform removes, if it can; otherwise the same source."""
-    without: Callable[[], ListerWatcher[T]] | None = getattr(source, "without_managed_fields", None)
+    without: Callable[[], ListerWatcher[C]] | None = getattr(source, "without_managed_fields", None)
     return without() if transform is strip_managed_fields and without is not None else source

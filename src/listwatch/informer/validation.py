@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from listwatch.errors import UsageError
+from listwatch.keyed import Cached
+from listwatch.meta import Resource
 from listwatch.objects.object import Object
 
-__all__ = ["check_kind", "check_number", "check_source"]
+__all__ = ["check_kind", "check_number", "check_source", "resource_of"]
 
 
 def check_number(value: object, requirement: str) -> None:
@@ -15,12 +17,29 @@ def check_number(value: object, requirement: str) -> None:
 
 
 def check_kind(kind: object) -> None:
-    """Reject a kind that objects cannot be decoded as."""
-    if not (isinstance(kind, type) and issubclass(kind, Object)):
+    """Reject a kind whose objects cannot be cached."""
+    if not isinstance(kind, type):
         raise UsageError(f"{kind!r} is not a kind; pass a class such as Pod or Unstructured")
+    missing = [name for name in ("cache_key", "resource_version") if name not in _attributes_of(kind)]
+    if missing:
+        raise UsageError(
+            f"{kind!r} is not a kind; pass a class such as Pod or Unstructured. A class of your own needs a key and a "
+            f"version: it has no {' and no '.join(missing)}; derive it from listwatch.cache.Keyed"
+        )
 
 
-def check_source(source: object, kind: type[Object]) -> None:
+def _attributes_of(kind: type) -> set[str]:
+    """The attributes of a class and of its objects, as far as the class declares them."""
+    declared = (getattr(each, "__annotations__", {}) for each in kind.__mro__)
+    return {*dir(kind), *(name for names in declared for name in names)}
+
+
+def resource_of(kind: type[Cached]) -> Resource | None:
+    """The Kubernetes resource of a kind; None for other classes."""
+    return kind.resource if issubclass(kind, Object) else None
+
+
+def check_source(source: object, kind: type[Cached]) -> None:
     """Reject a source without `list` and `watch`, and a resource client of another kind."""
     check_kind(kind)
     if not all(callable(getattr(source, verb, None)) for verb in ("list", "watch")):

@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 from listwatch.informer.handlers import Change
 from listwatch.informer.listener import Listener
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached
 
 __all__ = ["HandlerThread", "ThreadListener", "call_handler"]
 
 R = TypeVar("R")
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 # Small enough that a limit on the backlog of a slow handler remains meaningful.
 _BATCH = 100

@@ -21,11 +21,11 @@ from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.informer import Informer
 from listwatch.informer.listener import Overflow, Reader
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached
 
 __all__ = ["PlainInformer", "RunningFactory", "RunningInformer", "ThreadedFactory", "ThreadedInformer"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 # How many changes move from one thread to the other at a time.
 _BATCH = 100

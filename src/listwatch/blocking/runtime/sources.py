@@ -16,13 +16,13 @@ from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.informer.list_watch import ListWatch, check_functions
-from listwatch.objects.object import Object
+from listwatch.keyed import Cached
 
 __all__ = ["FunctionSource", "ThreadedListWatch"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=Cached)
 
 _END: Any = object()
 

@@ -1,0 +1,88 @@
+"""What caches and informers need to know of an object: the key under which it is stored, and its version.
+
+    class Service(Keyed, msgspec.Struct):       or a dataclass; a source sets key and version when it decodes a value
+        address: str
+        region: str
+
+Every `Object` has both, and so has any class with two such attributes or properties.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from listwatch.errors import ListWatchError
+
+__all__ = ["Cached", "Keyed", "Tombstone", "describe", "namespace_in", "set_key"]
+
+
+class Cached(Protocol):
+    """The attributes of an object that a store reads."""
+
+    @property
+    def cache_key(self) -> str:
+        """`namespace/name`, or `name` for an object without a namespace."""
+
+    @property
+    def resource_version(self) -> str:
+        """The version of this state of the object; empty if it is unknown."""
+
+
+class Keyed:
+    """A base class for msgspec structs and dataclasses that are cached: adds the key and the version.
+
+    They are no fields: they are not encoded, not compared, and empty until a source sets them. A copy made with
+    `dataclasses.replace` or `msgspec.structs.replace` has none.
+    """
+
+    __slots__ = ("cache_key", "resource_version")
+
+    if TYPE_CHECKING:
+        cache_key: str
+        resource_version: str
+    else:
+
+        def __getattr__(self, name):
+            # Python calls this for attributes that are not set.
+            if name in Keyed.__slots__:
+                return ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+        def __setstate__(self, state):
+            # Copies and unpickles a frozen dataclass, whose attributes cannot be assigned.
+            attributes, slots = state if isinstance(state, tuple) else (state, None)
+            for name, value in {**(attributes or {}), **(slots or {})}.items():
+                object.__setattr__(self, name, value)
+
+
+_set_cache_key: Any = vars(Keyed)["cache_key"].__set__
+_set_resource_version: Any = vars(Keyed)["resource_version"].__set__
+
+
+def set_key(item: Keyed, cache_key: str, resource_version: str) -> None:
+    """Set the key and the version of a decoded object; also if its class is frozen."""
+    _set_cache_key(item, cache_key)
+    _set_resource_version(item, resource_version)
+
+
+class Tombstone(NamedTuple):
+    """The object of a DELETED event if only the key and the version of the deletion are known.
+
+    With an error, the object was not deleted: its new state cannot be used. The error is reported, and the object
+    leaves the cache. With an error and no key, only the error is reported.
+    """
+
+    cache_key: str
+    resource_version: str
+    error: ListWatchError | None = None
+
+
+def namespace_in(cache_key: str) -> str:
+    """Return the namespace in a cache key; empty if it has none."""
+    return cache_key.rpartition("/")[0]
+
+
+def describe(item: Cached) -> str:
+    """Return the kind and the key of an object, for messages."""
+    own: Any = getattr(item, "describe", None)
+    return str(own()) if callable(own) else f"{type(item).__name__} {item.cache_key or 'without a key'}"
