@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 import yaml
 
+from listwatch.atomic_file import replace_file
 from listwatch.client.config.client_config import ClientConfig, ExecConfig, KubeconfigUser, OIDCConfig
 from listwatch.client.config.config_builder import (
     CLUSTER_FIELDS,
@@ -81,15 +81,7 @@ def _locked(file: Path) -> Iterator[None]:
 def _replace(file: Path, document: JSON) -> None:
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # readable by its owner only
-        try:
-            with open(descriptor, "w", encoding="utf-8") as opened:
-                opened.write(text)
-            os.replace(temporary, file)
-        except OSError:
-            os.unlink(temporary)
-            raise
+        replace_file(file, text.encode())
     except OSError as error:
         raise ConfigError(f"cannot be written: {error.strerror}", file=str(file)) from None
 

@@ -7,13 +7,13 @@ import contextlib
 import hashlib
 import logging
 import os
-import tempfile
 from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from listwatch.api.discovery import DiscoveryResult, partial_result, result_from_dict, result_to_dict
+from listwatch.atomic_file import replace_file
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, DecodeError, DiscoveryError, TransportError
@@ -106,25 +106,12 @@ class DiscoveryCache:
         if self._file is None or result.failures or not result.resources:
             return
         try:
-            _replace(self._file, msgspec.json.encode(result_to_dict(result)))
+            # Atomically: other programs may read and write it.
+            replace_file(self._file, msgspec.json.encode(result_to_dict(result)))
         except OSError as error:
             _log.info(
                 "The discovery cache file %s cannot be written: %s", self._file, error, extra={"file": str(self._file)}
             )
-
-
-def _replace(file: Path, content: bytes) -> None:
-    """Replace the file atomically, because other programs may read and write it."""
-    file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as temporary:
-            temporary.write(content)
-        os.replace(name, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def _file_name(url: str) -> str:

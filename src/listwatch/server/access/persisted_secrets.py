@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from listwatch.atomic_file import replace_file
 from listwatch.errors import ConfigError
 
 __all__ = ["read_or_create"]
@@ -18,13 +19,7 @@ def read_or_create(folder: str | os.PathLike[str], name: str, make: Callable[[],
         if file.exists():
             return file.read_bytes()
         content = make()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        # Renamed when complete, so that a killed server leaves the complete file or none.
-        part = file.with_name(f".{name}.part")
-        part.unlink(missing_ok=True)
-        part.touch(mode=0o600)
-        part.write_bytes(content)
-        part.replace(file)
+        replace_file(file, content)
     except OSError as error:
         raise ConfigError(f"cannot be read or created: {error.strerror}", file=str(file)) from None
     return content
