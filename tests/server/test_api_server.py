@@ -105,19 +105,39 @@ async def get(base: str, *, token: str = "", ca: bytes = b"") -> AsyncIterator[a
 
 
 async def test_a_kubeconfig_is_readable_by_its_owner_only(tmp_path: Path):
-    file = tmp_path / "kubeconfig"
+    file = tmp_path / "new" / "kubeconfig"
     async with APIServer() as server:
         server.kubeconfig(file)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert [each.name for each in file.parent.iterdir()] == ["kubeconfig"]
+
+
+async def test_a_server_without_tls_serves_https_for_its_kubeconfig(tmp_path: Path):
+    file, again = tmp_path / "kubeconfig", tmp_path / "again"
+    async with APIServer() as server:
+        server.kubeconfig(file)
+        server.kubeconfig(again)
+        assert again.read_bytes() == file.read_bytes()
         config = load_config(file)
-        # Without TLS no client sends the credentials of a kubeconfig.
-        assert config.token == ""
-        async with get(config.base_url) as response:
+        assert config.base_url.startswith("https://127.0.0.1:")
+        assert (config.token, server.token in config.base_url) == (server.token, False)
+        async with get(config.base_url, token=config.token, ca=config.ca_data) as response:
             assert response.status == 200
-            assert (await response.json())["metadata"]["name"] == "default"
-        async with get(server.url) as response:
+        async with get(config.base_url, ca=config.ca_data) as response:
             assert response.status == 401
-        assert all(server.token not in request.path for request in server.requests)
+        # The server itself is that of before, for clients in this process.
+        assert (server.url.partition(":")[0], server.ca_certificate) == ("http", b"")
+        async with get(server.config.base_url, token=server.config.token) as response:
+            assert response.status == 200
+        await server.stop()
+        await server.start()
+        async with get(config.base_url, token=config.token, ca=config.ca_data) as response:
+            assert response.status == 200
+
+
+async def test_a_token_in_the_path_is_not_accepted():
+    async with APIServer() as server, get(f"{server.url}/token/{server.token}") as response:
+        assert response.status in (401, 404)
 
 
 async def test_with_tls_the_kubeconfig_has_the_token_and_the_authority(tmp_path: Path):
@@ -309,9 +329,9 @@ async def program(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Pro
 async def test_the_program_serves_until_a_signal(tmp_path: Path, number: signal.Signals):
     file = tmp_path / "kubeconfig"
     async with program("--write-kubeconfig", str(file), "--token", "secret") as (process, url):
-        async with get(url, token="secret") as response:
-            assert response.status == 200
-        async with get(load_config(file).base_url) as response:
+        config = load_config(file)
+        assert (config.base_url, config.token) == (url, "secret")
+        async with get(url, token="secret", ca=config.ca_data) as response:
             assert response.status == 200
         process.send_signal(number)
         assert await process.wait() == 0

@@ -10,6 +10,7 @@ import asyncio
 import os
 import secrets
 import socket
+import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import msgspec
 from listwatch.clock import Clock, SystemClock, epoch_time
 from listwatch.errors import AlreadyExistsError, ConfigError, UsageError
 from listwatch.meta import Resource
-from listwatch.server.access.access import MASTERS, Access, Authorizer, token_path
+from listwatch.server.access.access import MASTERS, Access, Authorizer
 from listwatch.server.access.persisted_secrets import read_or_create
 from listwatch.server.controllers.custom_resources import CustomResources
 from listwatch.server.controllers.garbage_collector import GarbageCollector
@@ -49,6 +50,7 @@ __all__ = ["APIServer", "Statistics"]
 
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _INITIAL_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
@@ -111,6 +113,7 @@ class APIServer:
         self._snapshot = snapshot
         self._token = token
         self._authority: CertificateAuthority | None = None
+        self._https_port = 0  # in addition to that of plain HTTP
         self._admission = tuple(admission)
         self._resources = resources
         self._clock = clock or SystemClock()
@@ -159,15 +162,16 @@ class APIServer:
 
     async def _serve(self, storage: Storage) -> _Running:
         self._token = self._token or self._read_token()
-        self._authority = self._authority or self._read_authority()
         self._access.add(self._token, _ADMIN)
         backend = self._assemble(storage)
         listener = Listener(RequestHandler(backend))
-        hosts = dict.fromkeys([self._host, "localhost", "127.0.0.1"])
-        tls = self._authority.server_context(hosts) if self._authority else None
+        tls = self._tls_context() if self._tls else None
         try:
             self._port = await listener.start(self._host, self._port, tls)
+            if self._https_port:
+                listener.also_listen(self._host, self._https_port, self._tls_context())
         except (OSError, OverflowError) as error:
+            await listener.stop()
             raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {_reason(error)}") from None
         return _Running(storage, backend.watches, listener)
 
@@ -223,28 +227,33 @@ class APIServer:
             return _new_token()
         return read_or_create(self._data_dir, "token", lambda: _new_token().encode()).decode().strip()
 
-    def _read_authority(self) -> CertificateAuthority | None:
-        if not self._tls:
-            return None
+    def _tls_context(self) -> ssl.SSLContext:
+        self._authority = self._authority or self._read_authority()
+        own = socket.gethostname() if self._host in _ALL_ADDRESSES else self._host
+        return self._authority.server_context(dict.fromkeys([own, *_LOOPBACK]))
+
+    def _read_authority(self) -> CertificateAuthority:
         try:
             from listwatch.server.access.certificates import CertificateAuthority
         except ImportError:
             raise ConfigError(
-                "TLS needs the cryptography package: install listwatch[tls], or start the server without tls"
+                "TLS needs the cryptography package: pip install 'listwatch[server]'; or serve plain HTTP (--no-tls), "
+                "where clients have to send the token themselves"
             ) from None
-        if self._data_dir is None:
-            return CertificateAuthority.create()
-        return CertificateAuthority(read_or_create(self._data_dir, "ca.pem", lambda: CertificateAuthority.create().pem))
+        folder = self._data_dir
+        return CertificateAuthority.create() if folder is None else CertificateAuthority.persisted(folder)
 
     # --- Access
 
     @property
     def url(self) -> str:
         """The URL of the running server; a restarted server has the same one."""
-        host = "127.0.0.1" if self._host in _ALL_ADDRESSES else self._host
-        scheme = "https" if self._tls else "http"
         self._check_started()
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self._port}"
+        return self._url("https" if self._tls else "http", self._port)
+
+    def _url(self, scheme: str, port: int) -> str:
+        host = "127.0.0.1" if self._host in _ALL_ADDRESSES else self._host
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
     @property
     def token(self) -> str:
@@ -256,7 +265,7 @@ class APIServer:
     def ca_certificate(self) -> bytes:
         """The certificate that clients have to trust, in PEM; empty without TLS."""
         self._check_started()
-        return self._authority.certificate if self._authority else b""
+        return self._authority.certificate if self._tls and self._authority else b""
 
     @property
     def config(self) -> ClientConfig:
@@ -269,13 +278,24 @@ class APIServer:
 
         return ClientConfig(host=self.url, token=token, ca_data=self.ca_certificate)
 
-    def kubeconfig(self, path: str | os.PathLike[str]) -> None:
-        """Write a kubeconfig of the administrator, for kubectl and other clients."""
+    def kubeconfig(self, path: str | os.PathLike[str], *, plain_http: bool = False) -> None:
+        """Write a kubeconfig of the administrator, for kubectl and other clients. Only its owner can read the file.
+
+        It selects HTTPS: a server without `tls` then serves HTTPS on another port as well. With `plain_http` it selects
+        a server without TLS, to which kubectl and most other clients do not send the token of a kubeconfig.
+        """
         from listwatch.client.config.client_config import ClientConfig
         from listwatch.client.config.kubeconfig_writer import write_kubeconfig
 
-        # Clients do not send credentials of a kubeconfig without TLS.
-        config = self.config if self._tls else ClientConfig(host=self.url + token_path(self.token))
+        running = self._check_started()
+        if self._tls or plain_http:
+            config = self.config
+        else:
+            if not self._https_port:
+                self._https_port = running.listener.also_listen(self._host, 0, self._tls_context())
+            assert self._authority is not None
+            url = self._url("https", self._https_port)
+            config = ClientConfig(host=url, token=self.token, ca_data=self._authority.certificate)
         write_kubeconfig(path, config)
 
     def issue_token(self, name: str, *, groups: Sequence[str] = ()) -> str:

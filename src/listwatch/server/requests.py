@@ -157,7 +157,7 @@ class ListResponse:
     """
 
     resource: Resource
-    items: Sequence[bytes] = ()
+    items: Sequence[bytes] = field(default=(), repr=False)  # they may be Secrets
     resource_version: str = ""
     continue_token: str = ""
     remaining_item_count: int | None = None
@@ -173,4 +173,4 @@ class Response:
 
     body: JSONObject | bytes | ListResponse = field(repr=False)
     code: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict, repr=False)

@@ -52,7 +52,7 @@ class APIServerThread(ServerThread[APIServer]):
         return self._server.revision
 
     def kubeconfig(self, path: str | os.PathLike[str]) -> None:
-        self._server.kubeconfig(path)
+        self.call(lambda server: server.kubeconfig(path))
 
     def issue_token(self, name: str, *, groups: Sequence[str] = ()) -> str:
         return self.call(lambda server: server.issue_token(name, groups=groups))

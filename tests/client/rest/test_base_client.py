@@ -20,7 +20,7 @@ def missing_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[APIServer]:
-    async with APIServer() as server:
+    async with APIServer(tls=True) as server:
         server.kubeconfig(tmp_path / "config")
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
         yield server

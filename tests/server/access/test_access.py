@@ -3,15 +3,20 @@
 import asyncio
 import json
 import ssl
+import stat
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import pytest
+from cryptography import x509
 from tests.server.caller import CONFIG_MAPS, Caller
 
+from listwatch.clock import SystemClock
 from listwatch.errors import BadRequestError, ConfigError, ForbiddenError, UnauthorizedError, UsageError
-from listwatch.server.access.access import Access, Decision, read_token_path, token_path
+from listwatch.server.access.access import Access, Decision
 from listwatch.server.access.certificates import CertificateAuthority, KeyPair
 from listwatch.server.api_server import APIServer
 from listwatch.server.protocol.routes import RequestInfo, read_target
@@ -70,12 +75,6 @@ def test_an_issued_token_is_known():
     known = access()
     assert known.issue(User("carol")) == "new"
     assert known.user_of("new") == User("carol", groups=("system:authenticated",))
-
-
-def test_a_token_can_stand_in_front_of_the_path():
-    assert read_token_path(token_path("secret") + "/api/v1?watch=1") == ("secret", "/api/v1?watch=1")
-    assert read_token_path(token_path("secret")) == ("secret", "/")
-    assert read_token_path("/api/v1") == ("", "/api/v1")
 
 
 # Impersonation
@@ -300,3 +299,93 @@ def test_an_authority_is_made_again_from_what_it_was_kept_as():
     with pytest.raises(ConfigError):
         CertificateAuthority(authority.certificate)
     assert "PRIVATE" not in repr(authority.issue("bob"))
+
+
+class SettableClock(SystemClock):
+    """The system clock, behind or ahead by some days."""
+
+    days = 0
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(days=self.days)
+
+
+def test_a_certificate_is_valid_for_a_year_and_its_authority_for_ten():
+    now = datetime.now(UTC)
+    authority = CertificateAuthority.create()
+    root = x509.load_pem_x509_certificate(authority.certificate)
+    leaf = x509.load_pem_x509_certificate(authority.issue("bob").certificate)
+    assert (
+        root.not_valid_before_utc < now - timedelta(minutes=30) < now + timedelta(days=3649) < root.not_valid_after_utc
+    )
+    assert timedelta(days=364) < leaf.not_valid_after_utc - now < timedelta(days=366)
+
+
+def test_no_certificate_outlives_its_authority():
+    clock = SettableClock()
+    authority = CertificateAuthority.create(clock=clock)
+    clock.days = 3600
+    leaf = x509.load_pem_x509_certificate(authority.issue("bob").certificate)
+    assert leaf.not_valid_after_utc == x509.load_pem_x509_certificate(authority.certificate).not_valid_after_utc
+
+
+async def served_certificate(host: str) -> x509.Certificate:
+    async with APIServer(tls=True, host=host) as server:
+        address, port = server.url.removeprefix("https://").split(":")
+        _reader, writer = await asyncio.open_connection(address, int(port), ssl=trusting(server))
+        shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.close()
+        await writer.wait_closed()
+    return x509.load_der_x509_certificate(shown)
+
+
+@pytest.mark.parametrize(
+    ("host", "extra"), [("127.0.0.1", set()), ("127.0.0.2", {"127.0.0.2"}), ("0.0.0.0", {gethostname()})]
+)
+async def test_the_certificate_of_the_server_has_the_names_of_loopback_and_of_its_host(host: str, extra: set[str]):
+    names = (await served_certificate(host)).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    found = {str(each.value) for each in names}
+    assert found == {"localhost", "127.0.0.1", "::1"} | extra
+
+
+async def test_new_connections_get_a_new_certificate_before_the_old_one_expires():
+    clock = SettableClock()
+    clock.days = -400
+    authority = CertificateAuthority.create(clock=clock)
+    context = authority.server_context(["localhost"])
+    lax = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # it also accepts a certificate that has expired by now
+    lax.check_hostname, lax.verify_mode = False, ssl.CERT_NONE
+
+    async def hang_up(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async def not_after(trust: ssl.SSLContext = lax) -> datetime:
+        _reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust, server_hostname="localhost")
+        shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.close()
+        await writer.wait_closed()
+        return x509.load_der_x509_certificate(shown).not_valid_after_utc
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0, ssl=context) as server:
+        port = server.sockets[0].getsockname()[1]
+        clock.days = -100  # its certificate has 65 days left
+        before = await not_after()
+        clock.days = -60
+        renewed = await not_after()
+        clock.days = 0
+        strict = ssl.create_default_context(cadata=authority.certificate.decode())
+        assert before < renewed == await not_after(strict)
+
+
+def test_a_kept_authority_that_expires_soon_is_replaced(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    clock = SettableClock()
+    first = CertificateAuthority.persisted(tmp_path, clock=clock)
+    clock.days = 3600
+    assert CertificateAuthority.persisted(tmp_path, clock=clock).certificate == first.certificate
+    assert not caplog.records
+    clock.days = 3640
+    second = CertificateAuthority.persisted(tmp_path, clock=clock)
+    assert second.certificate != first.certificate
+    assert "clients need a new kubeconfig" in caplog.text
+    assert CertificateAuthority.persisted(tmp_path, clock=clock).certificate == second.certificate
+    assert stat.S_IMODE((tmp_path / "ca.pem").stat().st_mode) == 0o600

@@ -3,9 +3,6 @@
     bearer token, or client certificate (CN is the name, O the groups) ─▶ user ─▶ impersonated user ─▶ authorizer
 
 A request without credentials is anonymous and rejected, unless `anonymous` is set; an unknown token is always rejected.
-
-Most clients send no credentials of a kubeconfig over plain HTTP, but all of them keep the path of the server's URL. So
-that path may contain the token: `http://127.0.0.1:8001/token/TOKEN` is a server URL, and as secret as the token.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
 
-__all__ = ["AUTHENTICATED", "MASTERS", "Access", "AllowAll", "Authorizer", "Decision", "read_token_path", "token_path"]
+__all__ = ["AUTHENTICATED", "MASTERS", "Access", "AllowAll", "Authorizer", "Decision"]
 
 AUTHENTICATED = "system:authenticated"
 MASTERS = "system:masters"
@@ -30,8 +27,6 @@ MASTERS = "system:masters"
 _UNAUTHENTICATED = "system:unauthenticated"
 _SERVICE_ACCOUNT = "system:serviceaccount:"
 _USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
-
-_TOKEN_PATH = "/token/"
 
 Headers = Iterable[tuple[str, str]]
 """Names and values in the order received; names may repeat."""
@@ -60,19 +55,6 @@ class AllowAll:
         return Decision(True)
 
 
-def token_path(token: str) -> str:
-    """Return the path to append to a server's URL, so that every request contains the token."""
-    return _TOKEN_PATH + token
-
-
-def read_token_path(target: str) -> tuple[str, str]:
-    """Split a path into the token at its start, empty if there is none, and the rest."""
-    if not target.startswith(_TOKEN_PATH):
-        return "", target
-    token, slash, rest = target.removeprefix(_TOKEN_PATH).partition("/")
-    return token, slash + rest or "/"
-
-
 class Access:
     """The users by token and certificate, and the authorizer."""
 
@@ -88,6 +70,9 @@ class Access:
         self._new_token = new_token
         self._authorizer = authorizer or AllowAll()
         self._allows_anonymous = anonymous
+
+    def __repr__(self) -> str:
+        return f"<Access of {len(self._users)} tokens{', anonymous allowed' if self._allows_anonymous else ''}>"
 
     # --- Authentication
 

@@ -1,15 +1,17 @@
 """A certificate authority, which issues the certificate of a TLS server and those of its clients.
 
-The only module that needs the `cryptography` package, which `listwatch[tls]` installs; `api_server` imports it for TLS.
+The only module that needs the `cryptography` package, which `listwatch[server]` installs; imported for TLS only.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import ssl
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Self
@@ -25,12 +27,22 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError
+from listwatch.server.access.persisted_secrets import read_or_create
 
 __all__ = ["CertificateAuthority", "KeyPair"]
 
-# A validity so long that no clock is needed.
-_NOT_BEFORE, _NOT_AFTER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC)
+_log = logging.getLogger(__name__)
+
+_FILE = "ca.pem"
+_AUTHORITY_VALIDITY = timedelta(days=3650)
+# Some platforms reject certificates of servers that are valid for longer than 398 days.
+_CERTIFICATE_VALIDITY = timedelta(days=365)
+# The clock of a client may be behind.
+_CLOCK_SKEW = timedelta(hours=1)
+_RENEWAL = timedelta(days=30)
+"""How long before its end a certificate is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,8 @@ class KeyPair:
 class CertificateAuthority:
     """Issues certificates for the server and its clients."""
 
-    def __init__(self, pem: bytes) -> None:
+    def __init__(self, pem: bytes, *, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
         try:
             self._certificate = x509.load_pem_x509_certificate(pem)
             key = load_pem_private_key(pem, password=None)
@@ -57,12 +70,35 @@ class CertificateAuthority:
         """The certificate and the key; pass it to the constructor to get the same authority again."""
 
     @classmethod
-    def create(cls) -> Self:
+    def create(cls, *, clock: Clock | None = None) -> Self:
         """Create an authority with a new key."""
         key = _new_key()
         name = _name("listwatch-ca")
-        pair = _signed(name, name, key, key, _ca_extensions(key))
-        return cls(pair.certificate + pair.key)
+        now = (clock or SystemClock()).now()
+        pair = _signed(name, name, key, key, _ca_extensions(key), (now - _CLOCK_SKEW, now + _AUTHORITY_VALIDITY))
+        return cls(pair.certificate + pair.key, clock=clock)
+
+    @classmethod
+    def persisted(cls, folder: str | os.PathLike[str], *, clock: Clock | None = None) -> Self:
+        """Return the authority in a folder; it is created if it is missing or will expire soon."""
+
+        def read() -> bytes:
+            return read_or_create(folder, _FILE, lambda: cls.create(clock=clock).pem)
+
+        authority = cls(read(), clock=clock)
+        if not authority.is_ending:
+            return authority
+        _log.warning("Replacing %r in %s: clients need a new kubeconfig", authority, folder, extra={"folder": folder})
+        Path(folder, _FILE).unlink(missing_ok=True)
+        return cls(read(), clock=clock)
+
+    def __repr__(self) -> str:
+        return f"<CertificateAuthority, valid until {self._certificate.not_valid_after_utc:%Y-%m-%d}>"
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether its certificate has expired or will soon; a new authority should replace it."""
+        return self._clock.now() > self._certificate.not_valid_after_utc - _RENEWAL
 
     @property
     def certificate(self) -> bytes:
@@ -73,10 +109,34 @@ class CertificateAuthority:
         """Issue a certificate for a user in these groups, or for a server with these names and addresses."""
         key = _new_key()
         extensions = _leaf_extensions(key, self._key, list(hosts))
-        return _signed(_name(name, groups), self._certificate.subject, key, self._key, extensions)
+        now = self._clock.now()
+        end = min(now + _CERTIFICATE_VALIDITY, self._certificate.not_valid_after_utc)
+        return _signed(
+            _name(name, groups), self._certificate.subject, key, self._key, extensions, (now - _CLOCK_SKEW, end)
+        )
 
     def server_context(self, hosts: Iterable[str]) -> ssl.SSLContext:
-        """Return the context of a server at these hosts; client certificates are optional and must be issued here."""
+        """Return the context of a server at these hosts; client certificates are optional and must be issued here.
+
+        Before the certificate of the server expires, new connections get a new one.
+        """
+        names = tuple(hosts)
+        first = current = self._new_server_context(names)
+        renewal = self._clock.now() + _CERTIFICATE_VALIDITY - _RENEWAL
+
+        def select(connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+            nonlocal current, renewal
+            now = self._clock.now()
+            if now > renewal:
+                current, renewal = self._new_server_context(names), now + _CERTIFICATE_VALIDITY - _RENEWAL
+            if current is not first:
+                connection.context = current
+
+        # Called at the start of every handshake, also without a server name.
+        first.sni_callback = select
+        return first
+
+    def _new_server_context(self, hosts: Iterable[str]) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.verify_mode = ssl.CERT_OPTIONAL
@@ -154,6 +214,7 @@ def _signed(
     key: EllipticCurvePrivateKey,
     signer: EllipticCurvePrivateKey,
     extensions: list[tuple[x509.ExtensionType, bool]],
+    validity: tuple[datetime, datetime],
 ) -> KeyPair:
     builder = (
         x509.CertificateBuilder()
@@ -161,8 +222,8 @@ def _signed(
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(_NOT_BEFORE)
-        .not_valid_after(_NOT_AFTER)
+        .not_valid_before(validity[0])
+        .not_valid_after(validity[1])
     )
     for extension, critical in extensions:
         builder = builder.add_extension(extension, critical=critical)

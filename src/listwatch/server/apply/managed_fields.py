@@ -8,7 +8,7 @@ apply                    the writer becomes a manager of every field that it app
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeGuard
@@ -222,7 +222,7 @@ def _without(managed: ManagedFields, fields: FieldSet) -> ManagedFields:
 class ApplyConfiguration:
     """An object to apply, and its manager."""
 
-    tree: JSONObject
+    tree: JSONObject = field(repr=False)  # it may be a Secret
     manager: Manager
     api_version: str
     is_forced: bool = False

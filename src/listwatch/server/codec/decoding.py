@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 import msgspec
@@ -72,7 +72,7 @@ _MAX_DEPTH = 400
 class Decoded:
     """An object, and the warnings for the client."""
 
-    tree: JSONObject
+    tree: JSONObject = field(repr=False)  # it may be a Secret
     warnings: tuple[str, ...] = ()
 
 

@@ -30,7 +30,7 @@ from listwatch.errors import (
     RequestTimeoutError,
     UnauthorizedError,
 )
-from listwatch.server.access.access import Access, read_token_path
+from listwatch.server.access.access import Access
 from listwatch.server.codec.representations import (
     Representation,
     encode_plain,
@@ -106,8 +106,7 @@ class Exchange:
         self._request = request
         self._accept = request.headers.get("Accept", "")
         self._user_agent = request.headers.get("User-Agent", "")
-        token, self._target = read_token_path(request.raw_path)
-        self._authorization = f"Bearer {token}" if token else request.headers.get("Authorization", "")
+        self._target = request.raw_path
         self._info, self._error = self._read_target()
         self._user = self._authenticate()
         self._record = LoggedRequest._of(self._info, self._user, self._user_agent)
@@ -128,7 +127,7 @@ class Exchange:
         transport = self._request.transport
         certificate = transport.get_extra_info("peercert") if transport else None
         try:
-            return self._backend.access.authenticate(self._authorization, certificate)
+            return self._backend.access.authenticate(self._request.headers.get("Authorization", ""), certificate)
         except APIError as error:
             self._error = error
             return None

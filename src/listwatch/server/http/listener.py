@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import socket
 import ssl
+from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -59,15 +61,27 @@ class Listener:
         self._handler = handler
         self._protocols: web.Server | None = None
         self._server: asyncio.Server | None = None
+        self._connected: Callable[[], asyncio.Protocol] | None = None
+        self._further: list[asyncio.Task[asyncio.Server]] = []
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None) -> int:
         """Listen, and return the port."""
         loop = asyncio.get_running_loop()
         # A watch is cancelled when its client disconnects.
         self._protocols = web.Server(self._handler.handle, handler_cancellation=True)
-        connected = partial(Protocol, self._protocols, loop=loop, **_PROTOCOL_OPTIONS)
-        self._server = await loop.create_server(connected, host, port, ssl=tls, backlog=_BACKLOG)
+        self._connected = partial(Protocol, self._protocols, loop=loop, **_PROTOCOL_OPTIONS)
+        self._server = await loop.create_server(self._connected, host, port, ssl=tls, backlog=_BACKLOG)
         return int(self._server.sockets[0].getsockname()[1])
+
+    def also_listen(self, host: str, port: int, tls: ssl.SSLContext) -> int:
+        """Listen on another port as well, and return that port; connections are accepted as soon as the loop runs."""
+        assert self._connected is not None
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        opened = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        loop = asyncio.get_running_loop()
+        serving = loop.create_server(self._connected, sock=opened, ssl=tls, backlog=_BACKLOG)
+        self._further.append(loop.create_task(serving, name="API server, HTTPS"))
+        return int(opened.getsockname()[1])
 
     @property
     def connections(self) -> int:
@@ -77,7 +91,9 @@ class Listener:
         """Stop accepting connections, let requests finish that need not wait, and abort the others."""
         if self._server is None or self._protocols is None:
             return
-        self._server.close()
+        servers = [self._server, *[await each for each in self._further]]
+        for server in servers:
+            server.close()
         for _ in range(_ITERATIONS_TO_END):
             await asyncio.sleep(0)
             if not self._handler.open_requests:
@@ -86,4 +102,5 @@ class Listener:
             if protocol.transport is not None:
                 protocol.transport.abort()
         await self._protocols.shutdown(_SHUTDOWN_TIMEOUT)
-        await self._server.wait_closed()
+        for server in servers:
+            await server.wait_closed()

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from listwatch.errors import ConflictError
@@ -46,14 +46,14 @@ class Keep:
 class Mark:
     """The object stays, marked as being deleted."""
 
-    tree: JSONObject
+    tree: JSONObject = field(repr=False)  # it may be a Secret
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
     """The object is removed; if there is a mark, it is written first."""
 
-    mark: JSONObject | None = None
+    mark: JSONObject | None = field(default=None, repr=False)
 
 
 Plan = Keep | Mark | Remove
@@ -95,8 +95,8 @@ def check_preconditions(tree: JSONObject, options: DeleteOptions, resource: Reso
         ("UID", options.uid, "uid", "The object might have been deleted and then recreated"),
         ("ResourceVersion", options.resource_version, "resourceVersion", "The object might have been modified"),
     )
-    for name, expected, field, why in required:
-        found = text_at(tree, "metadata", field)
+    for name, expected, member, why in required:
+        found = text_at(tree, "metadata", member)
         if expected not in (None, found):
             message = (
                 f"the {name} in the precondition ({expected}) does not match the {name} in record ({found}). {why}"

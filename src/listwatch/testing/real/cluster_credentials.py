@@ -54,8 +54,8 @@ def _authority(folder: Path) -> CertificateAuthority:
     try:
         from listwatch.server.access.certificates import CertificateAuthority
     except ImportError:
-        raise ConfigError("a real API server needs the cryptography package: install listwatch[tls]") from None
-    return CertificateAuthority(read_or_create(folder, "ca.pem", lambda: CertificateAuthority.create().pem))
+        raise ConfigError("a real API server needs the cryptography package: install listwatch[server]") from None
+    return CertificateAuthority.persisted(folder)
 
 
 def _keep_pair(folder: Path, name: str, authority: CertificateAuthority, *, hosts: tuple[str, ...] = ()) -> None:
