@@ -19,8 +19,8 @@ PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
-    meta selectors quantity clock cooperative cancellation backoff retry_observer errors json_value keyed _version
-    _exports
+    meta selectors quantity clock cooperative cancellation callers backoff retry_observer atomic_file
+    errors json_value keyed _version _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -46,6 +46,8 @@ BELOW = {
     "clock": "errors",
     "cooperative": "errors",
     "cancellation": "errors",
+    "callers": "errors",
+    "atomic_file": "",
     "backoff": "errors",
     "retry_observer": "",
     "errors": "",

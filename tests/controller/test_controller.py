@@ -366,6 +366,61 @@ async def test_a_reconcile_that_exceeds_the_grace_period_is_cancelled_and_counte
         assert (now.interrupted, now.succeeded, now.running) == (1, 0, 0)
 
 
+async def test_a_reconcile_that_stops_its_controller_gets_an_error_at_once():
+    async with world() as (_, client):
+        failures = Failures()
+
+        async def reconcile(_: ObjectKey) -> None:
+            await controller.stop()
+
+        controller = Controller(reconcile, for_=ConfigMap, client=client, on_failure=failures, limiter=fast())
+        async with controller:
+            controller.enqueue("default/a")
+            failure = await failures.wait()
+            assert "called stop(), which waits until the reconcile ends" in str(failure.error)
+            assert isinstance(failure.error, UsageError)
+            assert controller.is_working
+
+
+async def test_a_task_that_a_reconcile_starts_can_stop_its_controller():
+    async with world() as (_, client):
+        stopping: list[asyncio.Task[None]] = []
+
+        async def reconcile(_: ObjectKey) -> None:
+            stopping.append(asyncio.create_task(controller.stop()))
+
+        controller = Controller(reconcile, for_=ConfigMap, client=client)
+        controller.enqueue("default/a")
+        await controller.run()
+        await stopping[0]
+
+
+@pytest.mark.parametrize("method", ["stop", "wait_stopped"])
+async def test_a_reconcile_that_waits_for_its_manager_gets_an_error_at_once(method: str):
+    async with world() as (_, client):
+        failures = Failures()
+
+        async def reconcile(_: ObjectKey) -> None:
+            await getattr(manager, method)()
+
+        manager = Manager(client)
+        controller = manager.add(Controller(reconcile, for_=ConfigMap, on_failure=failures, limiter=fast()))
+        async with manager:
+            controller.enqueue("default/a")
+            failure = await failures.wait()
+            assert f"called {method}() of its manager, which waits until the reconcile ends" in str(failure.error)
+            assert not manager.statistics().is_stopping
+
+
+async def test_the_factory_of_a_manager_that_starts_can_be_waited_for():
+    async with world() as (_, client):
+        manager = Manager(client)
+        manager.add(Controller(Calls(), for_=ConfigMap))
+        _ = manager.factory.core_v1.pods
+        async with manager:
+            await manager.factory.wait_for_sync(timeout=30)
+
+
 async def test_stop_ends_a_run_of_another_task():
     async with world() as (_, client):
         calls = Calls()

@@ -459,6 +459,24 @@ async def test_run_leads_loses_and_is_elected_again():
     assert setting.holder == ""
 
 
+async def test_on_stopped_leading_that_waits_for_the_end_of_its_leadership_gets_an_error():
+    errors: list[str] = []
+
+    async def on_stopped_leading() -> None:
+        try:
+            await setting.elector.wait_lost()
+        except UsageError as error:
+            errors.append(str(error))
+
+    setting = Setting(on_stopped_leading=on_stopped_leading)
+    task = asyncio.create_task(setting.elector.run())
+    await setting.clock.advance(5.0)
+    task.cancel()
+    await setting.clock.advance(5.0)
+    assert task.done()
+    assert ["on_stopped_leading called wait_lost()" in each for each in errors] == [True]
+
+
 async def test_on_stopped_leading_is_not_called_without_leadership():
     story: list[str] = []
     setting = Setting(THEIRS, on_stopped_leading=lambda: story.append("stopped"))

@@ -443,6 +443,18 @@ async def test_a_drain_waits_for_items_in_process(queue: WorkQueue[str]):
     await draining
 
 
+async def test_a_worker_that_drains_its_queue_gets_an_error(queue: WorkQueue[str]):
+    queue.add("one")
+    async with queue.take():
+        with pytest.raises(UsageError, match=r"inside take\(\) and would wait for the item taken"):
+            await queue.drain(timeout=5)
+        assert not queue.is_shut_down
+        draining = asyncio.create_task(queue.drain())
+        await asyncio.sleep(0)
+        assert not draining.done()
+    await draining
+
+
 async def test_a_drain_waits_for_items_that_were_not_taken_yet(queue: WorkQueue[str]):
     queue.add("one")
     draining = asyncio.create_task(queue.drain())

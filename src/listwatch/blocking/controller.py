@@ -230,7 +230,8 @@ class Controller(RunningController, Generic[T]):
     def stop(self) -> None:
         """Take no further key, and cancel the reconciles that have not ended after `grace_period` seconds.
 
-        A controller in a manager is stopped by the manager.
+        A controller in a manager is stopped by the manager. Its own reconcile cannot wait for the end: it gets a
+        UsageError.
         """
         self._do_stop()
 
@@ -344,7 +345,10 @@ class Manager(RunningManager):
         self._do_stop_soon()
 
     def stop(self) -> None:
-        """Stop what `start` or `with` started, and wait for it; raises the error of a run that failed."""
+        """Stop what `start` or `with` started, and wait for it; raises the error of a run that failed.
+
+        A reconcile cannot wait for its own end: it gets a UsageError. `stop_soon` does not wait.
+        """
         self._do_stop()
 
     def wait_stopped(self) -> None:

@@ -187,7 +187,7 @@ class HandlerRegistration(BlockingObject, Generic[T]):
         return self._async.has_synced
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait until `has_synced`; raises SyncTimeoutError."""
+        """Wait until `has_synced`; raises SyncTimeoutError, and UsageError in the handler itself."""
         self._run(self._async.wait_for_sync(timeout))
 
     def remove(self) -> None:
@@ -195,7 +195,7 @@ class HandlerRegistration(BlockingObject, Generic[T]):
         self._call("remove", self._async.remove)
 
     def wait_removed(self) -> None:
-        """Remove the handler and wait for a current call. The handler itself must not this."""
+        """Remove the handler and wait for a current call; raises UsageError in the handler itself."""
         self._run(self._async.wait_removed())
 
     def statistics(self) -> ListenerStatistics:
@@ -353,7 +353,10 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
     def wait_for_sync(
         self, timeout: float | None = None, *, handlers: Sequence[HandlerRegistration[T]] | None = None
     ) -> None:
-        """Wait until the store has synced and all handlers have handled it; raises SyncTimeoutError with the reason."""
+        """Wait until the store has synced and all handlers have handled it; raises SyncTimeoutError with the reason.
+
+        A handler that has not handled all initial objects cannot wait for itself: it gets a UsageError.
+        """
         self._run(self._async.wait_for_sync(timeout, handlers=unwrap(handlers)))
 
     def why_not_synced(self) -> str | None:
@@ -467,7 +470,7 @@ class Informer(PlainInformer[T], Generic[T]):
         return self._async.last_sync_resource_version
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait until `has_synced`; raises SyncTimeoutError."""
+        """Wait until `has_synced`; raises SyncTimeoutError, and UsageError in the handler, which it waits for."""
         self._run(self._async.wait_for_sync(timeout))
 
     def run(self) -> None:
@@ -912,7 +915,10 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         self._do_start()
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait for all informers and handlers; raises SyncTimeoutError with those that have not synced, and why."""
+        """Wait for all informers and handlers; raises SyncTimeoutError with those that have not synced, and why.
+
+        Raises UsageError if it was not started, or in a handler that has not handled all initial objects.
+        """
         self._run(self._async.wait_for_sync(timeout))
 
     def stop(self) -> None:

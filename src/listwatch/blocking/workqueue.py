@@ -78,7 +78,8 @@ class WorkQueue(QueueLocking[ItemT], Generic[ItemT]):
     def drain(self, *, timeout: float | None = None) -> None:
         """Shut down, and wait until all items were taken and are done; workers must still run.
 
-        Ends early if `shut_down` is called; raises WaitTimeoutError.
+        Ends early if `shut_down` is called; raises WaitTimeoutError, and UsageError inside `take()`, whose item it
+        would wait for.
         """
         self._do_drain(timeout=timeout)
 

@@ -19,6 +19,7 @@ from typing import Generic, Self
 
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
+from listwatch.callers import SelfWaitError
 from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.base_client import BaseClient
@@ -201,11 +202,17 @@ class Controller(Generic[T]):
     async def stop(self) -> None:
         """Take no further key, and cancel the reconciles that have not ended after `grace_period` seconds.
 
-        A controller in a manager is stopped by the manager.
+        A controller in a manager is stopped by the manager. Its own reconcile cannot wait for the end: it gets a
+        UsageError.
         """
         running = self._work_task or self._run_task
         if running is None:
             return
+        if self._workers.are_calling:
+            raise SelfWaitError(
+                f"a reconcile of controller {self.name} called stop(), which waits until the reconcile ends: "
+                "call it in another task or thread"
+            )
         self._workers.stop_taking()
         await self._workers.wait_finished(self._grace_period)
         running.cancel()

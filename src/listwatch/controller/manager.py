@@ -18,6 +18,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from typing import Self, TypeVar
 
+from listwatch.callers import SelfWaitError
 from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
@@ -89,6 +90,8 @@ class Manager:
                 client, resync=resync, namespace=namespace, namespaces=namespaces, clock=self._clock
             )
         )
+        if self._factory is not None:
+            self._factory._starts_later = True
         self._controllers: list[Controller] = []
         self._health_checks: dict[str, Callable[[], object]] = {}
         self._ready_checks: dict[str, Callable[[], object]] = {}
@@ -198,12 +201,17 @@ class Manager:
         self._stop_requested.set()
 
     async def stop(self) -> None:
-        """Stop what `start` or `async with` started, and wait for it; raises the error of a run that failed."""
+        """Stop what `start` or `async with` started, and wait for it; raises the error of a run that failed.
+
+        A reconcile cannot wait for its own end: it gets a UsageError. `stop_soon` does not wait.
+        """
+        self._check_may_wait("stop")
         self._stop_requested.set()
         await self.wait_stopped()
 
     async def wait_stopped(self) -> None:
         """Wait until what `start` or `async with` started has ended; raises the error of a run that failed."""
+        self._check_may_wait("wait_stopped")
         if self._run_task is not None:
             await asyncio.wait([self._run_task])
             self._run_task.result()
@@ -214,6 +222,14 @@ class Manager:
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+    def _check_may_wait(self, method: str) -> None:
+        for controller in self._controllers:
+            if controller._workers.are_calling:
+                raise SelfWaitError(
+                    f"a reconcile of controller {controller.name} called {method}() of its manager, which waits until "
+                    "the reconcile ends: call stop_soon(), or wait in another task or thread"
+                )
 
     def _check_not_started(self) -> None:
         if self._has_started:

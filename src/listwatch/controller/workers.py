@@ -19,6 +19,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import timedelta
 
+from listwatch.callers import waiting_thread
 from listwatch.cancellation import is_being_cancelled
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.context import ReconcileContext, ReconcileForm
@@ -131,6 +132,11 @@ class Workers:
     def has_unfinished_calls(self) -> bool:
         """Whether a call has not returned; a thread and a coroutine that ignores cancellation outlive the workers."""
         return bool(self._calls) or any(thread.is_alive() for thread in [*self._threads])
+
+    @property
+    def are_calling(self) -> bool:
+        """True in a call of the reconcile function: in its task, or in its thread."""
+        return asyncio.current_task() in self._calls or waiting_thread() in self._threads
 
     async def run(self) -> None:
         """Run until cancelled, or until `stop_taking` was called and all calls have ended."""

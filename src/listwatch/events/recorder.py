@@ -23,6 +23,7 @@ from random import Random
 from typing import Final, Self, get_args
 from uuid import UUID
 
+from listwatch.callers import SelfWaitError
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import UsageError
 from listwatch.events.correlation import Correlator
@@ -199,6 +200,8 @@ class EventRecorder:
             raise UsageError(f"{self!r} is not open: use it in `async with`")
         if self._task.done():
             return
+        if self._task is asyncio.current_task():
+            raise SelfWaitError(f"{self!r} would wait for the write that it is called by: flush in another task")
         self._idle.clear()
         self._awake.set()
         async with time_limit(self._clock, timeout):

@@ -102,6 +102,7 @@ class SharedInformerFactory(InformerGroups):
         self._shared: dict[_Key, _Shared] = {}
         self._handles: dict[str, InformerHandle[Object]] = {}
         self._is_running = False
+        self._starts_later = False  # set by a manager, which starts its factory
 
     def __repr__(self) -> str:
         state = "running" if self._is_running else "not running"
@@ -187,7 +188,11 @@ class SharedInformerFactory(InformerGroups):
         self._is_running = True
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait for all informers and handlers; raises SyncTimeoutError with those that have not synced, and why."""
+        """Wait for all informers and handlers; raises SyncTimeoutError with those that have not synced, and why.
+
+        Raises UsageError if it was not started, or in a handler that has not handled all initial objects.
+        """
+        await self._check_may_wait_for_sync()
         waits = [asyncio.ensure_future(shared.informer.wait_for_sync()) for shared in self._shared.values()]
         try:
             async with time_limit(self._clock, timeout):
@@ -198,6 +203,16 @@ class SharedInformerFactory(InformerGroups):
             for wait in waits:
                 wait.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
+
+    async def _check_may_wait_for_sync(self) -> None:
+        for shared in self._shared.values():
+            await shared.informer._check_may_wait_for_sync()
+        idle = [each.informer.name for each in self._shared.values() if not each.informer._has_begun]
+        if idle and not self._is_running and not self._starts_later:
+            raise UsageError(
+                f"wait_for_sync() would wait forever: the informers of {', '.join(idle)} were not started; "
+                "call start() of the factory, or enter it with a `with` block, before waiting"
+            )
 
     def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:
         reasons = sorted(
@@ -229,6 +244,8 @@ class SharedInformerFactory(InformerGroups):
 
     async def _release(self, key: _Key) -> None:
         shared = self._shared[key]
+        if shared.users == 1:
+            shared.informer._check_may_stop()
         shared.users -= 1
         if shared.users == 0:
             del self._shared[key]

@@ -13,6 +13,7 @@ from typing import Generic, Self, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.callers import Caller, SelfWaitError, is_caller
 from listwatch.cancellation import cancel_and_wait, cancelled_wait, log_task_failure, until_cancelled
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.cooperative import TimeSlice
@@ -81,6 +82,8 @@ class Informer(Generic[T]):
             random=random,
         )
         self._main: asyncio.Task[None] | None = None
+        self._processing: Caller | None = None
+        """The task that calls the handler."""
         self._has_started = self._is_stopped = False
 
     def __repr__(self) -> str:
@@ -98,7 +101,12 @@ class Informer(Generic[T]):
         return self._pipeline.reflector.last_sync_resource_version
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait until `has_synced`; raises SyncTimeoutError."""
+        """Wait until `has_synced`; raises SyncTimeoutError, and UsageError in the handler, which it waits for."""
+        if self._is_called_by_handler and not self._settled.is_set():
+            raise SelfWaitError(
+                f"the handler of the informer of {self.name} called wait_for_sync(), which waits for the handler: "
+                "return from the handler, or wait in another task or thread"
+            )
         try:
             async with time_limit(self._clock, timeout):
                 await self._settled.wait()
@@ -112,6 +120,10 @@ class Informer(Generic[T]):
             ) from None
         if not self.has_synced:
             raise InformerStoppedError(f"the informer of {self.name} stopped before it had synced")
+
+    @property
+    def _is_called_by_handler(self) -> bool:
+        return is_caller(self._processing)
 
     async def run(self) -> None:
         """Keep the store synced until cancelled."""
@@ -146,6 +158,7 @@ class Informer(Generic[T]):
         self._settled.set()
 
     async def _process(self) -> None:
+        self._processing = asyncio.current_task()
         time_slice, fifo = TimeSlice(), self._pipeline.fifo
         while True:
             await self._ready.wait()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from listwatch._exports import unknown_attribute
 from listwatch.cache.lister import Lister
+from listwatch.callers import SelfWaitError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
@@ -36,7 +37,11 @@ class InformerHandle(Generic[T]):
         """Release this handle; releasing the last one stops the informer."""
         if not self.is_released:
             self.is_released = True
-            await self._release()
+            try:
+                await self._release()
+            except SelfWaitError:
+                self.is_released = False
+                raise
 
 
 class InformerGroup:

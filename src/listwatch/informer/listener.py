@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from listwatch.api.predicates import check_predicate
 from listwatch.cache.keys import key_of
+from listwatch.callers import Caller, SelfWaitError, is_caller
 from listwatch.cancellation import cancelled_wait
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import UsageError
@@ -19,7 +21,15 @@ from listwatch.informer.handlers import Change, HandlerFunctions, ObjectAdded, O
 from listwatch.informer.validation import check_number
 from listwatch.keyed import Cached, describe
 
-__all__ = ["Backlog", "HandlerRegistration", "Listener", "ListenerStatistics", "Overflow", "Reader"]
+__all__ = [
+    "Backlog",
+    "HandlerRegistration",
+    "Listener",
+    "ListenerStatistics",
+    "Overflow",
+    "Reader",
+    "check_may_wait_for_sync",
+]
 
 T = TypeVar("T", bound=Cached)
 
@@ -30,6 +40,8 @@ _log = logging.getLogger("listwatch.informer")
 
 _SLICE = 100
 """How many changes are filtered without a pause."""
+
+_ITERATIONS_TO_CLOSE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,7 @@ class Listener(Generic[T]):
         self._has_synced = False
         self._handled = self._failed = 0
         self._is_closing = False
+        self._caller: Caller | None = None  # calls the handler
         self.caught_up = asyncio.Event()
         """Set once the store has synced and the handler has handled all initial objects."""
         self.resync_period = resync
@@ -79,6 +92,16 @@ class Listener(Generic[T]):
     @property
     def name(self) -> str:
         return self._handler.name
+
+    @property
+    def is_calling(self) -> bool:
+        """True in a call of the handler: in its task, or in its thread of the blocking API."""
+        return is_caller(self._caller)
+
+    @property
+    def blocks_thread(self) -> bool:
+        """True in a call of the handler by a thread, which cannot be cancelled."""
+        return isinstance(self._caller, threading.Thread) and is_caller(self._caller)
 
     def statistics(self) -> ListenerStatistics:
         return ListenerStatistics(
@@ -131,6 +154,7 @@ class Listener(Generic[T]):
 
     async def run(self) -> None:
         """Handle changes until closed or cancelled."""
+        self._caller = asyncio.current_task()
         time_slice, limit = TimeSlice(), 1 if self._pending.is_bounded else _SLICE
         handler, on_update = self._handler, self._handler.on_update
         while some := await self.wait_some(limit):
@@ -158,6 +182,7 @@ class Listener(Generic[T]):
 
     async def changes(self) -> AsyncGenerator[Change[T], None]:
         """Yield one change after another until closed; call `was_handled` for each before taking the next."""
+        self._caller = asyncio.current_task()
         time_slice = TimeSlice()
         while some := await self.wait_some(1):
             yield some[0]
@@ -227,6 +252,30 @@ class Reader(Listener[T]):
     async def run(self) -> None:
         """Do nothing: the caller takes the changes."""
 
+    @property
+    def blocks_thread(self) -> bool:
+        """False: no task of the informer waits for the caller."""
+        return False
+
+    def set_caller(self, caller: Caller) -> None:
+        """Set the task or thread that takes the changes."""
+        self._caller = caller
+
+
+async def check_may_wait_for_sync(listeners: Sequence[Listener[T]]) -> None:
+    """Raise UsageError if the caller is one of the handlers and has not handled all initial objects."""
+    if not any(each.is_calling for each in listeners):
+        return
+    # `changes()` that a loop has left is closed by the event loop, a few iterations later.
+    for _ in range(_ITERATIONS_TO_CLOSE):
+        await asyncio.sleep(0)
+    for each in listeners:
+        if each.is_calling and not each.caught_up.is_set():
+            raise SelfWaitError(
+                f"{each.name} called wait_for_sync(), which waits until {each.name} has handled all initial objects: "
+                "return from it first, or wait in another task or thread"
+            )
+
 
 class _WaitForSync(Protocol[T]):
     def __call__(
@@ -259,7 +308,7 @@ class HandlerRegistration(Generic[T]):
         return self._listener.caught_up.is_set()
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
-        """Wait until `has_synced`; raises SyncTimeoutError."""
+        """Wait until `has_synced`; raises SyncTimeoutError, and UsageError in the handler itself."""
         await self._wait_for_sync(timeout, handlers=[self])
 
     def remove(self) -> None:
@@ -267,7 +316,13 @@ class HandlerRegistration(Generic[T]):
         self._remove(self._listener)
 
     async def wait_removed(self) -> None:
-        """Remove the handler and wait for a current call. The handler itself must not await this."""
+        """Remove the handler and wait for a current call; raises UsageError in the handler itself."""
+        if self._listener.is_calling:
+            name = self._listener.name
+            raise SelfWaitError(
+                f"{name} called wait_removed() of its own registration, which waits until {name} returns: "
+                "call remove(), or wait in another task or thread"
+            )
         self.remove()
         await self._wait_ended(self._listener)
 

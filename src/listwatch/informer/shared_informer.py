@@ -23,6 +23,7 @@ from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.keys import NAMESPACE, namespace_of
 from listwatch.cache.lister import Lister
+from listwatch.callers import SelfWaitError
 from listwatch.cancellation import cancel_and_wait, log_task_failure, until_cancelled
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError, WaitTimeoutError
@@ -35,7 +36,14 @@ from listwatch.informer.handlers import (
     UpdateFunction,
 )
 from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.listener import HandlerRegistration, Listener, ListenerStatistics, Overflow, Reader
+from listwatch.informer.listener import (
+    HandlerRegistration,
+    Listener,
+    ListenerStatistics,
+    Overflow,
+    Reader,
+    check_may_wait_for_sync,
+)
 from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
@@ -276,7 +284,11 @@ class SharedIndexInformer(Generic[T]):
     async def wait_for_sync(
         self, timeout: float | None = None, *, handlers: Sequence[HandlerRegistration[T]] | None = None
     ) -> None:
-        """Wait until the store has synced and all handlers have handled it; raises SyncTimeoutError with the reason."""
+        """Wait until the store has synced and all handlers have handled it; raises SyncTimeoutError with the reason.
+
+        A handler that has not handled all initial objects cannot wait for itself: it gets a UsageError.
+        """
+        await self._check_may_wait_for_sync(handlers)
         try:
             async with time_limit(self._clock, timeout):
                 await self._processor.settled.wait()
@@ -286,6 +298,9 @@ class SharedIndexInformer(Generic[T]):
             raise self._sync_timeout(timeout) from None
         if self._is_stopped and not self.has_synced:
             raise InformerStoppedError(f"the informer of {self.name} stopped before it had synced")
+
+    async def _check_may_wait_for_sync(self, handlers: Sequence[HandlerRegistration[T]] | None = None) -> None:
+        await check_may_wait_for_sync([*self._processor] if handlers is None else [each._listener for each in handlers])
 
     def why_not_synced(self) -> str | None:
         """Return why `wait_for_sync` would wait; None if the store and all handlers have synced."""
@@ -378,6 +393,10 @@ class SharedIndexInformer(Generic[T]):
         if self._main is None:
             self._begin().add_done_callback(log_task_failure("listwatch.informer"))
 
+    @property
+    def _has_begun(self) -> bool:
+        return self._main is not None or self._is_stopped
+
     def _begin(self) -> asyncio.Task[None]:
         self._main = asyncio.create_task(self._run_tasks(), name=f"informer {self.name}")
         return self._main
@@ -411,9 +430,18 @@ class SharedIndexInformer(Generic[T]):
 
     async def stop(self) -> None:
         """Stop the informer and wait for its end. It cannot be started again; its store can be read."""
+        self._check_may_stop()
         if self._main is not None:
             await cancel_and_wait(self._main)
         self._stop()  # again: a task that is cancelled before its first step does not call it
+
+    def _check_may_stop(self) -> None:
+        """Raise UsageError in a handler whose thread would wait for itself; the task of a handler is cancelled."""
+        if name := next((each.name for each in self._processor if each.blocks_thread), ""):
+            raise SelfWaitError(
+                f"{name} would stop the informer of {self.name} and wait until {name} returns: "
+                "stop it in another thread"
+            )
 
     def _stop(self) -> None:
         self._is_stopped = True

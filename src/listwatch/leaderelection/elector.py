@@ -22,6 +22,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
+from listwatch.callers import Caller, SelfWaitError, is_caller
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
@@ -106,6 +107,7 @@ class LeaderElector:
         self._not_leading = asyncio.Event()
         self._not_leading.set()
         self._terms = self._losses = 0
+        self._stopping: Caller | None = None  # calls on_stopped_leading
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -190,6 +192,11 @@ class LeaderElector:
 
     async def wait_lost(self, timeout: float | None = None) -> bool:
         """Return True as soon as this candidate does not lead, or False if it still leads after `timeout` seconds."""
+        if timeout is None and is_caller(self._stopping) and not self._not_leading.is_set():
+            raise SelfWaitError(
+                f"on_stopped_leading called wait_lost() for the lease {self.name}, which is released after "
+                "on_stopped_leading has returned: return instead"
+            )
         try:
             async with time_limit(self._clock, timeout):
                 await self._not_leading.wait()
@@ -209,7 +216,11 @@ class LeaderElector:
             await _call(self._on_started_leading)
             await asyncio.get_running_loop().create_future()
         finally:
-            await _call(self._on_stopped_leading)
+            self._stopping = asyncio.current_task()
+            try:
+                await _call(self._on_stopped_leading)
+            finally:
+                self._stopping = None
 
     @asynccontextmanager
     async def _term(self) -> AsyncIterator[None]:

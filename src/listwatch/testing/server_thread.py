@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Self, TypeVar
 
+from listwatch.errors import UsageError
+
 __all__ = ["ServerThread"]
 
 S = TypeVar("S", bound=AbstractAsyncContextManager[Any])
@@ -62,6 +64,12 @@ class ServerThread(Generic[S]):
         return self._result_of(run())
 
     def _result_of(self, coroutine: Coroutine[object, object, T], timeout: float | None = None) -> T:
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            raise UsageError(
+                f"{self!r} was called in its own thread, for example by an admission function, and would wait for "
+                "itself; call the server directly there"
+            )
         return asyncio.run_coroutine_threadsafe(coroutine, self._started.result()).result(timeout)
 
     def _run(self) -> None:

@@ -13,12 +13,13 @@ from collections import deque
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Generic, TypeVar
 
+from listwatch.callers import SelfWaitError
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import QueueShutDownError, UsageError, WaitTimeoutError
 from listwatch.workqueue.queue_state import LOW_PRIORITY, QueueState, WorkQueueStatistics, check_hashable
 from listwatch.workqueue.rate_limiters import ItemLimiter, default_limiter
 
-__all__ = ["LOW_PRIORITY", "WorkQueue", "WorkQueueStatistics"]
+__all__ = ["LOW_PRIORITY", "WorkQueue", "WorkQueueStatistics", "drained_by_worker"]
 
 ItemT = TypeVar("ItemT")
 
@@ -44,6 +45,7 @@ class WorkQueue(Generic[ItemT]):
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._timekeeper: asyncio.Future[None] | None = None
         self._drained = asyncio.Event()
+        self._taken: set[_Taken[ItemT]] = set()
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
@@ -113,8 +115,10 @@ class WorkQueue(Generic[ItemT]):
     async def drain(self, *, timeout: float | None = None) -> None:
         """Shut down, and wait until all items were taken and are done; workers must still run.
 
-        Ends early if `shut_down` is called; raises WaitTimeoutError.
+        Ends early if `shut_down` is called; raises WaitTimeoutError, and UsageError inside `take()`, whose item it
+        would wait for.
         """
+        self._check_holds_no_item()
         self._reject_further()
         if self._state.is_idle:
             return
@@ -124,6 +128,11 @@ class WorkQueue(Generic[ItemT]):
                 await self._drained.wait()
         except TimeoutError:
             raise WaitTimeoutError(f"{self!r} was not drained within {timeout} s") from None
+
+    def _check_holds_no_item(self) -> None:
+        task = asyncio.current_task()
+        if any(each.task is task for each in self._taken):
+            raise drained_by_worker(self.name)
 
     def _empty(self) -> QueueShutDownError:
         return QueueShutDownError(f"work queue {self.name!r} was shut down and is empty")
@@ -198,17 +207,27 @@ class WorkQueue(Generic[ItemT]):
 class _Taken(Generic[ItemT]):
     """Takes an item on entering, and calls `done` on leaving."""
 
-    __slots__ = ("_item", "_queue")
+    __slots__ = ("_item", "_queue", "task")
 
     def __init__(self, queue: WorkQueue[ItemT]) -> None:
         self._queue = queue
 
     async def __aenter__(self) -> ItemT:
         self._item = await self._queue.get()
+        self.task = asyncio.current_task()
+        self._queue._taken.add(self)
         return self._item
 
     async def __aexit__(self, *_: object) -> None:
+        self._queue._taken.discard(self)
         self._queue.done(self._item)
+
+
+def drained_by_worker(name: str) -> SelfWaitError:
+    return SelfWaitError(
+        f"drain() of the work queue {name!r} was called inside take() and would wait for the item taken: "
+        "leave the block first, or drain in another task or thread"
+    )
 
 
 def _checked_limiter(limiter: ItemLimiter[ItemT]) -> ItemLimiter[ItemT]:

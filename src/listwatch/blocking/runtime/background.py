@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import TypeVar
 
+from listwatch.callers import begin_thread_wait, end_thread_wait
 from listwatch.errors import UsageError
 
 __all__ = ["BackgroundLoop", "LoopReference", "LoopThread", "check_may_block"]
@@ -152,6 +153,13 @@ class LoopReference:
     def run(self, coroutine: Coroutine[object, object, R], name: str) -> R:
         """Run a coroutine and return its result. An exception in this thread, such as Ctrl-C, cancels it."""
         self._check(coroutine, name)
+        begin_thread_wait(coroutine)
+        try:
+            return self._run(coroutine, name)
+        finally:
+            end_thread_wait(coroutine)
+
+    def _run(self, coroutine: Coroutine[object, object, R], name: str) -> R:
         future = _BACKGROUND.submit(coroutine)
         try:
             return _result(future)

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from listwatch.callers import begin_thread_wait, end_thread_wait
 from listwatch.informer.handlers import Change
 from listwatch.informer.listener import Listener
 from listwatch.keyed import Cached
@@ -57,7 +58,7 @@ class ThreadListener(Listener[T]):
 
     async def run(self) -> None:
         """Handle changes until closed or cancelled."""
-        thread = HandlerThread(self.name)
+        thread = self._caller = HandlerThread(self.name)
         thread.start()
         try:
             while not self._is_closing:
@@ -100,7 +101,12 @@ def call_handler(
     try:
         awaitable = handler(change)
         if awaitable is not None:
-            asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
+            coroutine = _await(awaitable)
+            begin_thread_wait(coroutine)
+            try:
+                asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+            finally:
+                end_thread_wait(coroutine)
     except Exception:
         raise
     except BaseException as error:  # SystemExit, KeyboardInterrupt and CancelledError have no effect in this thread

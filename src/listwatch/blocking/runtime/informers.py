@@ -16,6 +16,7 @@ from listwatch.blocking.runtime.blocking_object import BlockingObject, LoopAttri
 from listwatch.blocking.runtime.handler_thread import HandlerThread, ThreadListener, call_handler
 from listwatch.blocking.runtime.running import Running
 from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.callers import is_caller
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.informer import Informer
@@ -78,6 +79,7 @@ class RunningInformer(Running, Generic[T]):
             self._async._add_reader, accepts=filter, resync=resync, max_pending=max_pending, overflow=overflow
         )
         reader: Reader[T] = self._call("changes", add_reader)
+        reader.set_caller(threading.current_thread())
         try:
             while batch := self._next_batch(reader):
                 for change in batch:
@@ -100,6 +102,10 @@ class PlainThreadedInformer(Informer[T]):
         self._threaded = _ThreadedFunctions(functions)
         super().__init__(source, kind, self._threaded, **options)
 
+    @property
+    def _is_called_by_handler(self) -> bool:
+        return is_caller(self._threaded.thread)
+
     async def run(self) -> None:
         """Keep the store synced until cancelled."""
         with self._threaded:
@@ -112,17 +118,20 @@ class _ThreadedFunctions(HandlerFunctions[T]):
     def __init__(self, functions: HandlerFunctions[T]) -> None:
         self._functions = functions
         self.name = functions.name
+        self.thread: HandlerThread | None = None
 
     def __enter__(self) -> None:
-        self._thread = HandlerThread(self.name)
-        self._thread.start()
+        self.thread = HandlerThread(self.name)
+        self.thread.start()
 
     def __exit__(self, *_: object) -> None:
-        self._thread.end()
+        assert self.thread is not None
+        self.thread.end()
 
     async def __call__(self, change: Change[T]) -> None:
+        assert self.thread is not None
         loop = asyncio.get_running_loop()
-        handling = asyncio.wrap_future(self._thread.submit(lambda: call_handler(self._functions, change, loop)))
+        handling = asyncio.wrap_future(self.thread.submit(lambda: call_handler(self._functions, change, loop)))
         try:
             await asyncio.shield(handling)
         except asyncio.CancelledError:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import Any, ClassVar
@@ -61,7 +62,11 @@ class Election(BlockingObject):
             self._call_back(self._async._on_started_leading)
             self._run(self._async.wait_lost())
         finally:
-            self._call_back(self._async._on_stopped_leading)
+            self._async._stopping = threading.current_thread()
+            try:
+                self._call_back(self._async._on_stopped_leading)
+            finally:
+                self._async._stopping = None
 
     def _call_back(self, callback: Callable[[], object] | None) -> None:
         result = callback() if callback else None

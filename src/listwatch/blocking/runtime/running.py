@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol, Self
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.blocking.runtime.handler_thread import HandlerThread
+from listwatch.callers import SelfWaitError
 
 __all__ = ["Running"]
 
@@ -43,9 +44,16 @@ class Running(BlockingObject):
             return
         try:
             loop.run(self._async.stop(), self._name_of("stop"))
-        finally:
-            _release(self._async)
-            self._release_loop()
+        except SelfWaitError:
+            raise  # it still runs
+        except BaseException:
+            self._release()
+            raise
+        self._release()
+
+    def _release(self) -> None:
+        _release(self._async)
+        self._release_loop()
 
     def _do_enter(self) -> Self:
         self._do_start()

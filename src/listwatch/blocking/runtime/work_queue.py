@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from listwatch.blocking.runtime.background import check_may_block
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.errors import WaitTimeoutError
-from listwatch.workqueue.queue import WorkQueue
+from listwatch.workqueue.queue import WorkQueue, drained_by_worker
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 
 __all__ = ["LockedQueue", "QueueLocking"]
@@ -48,6 +48,7 @@ class QueueLocking(BlockingObject, Generic[ItemT]):
         self._async = original
         self._changed = original.changed
         self._is_released = False
+        self._holders: list[int] = []
 
     def _call(self, name: str, function: Callable[[], R]) -> R:
         with self._changed:
@@ -57,10 +58,12 @@ class QueueLocking(BlockingObject, Generic[ItemT]):
 
     @contextmanager
     def _do_take(self) -> Iterator[ItemT]:
-        item = self._do_get()
+        item, thread = self._do_get(), threading.get_ident()
+        self._holders.append(thread)
         try:
             yield item
         finally:
+            self._holders.remove(thread)
             self._call("done", lambda: self._async.done(item))
 
     def _do_get(self) -> ItemT:
@@ -83,6 +86,8 @@ class QueueLocking(BlockingObject, Generic[ItemT]):
 
     def _do_drain(self, *, timeout: float | None) -> None:
         check_may_block("WorkQueue.drain")
+        if threading.get_ident() in self._holders:
+            raise drained_by_worker(self._async.name)
         with self._changed:
             self._async.shut_down()
             self._is_released = False
