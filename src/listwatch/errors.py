@@ -27,6 +27,7 @@
     │   ├── TransportTimeoutError
     │   │   └── StreamIdleError
     │   ├── TLSError
+    │   ├── ResponseTooLargeError      a response or an event exceeds a limit of the ClientConfig
     │   └── ProtocolError
     ├── ConfigError                    kubeconfig, in-cluster environment, credentials
     │   ├── NotInClusterError
@@ -354,6 +355,17 @@ class StreamIdleError(TransportTimeoutError):
 
 class TLSError(TransportError):
     """The TLS handshake or certificate verification failed."""
+
+
+class ResponseTooLargeError(TransportError):
+    """A response, or an event of a watch, is larger than the ClientConfig allows."""
+
+    @classmethod
+    def of(cls, what: str, limit: int, option: str) -> Self:
+        """For a limit in bytes, and the option of the ClientConfig that sets it."""
+        return cls(
+            f"{what} has more than {limit:,} bytes; set a larger {option} in the ClientConfig, or 0 for no limit"
+        )
 
 
 class ProtocolError(TransportError):

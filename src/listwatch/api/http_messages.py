@@ -48,7 +48,10 @@ _STATUS_PREFIX = 64  # bytes in which a Status names its kind: servers write tha
 
 
 class HTTPRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request. It may be sent several times."""
+    """A request. It may be sent several times.
+
+    Its representation shows neither headers nor body, which may hold secrets: error trackers record local variables.
+    """
 
     method: str
     target: str
@@ -60,9 +63,18 @@ class HTTPRequest(msgspec.Struct, frozen=True, gc=False):
         """Method and path, for messages."""
         return f"{self.method} {self.target.partition('?')[0] or '/'}"
 
+    def __repr__(self) -> str:
+        return f"<HTTPRequest {self.describe()}, {len(self.body or b'')} bytes>"
+
+    def __rich_repr__(self) -> list[tuple[str, str]]:
+        return [("method", self.method), ("path", self.target.partition("?")[0])]
+
 
 class HTTPResponse(msgspec.Struct, frozen=True, gc=False):
-    """A complete response. The names of its headers are case-insensitive."""
+    """A complete response. The names of its headers are case-insensitive.
+
+    Its representation shows neither headers nor body.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -74,6 +86,13 @@ class HTTPResponse(msgspec.Struct, frozen=True, gc=False):
     @property
     def body(self) -> bytes:
         return self.content if isinstance(self.content, bytes) else b"".join(self.content)
+
+    def __repr__(self) -> str:
+        size = len(self.content) if isinstance(self.content, bytes) else sum(map(len, self.content))
+        return f"<HTTPResponse {self.status}, {size} bytes>"
+
+    def __rich_repr__(self) -> list[tuple[str, int]]:
+        return [("status", self.status)]
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------------

@@ -14,13 +14,14 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 import msgspec
 
 from listwatch.api.statuses import error_from_status
-from listwatch.errors import APIError, DecodeError
+from listwatch.errors import APIError, DecodeError, ResponseTooLargeError
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import DECODE_FAILURES, WireEvent, cut_event, parse_event
 
 __all__ = [
+    "DEFAULT_MAX_EVENT_SIZE",
     "AddedEvent",
     "BookmarkEvent",
     "DeletedEvent",
@@ -33,6 +34,9 @@ __all__ = [
 
 T = TypeVar("T")  # of objects with a key and a version
 K = TypeVar("K", bound=Object)
+
+DEFAULT_MAX_EVENT_SIZE = 16 * 2**20
+"""Bytes; the limit of client-go. An object in etcd has at most 1.5 MB, which JSON can write in about six times that."""
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -121,35 +125,61 @@ _NO_FRAME = (b"\n", 0, None)  # matches only an empty line, which holds no event
 
 
 class EventReader(Generic[K]):
-    """Decodes the events of a stream that arrives in pieces of any size."""
+    """Decodes the events of a stream that arrives in pieces of any size.
 
-    __slots__ = ("_kind", "_pending")
+    An event may have `max_size` bytes.
+    """
 
-    def __init__(self, kind: type[K]) -> None:
+    __slots__ = ("_kind", "_pending", "max_size")
+
+    def __init__(self, kind: type[K], *, max_size: int = DEFAULT_MAX_EVENT_SIZE) -> None:
         self._kind = kind
-        # Pieces of the incomplete line. They are joined once, because a line may have many megabytes in small pieces.
-        self._pending: list[bytes] = []
+        self.max_size = max_size
+        self._pending = bytearray()  # the incomplete line; in one object, because it may arrive byte by byte
 
     def feed(self, piece: bytes) -> Iterator[WatchEvent[K] | ErrorEvent]:
-        """Yield the events that this piece completes. Raises DecodeError at one that cannot be decoded."""
-        stop = piece.rfind(b"\n") + 1
-        if not stop:
-            self._pending.append(piece)
+        """Yield the events that this piece completes.
+
+        Raises DecodeError at one that cannot be decoded, and ResponseTooLargeError at one that is too large, even if it
+        is incomplete.
+        """
+        first = piece.find(b"\n") + 1
+        if len(self._pending) + (first or len(piece)) > self.max_size:
+            raise self._too_large()
+        if not first:
+            self._pending += piece
             return
-        start = 0
+        start, stop = 0, piece.rfind(b"\n") + 1
         if self._pending:
-            start = piece.find(b"\n") + 1
-            line = b"".join([*self._pending, piece[:start]]).strip()
+            start = first
+            self._pending += piece[:start]
+            line = bytes(self._pending).strip()
             self._pending.clear()
             if line:
                 yield read_event(line, self._kind)
+        if len(piece) > self.max_size:
+            yield from self._events_up_to_too_large(piece, start)
         if stop < len(piece):
-            self._pending.append(piece[stop:])
+            self._pending += piece[stop:]
         yield from self._events_in(piece, start, stop)
+
+    def _events_up_to_too_large(self, piece: bytes, start: int) -> Iterator[WatchEvent[K] | ErrorEvent]:
+        """If there is an event that is too large, yield those before it and raise its error."""
+        position = start
+        while position < len(piece):
+            end = piece.find(b"\n", position) + 1 or len(piece)
+            if end - position > self.max_size:
+                yield from self._events_in(piece, start, position)
+                raise self._too_large()
+            position = end
+
+    def _too_large(self) -> ResponseTooLargeError:
+        self._pending.clear()
+        return ResponseTooLargeError.of("an event of the watch", self.max_size, "max_event_size")
 
     def finish(self) -> bytes:
         """Return the data after the last line feed: an event without a line feed, or an incomplete one."""
-        line = b"".join(self._pending)
+        line = bytes(self._pending)
         self._pending.clear()
         return line.strip()
 

@@ -242,7 +242,7 @@ class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
 class LogStream(LineIteration):
     """The log of a container, line by line, without line feeds.
 
-    The request is sent when the stream is entered or first read.
+    The request is sent when the stream is entered or first read. A line of more than 1 MiB is returned in parts.
     """
 
     _original: ClassVar[type] = AsyncLogStream

@@ -35,6 +35,7 @@ from listwatch.errors import (
     NotFoundError,
     ProtocolError,
     ResourceVersionError,
+    ResponseTooLargeError,
     TooManyRequestsError,
     TransportError,
     UnauthorizedError,
@@ -483,6 +484,9 @@ class ReflectorMachine(Generic[T]):
         return _list_instead(state, error)
 
     def _fail_watch(self, state: Watching, error: Exception, now: float) -> BackingOff[T]:
+        if isinstance(error, ResponseTooLargeError):
+            # The next watch would receive the same event again. A page of a list may be larger.
+            return self._end_round(state, error)
         if state.is_resumable and (isinstance(error, TransportError) or _is_throttled(error)):
             # No event is lost: the next watch continues from the last version, or fails with 410.
             return BackingOff(state, Delay.BACKOFF, error)

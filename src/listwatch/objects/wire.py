@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from listwatch.errors import DecodeError
+from listwatch.errors import DecodeError, ResponseTooLargeError
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.reading import DECODE_FAILURES, convert, reason_of
 
@@ -188,28 +188,31 @@ def parse_event(line: bytes) -> WireEvent:
 
 
 class LineSplitter:
-    """Takes chunks that may be cut anywhere and returns complete, non-blank lines without line ends."""
+    """Takes chunks that may be cut anywhere and returns complete, non-blank lines without line ends.
 
-    __slots__ = ("_pending",)
+    A line may have `max_size` bytes.
+    """
 
-    def __init__(self) -> None:
-        # Chunks of the unfinished line, joined once: a line may be many megabytes in small chunks.
-        self._pending: list[bytes] = []
+    __slots__ = ("_pending", "max_size")
+
+    def __init__(self, *, max_size: int = 16 * 2**20) -> None:
+        self.max_size = max_size
+        self._pending = bytearray()  # the unfinished line; in one object, because it may arrive byte by byte
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that end in this chunk."""
+        """The lines that end in this chunk; ResponseTooLargeError if one is too large, even an unfinished one."""
         *complete, rest = chunk.split(b"\n")
-        if complete and self._pending:
-            self._pending.append(complete[0])
-            complete[0] = b"".join(self._pending)
+        if complete:
+            complete[0] = bytes(self._pending + complete[0])
             self._pending.clear()
-        if rest:
-            self._pending.append(rest)
+        self._pending += rest
+        if max(map(len, complete), default=0) > self.max_size or len(self._pending) > self.max_size:
+            raise ResponseTooLargeError.of("a line", self.max_size, "max_event_size")
         return [each.removesuffix(b"\r") for each in complete if each and not each.isspace()]
 
     def finish(self) -> bytes:
         """The bytes after the last line feed; a stream may end without one, or in the middle of an event."""
-        line = b"".join(self._pending)
+        line = bytes(self._pending)
         self._pending.clear()
         return b"" if line.isspace() else line.removesuffix(b"\r")
 

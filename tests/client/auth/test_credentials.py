@@ -1,7 +1,9 @@
 import asyncio
 import base64
 import logging
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -298,3 +300,115 @@ async def test_no_secret_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixt
     clock.jump(50)
     await found.current()
     assert CANARY not in caplog.text + repr(found)
+
+
+# How often an issuer is used
+
+
+class CountingIssuer:
+    """Issues what a function returns, and counts."""
+
+    def __init__(self, issue: Callable[[int], IssuedCredential]) -> None:
+        self.runs = 0
+        self._issue = issue
+
+    async def issue(self, *, renew: bool) -> IssuedCredential:
+        self.runs += 1
+        return self._issue(self.runs)
+
+
+def failing(_: int) -> IssuedCredential:
+    raise CredentialError("the plugin failed", file="/config", entry='user "jane"')
+
+
+async def send(found: IssuedCredentials, *, is_accepted: bool) -> None:
+    """Do with credentials what the transport does for one request."""
+    with suppress(CredentialError):
+        credential = await found.current()
+        if not is_accepted:
+            await found.renew(credential)
+
+
+@pytest.mark.parametrize(
+    ("issue", "is_accepted"),
+    [
+        (lambda number: issued(f"expired {number}", -1), True),
+        (lambda number: issued(f"expired {number}", -1), False),
+        (lambda number: issued(f"rejected {number}"), False),
+        (lambda _: issued("always the same"), False),
+        (failing, True),
+    ],
+    ids=["expired", "expired and rejected", "rejected", "the same again", "failing"],
+)
+async def test_an_issuer_that_does_not_help_is_used_less_and_less(
+    issue: Callable[[int], IssuedCredential], is_accepted: bool
+):
+    clock, issuer = VirtualClock(), CountingIssuer(issue)
+    found = IssuedCredentials(issuer, clock=clock)
+    runs = []
+    for _ in range(6):  # minutes
+        before = issuer.runs
+        for _ in range(600):
+            await send(found, is_accepted=is_accepted)
+            clock.jump(0.1)
+        runs.append(issuer.runs - before)
+    assert runs[0] <= 8
+    assert 0 < sum(runs[1:]) <= 8, "it is still used"
+
+
+async def test_a_failure_is_repeated_until_the_next_attempt():
+    clock = VirtualClock()
+    issuer = ScriptedIssuer(CredentialError("no", file="f"), CredentialError("no", file="f"), issued("a"))
+    found = IssuedCredentials(issuer, clock=clock)
+    messages = []
+    for _ in range(3):
+        with pytest.raises(CredentialError) as caught:
+            await found.current()
+        messages.append(str(caught.value))
+    assert messages == ["f: no", "f: no", "f: no; the next attempt is possible in 1.0 s"]
+    clock.jump(1)
+    assert await found.current() == Credential("Bearer a")
+
+
+async def test_an_expired_credential_is_sent_while_no_new_one_may_be_requested():
+    issuer = CountingIssuer(lambda number: issued(f"{number}", -1))
+    found = IssuedCredentials(issuer, clock=VirtualClock())
+    tokens = [(await found.current()).authorization for _ in range(4)]
+    assert tokens == ["Bearer 1", "Bearer 2", "Bearer 2", "Bearer 2"]
+
+
+async def test_a_credential_that_served_for_a_while_is_renewed_at_once():
+    clock = VirtualClock()
+    issuer = CountingIssuer(lambda number: issued(f"{number}"))
+    found = IssuedCredentials(issuer, clock=clock)
+    for number in range(1, 20):
+        credential = await found.current()
+        assert credential == Credential(f"Bearer {number}")
+        clock.jump(11)
+        assert await found.renew(credential) is True
+
+
+async def test_short_lived_credentials_are_renewed_each_time_they_expire():
+    clock = VirtualClock()
+    issuer = CountingIssuer(lambda number: issued(f"{number}", 2 * number))
+    found = IssuedCredentials(issuer, clock=clock)
+    for number in range(1, 50):
+        assert await found.current() == Credential(f"Bearer {number}")
+        clock.jump(2.001 if number == 1 else 2)
+
+
+# Files that are no token files
+
+
+async def test_a_token_file_of_any_size_is_an_error(tmp_path: Path):
+    (tmp_path / "token").touch()
+    os.truncate(tmp_path / "token", 2**40)  # takes no space
+    with pytest.raises(CredentialError, match="the token cannot be read: it has more than 1,048,576 bytes"):
+        await credentials(token_file=str(tmp_path / "token")).current()
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "fifo"])
+async def test_a_token_file_that_is_no_file_is_an_error(tmp_path: Path, path: str):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(CredentialError, match="the token cannot be read: it is not a regular file"):
+        await credentials(token_file=str(tmp_path / path)).current()

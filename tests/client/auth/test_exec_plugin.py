@@ -17,7 +17,7 @@ from listwatch.client.auth.credentials import Credential, IssuedCredentials, cre
 from listwatch.client.auth.exec_plugin import ExecPlugin
 from listwatch.client.config.client_config import ClientConfig, ExecConfig, KubeconfigUser
 from listwatch.client.config.tls import ClientCertificate
-from listwatch.errors import CredentialError
+from listwatch.errors import ConfigError, CredentialError
 from listwatch.testing.clocks import START, VirtualClock
 
 CANARY = "c4n4ry-in-the-mine"
@@ -377,3 +377,57 @@ async def test_closing_ends_a_plugin_that_still_runs_and_what_it_has_started(scr
             await waiting
         # The line is closed when nobody holds it any more.
         assert "survived" not in await asyncio.to_thread(line.read)
+
+
+# What a plugin may use
+
+
+async def test_a_plugin_that_prints_without_an_end_is_killed(script: Script, tmp_path: Path):
+    os.mkfifo(tmp_path / "fifo")
+    endless = """
+        line = open(folder / "fifo", "w")
+        child = os.fork()
+        while True:
+            print("c4n4ry-in-the-mine" * 1000)
+    """
+    issuing = asyncio.create_task(plugin(script(endless)).issue(renew=False))
+    with await asyncio.to_thread(open, tmp_path / "fifo") as line:
+        with pytest.raises(CredentialError, match="was killed because it printed more than 1,048,576 bytes") as caught:
+            await issuing
+        await asyncio.to_thread(line.read)  # ends when the plugin and its child are gone
+    assert CANARY not in str(caught.value)
+
+
+async def test_a_plugin_that_hangs_is_killed_with_its_children(script: Script, tmp_path: Path):
+    os.mkfifo(tmp_path / "fifo")
+    clock = VirtualClock()
+    issuing = asyncio.create_task(plugin(script(LINGERING), clock=clock, args=["with a child"]).issue(renew=False))
+    with await asyncio.to_thread(open, tmp_path / "fifo") as line:
+        assert await asyncio.to_thread(line.readline) == "started\n"
+        await clock.advance(60)
+        with pytest.raises(CredentialError, match="was killed because it ran for more than 60 s"):
+            await issuing
+        assert "survived" not in await asyncio.to_thread(line.read)
+
+
+async def test_the_time_of_a_plugin_can_be_set(script: Script, tmp_path: Path):
+    os.mkfifo(tmp_path / "fifo")
+    clock = VirtualClock()
+    issuing = asyncio.create_task(plugin(script(LINGERING), clock=clock, args=["alone"], timeout=5).issue(renew=False))
+    with await asyncio.to_thread(open, tmp_path / "fifo") as line:
+        assert await asyncio.to_thread(line.readline) == "started\n"
+        await clock.advance(5)
+        with pytest.raises(CredentialError, match="for more than 5 s"):
+            await issuing
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "5"])
+def test_a_time_that_is_no_time_is_an_error(wrong: Any):
+    with pytest.raises(ConfigError, match="timeout: must be a number above zero, or None for no limit"):
+        ExecConfig(command="c", timeout=wrong)
+
+
+@pytest.mark.parametrize("level", ["[", "{a: ", "- "])
+async def test_deeply_nested_output_is_an_error(script: Script, level: str):
+    with pytest.raises(CredentialError, match="did not print JSON"):
+        await plugin(script(f"print({level!r} * 100_000)")).issue(renew=False)

@@ -20,6 +20,7 @@ from listwatch.errors import (
     InternalServerError,
     NotFoundError,
     RequestTimeoutError,
+    ResponseTooLargeError,
     ServiceUnavailableError,
     StatusCause,
     StatusDetails,
@@ -177,6 +178,13 @@ async def test_final_errors_are_raised(
     with pytest.raises(type(error)):
         await first(1, RetryWatcher(source, "5", clock=clock))
     assert len(source.requests) == 1
+
+
+async def test_an_event_that_is_too_large_ends_it(source: ScriptedSource[ConfigMap], clock: InstantClock):
+    source.will_fail_watch(ResponseTooLargeError("an event of the watch has more than 5 bytes"))
+    with pytest.raises(ResponseTooLargeError):
+        await first(1, RetryWatcher(source, "5", clock=clock))
+    assert len(source.requests) == 1, "the next watch would receive it again"
 
 
 async def test_an_event_without_a_version_ends_it(source: ScriptedSource[ConfigMap], clock: InstantClock):

@@ -42,6 +42,7 @@ class ByteIteration(BlockingObject):
     def _do_lines(self) -> Iterator[bytes]:
         splitter = LineSplitter()
         for piece in self._do_iter():
+            splitter.max_size = self._async._limit("max_event_size", splitter.max_size)
             yield from splitter.feed(piece)
         if last := splitter.finish():
             yield last
@@ -146,6 +147,7 @@ class RetryIteration(BlockingObject, Generic[ItemT]):
 class _ByteStream(Protocol):
     async def read(self) -> bytes: ...
     def close(self) -> None: ...
+    def _limit(self, name: str, default: int) -> int: ...
 
 
 class _BatchedStream(Protocol[ItemT_co]):

@@ -19,6 +19,7 @@ from listwatch.client.auth.credential import Credential, IssuedCredential
 from listwatch.client.auth.exec_plugin import ExecPlugin
 from listwatch.client.auth.oidc import Fetch, OIDCProvider
 from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.config.redaction import without_frames
 from listwatch.client.config.token_file import read_token_file
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError, CredentialError
@@ -35,6 +36,9 @@ __all__ = [
 
 _log = logging.getLogger("listwatch.client")
 
+# Delays before an issuer is used again after results that did not help.
+_RETRY_DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
+_MIN_LIFETIME = 10.0  # a credential that is rejected sooner was never valid
 _REREAD_INTERVAL = 50.0  # a token in a file is assumed to be valid for a minute, less ten seconds for the request
 
 
@@ -148,13 +152,23 @@ class TokenFileCredentials:
 
 
 class IssuedCredentials:
-    """The last credential of an issuer, until it expires. Concurrent requests share one renewal."""
+    """The last credential of an issuer, until it expires. Concurrent requests share one renewal.
+
+    The issuer is not used for every request if that does not help. After it has failed, or has issued a credential
+    that had expired already or was rejected within seconds, it is used again at once, then after 1, 2, 4, … 60 s.
+    """
 
     def __init__(self, issuer: Issuer, *, clock: Clock) -> None:
         self._issuer = issuer
         self._clock = clock
         self._issued: IssuedCredential | None = None
+        self._issued_at = -math.inf
+        self._was_valid = False  # whether the last one had not expired when it was issued, and was not rejected
         self._issuing: asyncio.Task[IssuedCredential] | None = None
+        self._rejected: Credential | None = None  # the last one that was
+        self._failure: ConfigError | None = None  # of the last attempt
+        self._useless_in_a_row = 0
+        self._next_attempt = -math.inf
 
     @property
     def pending_issuer(self) -> str:
@@ -162,13 +176,22 @@ class IssuedCredentials:
 
     async def current(self) -> Credential:
         issued = self._issued
-        if issued is None or (issued.expires and self._clock.now() > issued.expires):
-            issued = await self._wait_issued(renew=False)
-        return issued.credential
+        if issued is not None and not self._has_expired(issued):
+            return issued.credential
+        if self._must_wait():
+            if self._failure is not None:
+                raise self._repeated(self._failure)
+            if issued is not None:
+                return issued.credential  # the clock of this machine may be wrong
+        elif self._was_valid and not self._failure:
+            self._useless_in_a_row = 0
+        return (await self._wait_issued(renew=False)).credential
 
     async def renew(self, rejected: Credential) -> bool:
-        renewed_meanwhile = self._issued is not None and self._issued.credential is not rejected
-        if not renewed_meanwhile:
+        if self._issued is None or self._issued.credential is rejected:
+            self._note_rejection(rejected)
+            if self._must_wait():
+                return False
             try:
                 await self._wait_issued(renew=True)
             except ConfigError as error:
@@ -195,9 +218,44 @@ class IssuedCredentials:
     async def _issue(self, *, renew: bool) -> IssuedCredential:
         try:
             self._issued = await self._issuer.issue(renew=renew)
+            self._issued_at, self._failure = self._clock.monotonic(), None
+            self._was_valid = not self._has_expired(self._issued)
+            if not self._was_valid:
+                self._delay_next_attempt()
             return self._issued
+        except ConfigError as error:
+            problem = self._failure = without_frames(error)  # they hold tokens and the output of plugins
+            self._delay_next_attempt()
         finally:
             self._issuing = None
+        raise problem
+
+    # --- the rate of attempts ----------------------------------------------------------------------------------------
+
+    def _has_expired(self, issued: IssuedCredential) -> bool:
+        return issued.expires is not None and self._clock.now() > issued.expires
+
+    def _must_wait(self) -> bool:
+        return self._issuing is None and self._clock.monotonic() < self._next_attempt
+
+    def _note_rejection(self, rejected: Credential) -> None:
+        if rejected is self._rejected:
+            return
+        self._rejected, self._was_valid = rejected, False
+        if self._clock.monotonic() - self._issued_at < _MIN_LIFETIME:
+            self._delay_next_attempt()
+        else:
+            self._useless_in_a_row, self._next_attempt = 0, -math.inf
+
+    def _delay_next_attempt(self) -> None:
+        self._useless_in_a_row += 1
+        delay = _RETRY_DELAYS[min(self._useless_in_a_row, len(_RETRY_DELAYS)) - 1]
+        self._next_attempt = self._clock.monotonic() + delay
+
+    def _repeated(self, failure: ConfigError) -> CredentialError:
+        delay = self._next_attempt - self._clock.monotonic()
+        message = f"{failure.message}; the next attempt is possible in {delay:.1f} s"
+        return CredentialError(message, file=failure.file, entry=failure.entry, field=failure.field)
 
 
 async def _wait_shared(task: asyncio.Task[IssuedCredential]) -> IssuedCredential:

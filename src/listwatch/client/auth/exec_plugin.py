@@ -1,7 +1,8 @@
 """Runs the exec plugin of a kubeconfig and reads the credential that it prints.
 
 The plugin gets the cluster in KUBERNETES_EXEC_INFO and prints an ExecCredential to standard output. It inherits
-standard error. Its output appears in no error and no log. `credentials` decides when to run it.
+standard error. Its output appears in no error and no log. A plugin that prints too much, or runs for too long, is
+killed with the processes that it has started. `credentials` decides when to run it.
 """
 
 from __future__ import annotations
@@ -22,26 +23,28 @@ import msgspec
 from listwatch.client.auth.credential import Credential, IssuedCredential
 from listwatch.client.config.client_config import ClientConfig, ExecConfig, is_header_value
 from listwatch.client.config.kubeconfig_reader import load_document
+from listwatch.client.config.redaction import HiddenStruct
 from listwatch.client.config.tls import ClientCertificate, check_certificate, read_ca_bundle
-from listwatch.clock import Clock
+from listwatch.clock import Clock, time_limit
 from listwatch.errors import ConfigError, CredentialError
 from listwatch.json_value import JSONObject
 from listwatch.objects.reading import read
 
 __all__ = ["ExecPlugin"]
 
+_MAX_OUTPUT_SIZE = 2**20
 _HINTS_PER_HOUR = 10
 _HOUR = 3600.0
 
 
-class _Status(msgspec.Struct, rename="camel"):
+class _Status(HiddenStruct, frozen=True, rename="camel"):
     token: str | None = None
     client_certificate_data: str | None = None
     client_key_data: str | None = None
     expiration_timestamp: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
-class _ExecCredential(msgspec.Struct, rename="camel"):
+class _ExecCredential(HiddenStruct, frozen=True, rename="camel"):
     api_version: str = ""
     kind: str = ""
     status: _Status | None = None
@@ -80,7 +83,15 @@ class ExecPlugin:
             )
         except OSError as error:
             raise self._error(f"cannot be run: {error.strerror}") from None
-        output = await _all_output(process, has_group=group is not None)
+        # A plugin with a terminal may wait for its user.
+        timeout = None if interactive else self._plugin.timeout
+        try:
+            async with time_limit(self._clock, timeout):
+                output = await _read_output(process, has_group=group is not None)
+        except TimeoutError:
+            raise self._error(f"was killed because it ran for more than {timeout:g} s") from None
+        if output is None:
+            raise self._error(f"was killed because it printed more than {_MAX_OUTPUT_SIZE:,} bytes")
         if process.returncode:
             raise self._error(f"failed with exit code {process.returncode}; its messages are on standard error")
         return output
@@ -177,14 +188,25 @@ class ExecPlugin:
         return CredentialError(f"{self} {problem}", file=file, entry=entry)
 
 
-async def _all_output(process: asyncio.subprocess.Process, *, has_group: bool) -> bytes:
-    """Read the output of a process until it ends. Cancellation kills the process."""
+async def _read_output(process: asyncio.subprocess.Process, *, has_group: bool) -> bytes | None:
+    """Read the output of a process until it ends. Return None if it is too long.
+
+    In that case, and on cancellation, the process is killed.
+    """
+    assert process.stdout is not None
+    output, is_complete = bytearray(), False
     try:
-        output, _ = await process.communicate()
-    except BaseException:
-        # The plugin may have exited while a child process of it keeps the pipe open.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL) if has_group else process.kill()
-        await process.wait()
-        raise
-    return output
+        while len(output) <= _MAX_OUTPUT_SIZE:
+            piece = await process.stdout.read(_MAX_OUTPUT_SIZE)
+            if not piece:
+                await process.wait()
+                is_complete = True
+                return bytes(output)
+            output += piece
+        return None
+    finally:
+        if not is_complete:
+            # The plugin may have exited while a child process of it keeps the pipe open.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL) if has_group else process.kill()
+            await process.wait()

@@ -19,6 +19,7 @@ import msgspec
 from listwatch.client.auth.credential import Credential, IssuedCredential
 from listwatch.client.config.client_config import OIDCConfig, is_header_value, redact_url, url_problems
 from listwatch.client.config.kubeconfig_writer import write_tokens
+from listwatch.client.config.redaction import HiddenStruct
 from listwatch.client.config.tls import ca_context
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError, TransportError
@@ -38,11 +39,11 @@ _STANDARD_ERRORS = {
 }
 
 
-class _Discovery(msgspec.Struct):
+class _Discovery(HiddenStruct, frozen=True):
     token_endpoint: str = ""
 
 
-class _Tokens(msgspec.Struct):
+class _Tokens(HiddenStruct, frozen=True):
     id_token: str | None = None
     refresh_token: str | None = None
     error: str | None = None

@@ -112,6 +112,7 @@ class ExecConfig(ValidatedConfig):
     provide_cluster_info: bool = False
     cluster_config: JSON = field(default=None, metadata=HIDDEN)  # the cluster's extension for exec plugins
     install_hint: str = ""
+    timeout: float | None = 60.0  # seconds for a run without a terminal, after which it is killed; None for no limit
     kubeconfig_user: KubeconfigUser | None = None  # where this was read from; errors name it
 
     def _problems(self) -> Iterator[ConfigProblem]:
@@ -127,6 +128,9 @@ class ExecConfig(ValidatedConfig):
             yield ConfigProblem("env", "must contain valid environment variables")
         if not all(map(_is_process_text, self.args)):
             yield ConfigProblem("args", "must contain valid program arguments")
+        timeout: object = self.timeout
+        if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+            yield ConfigProblem("timeout", "must be a number above zero, or None for no limit")
 
 
 def _is_process_text(text: object) -> bool:
@@ -195,6 +199,8 @@ class ClientConfig(ValidatedConfig):
     max_retry_after: float | None = 60.0  # seconds; a longer Retry-After is shortened to this; None for no limit
     qps: float | None = None  # requests per second; None for no client-side limit
     burst: int = 10
+    max_event_size: int | None = 16 * 2**20  # bytes of one watch event; 0 or None for no limit
+    max_response_size: int | None = 2**30  # bytes of one response, such as a page of a list; 0 or None for no limit
     warning_handler: Callable[[ServerWarning], None] | None = None
 
     @property
@@ -274,6 +280,10 @@ def _limit_problems(config: ClientConfig) -> Iterator[ConfigProblem]:
     burst: object = config.burst
     if not isinstance(burst, int) or burst < 1:
         yield ConfigProblem("burst", "must be a whole number above zero")
+    sizes: dict[str, object] = {"max_event_size": config.max_event_size, "max_response_size": config.max_response_size}
+    for name, size in sizes.items():
+        if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 0):
+            yield ConfigProblem(name, "must be a number of bytes, or 0 for no limit")
 
 
 def check_config(given: object) -> None:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TypedDict
 
+from listwatch.client.config.bounded_files import read_regular_file
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.config.tls import ca_context
 from listwatch.client.config.token_file import read_token_file
@@ -51,7 +52,7 @@ class ServiceAccount:
         if named := os.environ.get("POD_NAMESPACE"):
             return named
         try:
-            return (self._folder / "namespace").read_text("utf-8").strip()
+            return read_regular_file(self._folder / "namespace").decode().strip()
         except (OSError, ValueError):
             return ""
 

@@ -20,6 +20,7 @@ from listwatch.client.config.config_builder import ConfigBuilder
 from listwatch.client.config.in_cluster import SERVICE_ACCOUNT_FOLDER, ServiceAccount
 from listwatch.client.config.kubeconfig_entries import Cluster, Context, Kubeconfig, NamedEntry, Section, User
 from listwatch.client.config.kubeconfig_reader import combine_errors, read_file
+from listwatch.client.config.redaction import without_frames
 from listwatch.errors import ConfigError, EmptyConfigError, UsageError
 
 __all__ = ["Overrides", "load_config", "load_kube_config", "read_kubeconfig"]
@@ -54,6 +55,8 @@ class Overrides(TypedDict, total=False):
     timeout: float | None
     qps: float | None
     burst: int | None
+    max_event_size: int | None
+    max_response_size: int | None
     warning_handler: Callable[[ServerWarning], None] | None
 
 
@@ -81,9 +84,9 @@ def load_config(
     `context`, `cluster` and `user` select other entries than the current ones. `allow_exec` permits exec plugins: all,
     none, or those named. The other arguments override fields of the ClientConfig, unless they are None or empty.
     """
-    found = read_kubeconfig(kubeconfig)
     builder = ConfigBuilder({**overrides, "namespace": namespace}, allow_exec=allow_exec)
-    return _build(builder, found, _select(found, context, cluster, user), ServiceAccount(service_account_folder))
+    del overrides  # secrets
+    return _load(builder, kubeconfig, context, cluster, user, ServiceAccount(service_account_folder))
 
 
 def load_kube_config(
@@ -97,9 +100,25 @@ def load_kube_config(
     **overrides: Unpack[Overrides],
 ) -> ClientConfig:
     """Load the configuration as `load_config` does, but from kubeconfig files only."""
-    found = read_kubeconfig(kubeconfig)
     builder = ConfigBuilder({**overrides, "namespace": namespace}, allow_exec=allow_exec)
-    return _build(builder, found, _select(found, context, cluster, user), None)
+    del overrides  # secrets
+    return _load(builder, kubeconfig, context, cluster, user, None)
+
+
+def _load(
+    builder: ConfigBuilder,
+    kubeconfig: str | os.PathLike[str] | None,
+    context: str | None,
+    cluster: str | None,
+    user: str | None,
+    account: ServiceAccount | None,
+) -> ClientConfig:
+    try:
+        found = read_kubeconfig(kubeconfig)
+        return _build(builder, found, _select(found, context, cluster, user), account)
+    except ConfigError as error:
+        problem = without_frames(error)  # they hold the contents of the files
+    raise problem
 
 
 def read_kubeconfig(path: str | os.PathLike[str] | None = None) -> Kubeconfig:

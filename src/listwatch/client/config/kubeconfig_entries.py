@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from listwatch.client.config.redaction import HiddenStruct
+
 __all__ = [
     "AuthProvider",
     "Cluster",
@@ -22,12 +24,8 @@ __all__ = [
 ]
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
-    """A mapping in a kubeconfig. Its repr names the fields that are set, without their values."""
-
-    def __repr__(self) -> str:
-        names = (name for name in self.__struct_fields__ if getattr(self, name))
-        return f"{type(self).__name__}({', '.join(names)})"
+class Section(HiddenStruct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
+    """A mapping in a kubeconfig."""
 
 
 class Extension(Section, frozen=True):
@@ -82,7 +80,7 @@ class AuthProvider(Section, frozen=True):
     """A login method that was once built into kubectl; only `oidc` is still supported."""
 
     name: str = ""
-    config: dict[str, str] = {}
+    config: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class User(Section, frozen=True):
@@ -99,7 +97,7 @@ class User(Section, frozen=True):
     act_as: str = msgspec.field(default="", name="as")
     as_uid: str = ""
     as_groups: tuple[str, ...] = ()
-    as_user_extra: dict[str, tuple[str, ...]] = {}
+    as_user_extra: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     auth_provider: AuthProvider | None = None
     exec: Exec | None = None
     extensions: tuple[Extension, ...] = ()

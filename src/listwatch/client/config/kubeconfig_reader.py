@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import yaml
 
+from listwatch.client.config.bounded_files import read_any_file
 from listwatch.client.config.kubeconfig_entries import (
     AuthProvider,
     Cluster,
@@ -54,7 +54,7 @@ def read_file(path: str | os.PathLike[str]) -> Kubeconfig:
     """Read a file and make its relative paths absolute; FileNotFoundError, or ConfigError for any other failure."""
     file = os.path.abspath(path)
     try:
-        content = Path(file).read_bytes()
+        content = read_any_file(file)
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:

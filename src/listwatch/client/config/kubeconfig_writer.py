@@ -16,6 +16,7 @@ import msgspec
 import yaml
 
 from listwatch.atomic_file import replace_file
+from listwatch.client.config.bounded_files import read_regular_file
 from listwatch.client.config.client_config import ClientConfig, ExecConfig, KubeconfigUser, OIDCConfig
 from listwatch.client.config.config_builder import (
     CLUSTER_FIELDS,
@@ -51,7 +52,7 @@ def write_tokens(target: KubeconfigUser, tokens: Mapping[str, str]) -> None:
     file = Path(target.file).resolve()  # a symbolic link is kept
     with _locked(file):
         try:
-            document: Any = load_document(file.read_bytes())  # an unexpected shape raises below
+            document: Any = load_document(read_regular_file(file))  # an unexpected shape raises below
             [user] = [entry["user"] for entry in document["users"] if entry["name"] == target.user]
             user["auth-provider"]["config"].update(tokens)
         except (OSError, ValueError, TypeError, LookupError, AttributeError):

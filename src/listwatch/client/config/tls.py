@@ -12,9 +12,9 @@ import ssl
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NoReturn
 
+from listwatch.client.config.bounded_files import read_regular_file
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError
@@ -167,7 +167,7 @@ def _key_field(config: ClientConfig) -> str:
 
 def _read(path: str, *, field: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return read_regular_file(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "the path is invalid"
         raise ConfigError(f"cannot be read: {reason}", file=path, field=field) from None

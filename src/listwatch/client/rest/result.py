@@ -9,6 +9,7 @@ import msgspec
 
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse, media_type
 from listwatch.client.config.client_config import ServerWarning
+from listwatch.client.config.redaction import without_frames
 from listwatch.errors import DecodeError, UsageError
 from listwatch.json_value import JSON
 from listwatch.objects.model import Model
@@ -56,6 +57,13 @@ class Result:
 
     def into(self, kind: type[T]) -> T:
         """Decode the body as a model such as Pod or PodList, as Unstructured, as a nested API type, or as a dict."""
+        try:
+            return self._into(kind)
+        except DecodeError as error:
+            problem = without_frames(error)  # they hold the body
+        raise problem
+
+    def _into(self, kind: type[T]) -> T:
         if not isinstance(kind, type):
             raise UsageError(f"a response cannot be decoded as {kind!r}; pass a class")
         if issubclass(kind, Object):
@@ -71,7 +79,11 @@ class Result:
     def into_list(self, item: type[ObjectT]) -> ObjectList[ObjectT]:
         """Decode the body as a list of objects of this class."""
         self._check_body("a list")
-        return ObjectList[ObjectT].from_json(self.raw, item)
+        try:
+            return ObjectList[ObjectT].from_json(self.raw, item)
+        except DecodeError as error:
+            problem = without_frames(error)
+        raise problem
 
     def _decode_list_sliced(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
         """Decode a list in slices, for `run_sliced`, so that a long one does not block the event loop.
@@ -80,7 +92,8 @@ class Result:
         """
         self._check_body("a list")
         content, self._content = self._content, b""
-        return ObjectList[ObjectT].reading([content] if isinstance(content, bytes) else _consume(content), item)
+        pieces = [content] if isinstance(content, bytes) else _consume(content)
+        return _without_frames(ObjectList[ObjectT].reading(pieces, item))
 
     def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
         self._check_body(kind.__name__)
@@ -124,6 +137,14 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result of {self._request.describe()}: {self.status_code}, {_length(self._content)} bytes>"
+
+
+def _without_frames(work: Generator[None, None, T]) -> Generator[None, None, T]:
+    try:
+        return (yield from work)
+    except DecodeError as error:
+        problem = without_frames(error)
+    raise problem
 
 
 def _consume(pieces: list[bytes]) -> Iterator[bytes]:

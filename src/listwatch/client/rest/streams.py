@@ -18,19 +18,28 @@ All connections have TCP keepalive too (`transport/sockets.py`), which closes a 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Generic, Self, TypeVar
 
 from listwatch.api.statuses import status_from_error
-from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, EventReader, WatchEvent, read_event
+from listwatch.api.watch_events import (
+    DEFAULT_MAX_EVENT_SIZE,
+    BookmarkEvent,
+    ErrorEvent,
+    EventReader,
+    WatchEvent,
+    read_event,
+)
 from listwatch.client.rest.sender import ResponseStream
 from listwatch.errors import (
     ConnectionLostError,
     DecodeError,
     InternalServerError,
     RequestError,
+    ResponseTooLargeError,
     StatusCause,
     StatusDetails,
     UsageError,
@@ -50,6 +59,7 @@ _IDLE_TIMEOUT_WITH_BOOKMARKS = 180.0
 _GRACE = 30.0
 # The longest timeout that servers choose for a watch without timeoutSeconds.
 _MAX_WATCH_TIMEOUT = 3600.0
+_MAX_LOG_LINE = 2**20  # bytes
 
 
 def idle_timeout_for(timeout_seconds: float | None) -> float:
@@ -110,13 +120,27 @@ class ByteStream:
 
     async def read_all(self) -> bytes:
         """Read everything up to the end."""
-        return b"".join([piece async for piece in self])
+        pieces, size = [], 0
+        async for piece in self:
+            pieces.append(piece)
+            size += len(piece)
+            if size > (limit := self._limit("max_response_size", sys.maxsize)):
+                self.close()
+                del pieces, piece  # error trackers record local variables
+                raise ResponseTooLargeError.of("the body", limit, "max_response_size")
+        return b"".join(pieces)
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Read line by line, without blank lines."""
         splitter = LineSplitter()
         async for piece in self:
-            for line in splitter.feed(piece):
+            splitter.max_size = self._limit("max_event_size", splitter.max_size)
+            try:
+                complete = splitter.feed(piece)
+            except ResponseTooLargeError:
+                self.close()
+                raise
+            for line in complete:
                 yield line
         if last := splitter.finish():
             yield last
@@ -139,6 +163,11 @@ class ByteStream:
             self._stream.set_idle_timeout(seconds)
             if coalesce := getattr(self._stream, "coalesce_reads", None):  # optional for transports
                 coalesce(enabled=coalesce_reads)
+
+    def _limit(self, name: str, default: int) -> int:
+        """The limit of an open stream. Transports need not have limits."""
+        limit: int = getattr(self._stream, name, default)
+        return limit
 
     async def _send_request(self) -> None:
         try:
@@ -186,13 +215,13 @@ class ByteStream:
 class LogStream:
     """The log of a container, line by line, without line feeds.
 
-    The request is sent when the stream is entered or first read.
+    The request is sent when the stream is entered or first read. A line of more than 1 MiB is returned in parts.
     """
 
     def __init__(self, body: ByteStream) -> None:
         self._body = body
         self._lines: deque[str] = deque()
-        self._partial: list[bytes] = []
+        self._partial = bytearray()
 
     def close(self) -> None:
         """Close the connection. A pending read ends the iteration."""
@@ -223,11 +252,16 @@ class LogStream:
     def _feed(self, piece: bytes) -> None:
         *complete, rest = piece.split(b"\n")
         if complete:
-            complete[0] = b"".join([*self._partial, complete[0]])
+            complete[0] = bytes(self._partial + complete[0])
             self._partial.clear()
-        if rest:
-            self._partial.append(rest)
         self._lines.extend(line.decode(errors="replace") for line in complete)
+        self._partial += rest
+        if len(self._partial) > _MAX_LOG_LINE:
+            part = bytes(self._partial)
+            # The last character may be incomplete.
+            end = len(part) - next((back for back in (1, 2, 3) if part[-back] >= 0xC0), 0)
+            self._lines.append(part[:end].decode(errors="replace"))
+            self._partial[:] = part[end:]
 
     async def __aenter__(self) -> Self:
         await self._body.open()
@@ -272,6 +306,7 @@ class WatchStream(Generic[T]):
         self._doing = doing
         self._reader = EventReader(kind)
         self._pending: deque[WatchEvent[T] | ErrorEvent] = deque()
+        self._failure: ResponseTooLargeError | None = None  # to be raised after the events before it
         self._is_started = False
 
     @property
@@ -284,6 +319,7 @@ class WatchStream(Generic[T]):
         await self._body.open()
         if not self._is_started:
             self._is_started = True
+            self._reader.max_size = self._body._limit("max_event_size", DEFAULT_MAX_EVENT_SIZE)
             self._body._set_idle_timeout(self._idle_timeout, coalesce_reads=self._initial_events)
 
     async def batches(self) -> AsyncIterator[list[WatchEvent[T] | ErrorEvent]]:
@@ -294,6 +330,7 @@ class WatchStream(Generic[T]):
     def close(self) -> None:
         """Close the connection. A pending read ends the iteration."""
         self._pending.clear()
+        self._failure = None
         self._reader.finish()  # drops a partial event
         self._body.close()
 
@@ -332,8 +369,13 @@ class WatchStream(Generic[T]):
         if not self._is_started:
             await self.open()
         while piece := await self._body.read():
-            if events := self._decode(piece):
+            events = self._decode(piece)
+            del piece  # error trackers record local variables
+            if events:
                 return events
+        if self._failure:
+            failure, self._failure = self._failure, None
+            raise failure
         return self._last_event()
 
     def _decode(self, piece: bytes) -> list[WatchEvent[T] | ErrorEvent]:
@@ -344,6 +386,10 @@ class WatchStream(Generic[T]):
             # Skipping it would silently lose an event.
             events.append(_decode_error_event(error))
             self.close()
+        except ResponseTooLargeError as error:
+            error.doing = self._doing
+            self.close()
+            self._failure = error.with_traceback(None)  # its frames hold objects, which may be Secrets
         if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
             self._awaits_bookmark = False
             self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
@@ -357,9 +403,8 @@ class WatchStream(Generic[T]):
         try:
             return [read_event(rest, self._kind)]
         except DecodeError:
-            raise ConnectionLostError(
-                "the connection was closed in the middle of an event", doing=self._doing
-            ) from None
+            del rest  # error trackers record local variables
+        raise ConnectionLostError("the connection was closed in the middle of an event", doing=self._doing)
 
     def __repr__(self) -> str:
         return f"<WatchStream of {self._kind.__name__}, {'closed' if self.is_closed else 'open'}>"

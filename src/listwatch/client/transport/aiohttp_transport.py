@@ -12,6 +12,7 @@ import asyncio
 import io
 import os
 import ssl
+import sys
 from collections.abc import Mapping
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakSet
@@ -52,6 +53,8 @@ class AiohttpTransport:
         self._tls = TLSContexts(config, clock=self._clock)
         self._credentials = credentials_for(config, fetch=self._fetch, clock=self._clock)
         self._socks, self._proxy = _parse_proxy(self._proxy_for(self._base_url))
+        self._max_event_size = config.max_event_size or sys.maxsize
+        self._max_response_size = config.max_response_size or sys.maxsize
         self._impersonation = config.impersonate.headers() if config.impersonate else ()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pools: Pools | None = None
@@ -64,7 +67,7 @@ class AiohttpTransport:
         try:
             async with time_limit(self._clock, timeout):
                 exchange = await self._exchange(request, streaming=False)
-                return await exchange.read()
+                return await exchange.read(self._max_response_size)
         except TimeoutError:
             problem: Exception = self._timeout_error(timeout, request.describe())
         except TRANSLATABLE as error:
@@ -80,7 +83,7 @@ class AiohttpTransport:
             async with time_limit(self._clock, timeout):
                 exchange = await self._exchange(request, streaming=True)
                 if not is_success(exchange.response.status):
-                    return await exchange.read()
+                    return await exchange.read(self._max_response_size)
             return self._stream(exchange, request.describe())
         except TimeoutError:
             problem: Exception = self._timeout_error(timeout, request.describe())
@@ -152,7 +155,14 @@ class AiohttpTransport:
 
     def _stream(self, exchange: Exchange, doing: str) -> AiohttpStream:
         try:
-            stream = AiohttpStream(exchange, clock=self._clock, doing=doing, host=self._host)
+            stream = AiohttpStream(
+                exchange,
+                clock=self._clock,
+                doing=doing,
+                host=self._host,
+                max_event_size=self._max_event_size,
+                max_response_size=self._max_response_size,
+            )
         except ProtocolError:
             exchange.close()
             raise

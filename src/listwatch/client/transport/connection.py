@@ -3,7 +3,7 @@
     socket ─▶ Connection ─▶ aiohttp's parser ─────────▶ Exchange.read()     a whole response
     socket ─▶ StreamConnection ─▶ ChunkedDecoder ─────▶ AiohttpStream       a body that is read as it arrives
 
-`connection_pool` opens connections; `aiohttp_transport` sends requests over them.
+`body_decoders` decodes bodies; `connection_pool` opens connections; `aiohttp_transport` sends requests over them.
 """
 
 from __future__ import annotations
@@ -11,32 +11,33 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-from listwatch.api.http_messages import HTTPResponse
+from listwatch.api.http_messages import HTTPResponse, is_success
+from listwatch.client.transport.body_decoders import ChunkedDecoder, decoder_for
 from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
 from listwatch.clock import Clock
 from listwatch.cooperative import TimeSlice
-from listwatch.errors import ProtocolError, StreamIdleError, UsageError
+from listwatch.errors import ProtocolError, ResponseTooLargeError, StreamIdleError, UsageError
 from listwatch.objects.wire import LARGE
 
 __all__ = [
     "AiohttpStream",
-    "ChunkedDecoder",
     "Connection",
     "Exchange",
-    "GzipDecoder",
     "ReceiveCoalescer",
     "StreamConnection",
 ]
 
 _MAX_HEAD_SIZE = 2**20
+_MAX_INFORMATIONAL = 10  # responses with a 1xx status before the actual response
+_MAX_ERROR_BODY = 2**20  # the rest of the body of an error response is not read
+_SMALL_PIECE = 2**14
 _LAST_CHUNK = b"0\r\n\r\n"
 _IS_CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
 
@@ -56,10 +57,26 @@ class Connection(ResponseHandler, asyncio.BufferedProtocol):
         super().__init__(loop)
         self._read_buffer = buffer
         self._body: aiohttp.StreamReader | None = None  # of the latest response
+        self._informational = 0  # responses with a 1xx status to the current request
+
+    def set_response_params(self, **options: Any) -> None:
+        self._informational = 0
+        super().set_response_params(**options)
 
     def feed_data(self, data: tuple[Any, aiohttp.StreamReader], size: int = 0) -> None:
-        self._body = data[1]
+        message, self._body = data
+        if message.code < 200 and message.code != 101:
+            self._informational += 1
+            if self._informational > _MAX_INFORMATIONAL:
+                self._reject("too many responses with a 1xx status")
+                return
         super().feed_data(data, size)
+
+    def _reject(self, reason: str) -> None:
+        """Fail the request that waits for the head of its response."""
+        if self.transport is not None:
+            self.transport.abort()
+        self.set_exception(ProtocolError(f"the response is not valid HTTP ({reason})"))
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._read_buffer
@@ -83,11 +100,11 @@ class StreamConnection(Connection):
 
     def __init__(self, loop: asyncio.AbstractEventLoop, buffer: memoryview) -> None:
         super().__init__(loop, buffer)
-        self._head: bytes | None = None  # the incomplete response head, while a response is awaited
+        self._head: bytearray | None = None  # the incomplete response head, while a response is awaited
         self._decoder: ChunkedDecoder | None = None
 
     def set_response_params(self, **options: Any) -> None:
-        self._head, self._decoder, self._body = b"", None, None
+        self._head, self._decoder, self._body = bytearray(), None, None
         super().set_response_params(**options)
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -102,9 +119,14 @@ class StreamConnection(Connection):
         elif self._head is None or not data:
             super().data_received(data)
         else:
+            searched = max(len(self._head) - 3, 0)  # a head in small pieces is searched once
             self._head += data
-            head, end, rest = self._head.partition(b"\r\n\r\n")
-            if end or b"\n\n" in head or len(head) > _MAX_HEAD_SIZE:
+            if (
+                self._head.find(b"\r\n\r\n", searched) >= 0
+                or self._head.find(b"\n\n", searched) >= 0
+                or len(self._head) > _MAX_HEAD_SIZE
+            ):
+                head, end, rest = bytes(self._head).partition(b"\r\n\r\n")
                 self._head = None
                 self._start_response(head + end, rest)
 
@@ -132,85 +154,8 @@ class StreamConnection(Connection):
 
     def eof_received(self) -> None:
         if self._head:
-            self._start_response(self._head, b"")  # aiohttp reports what is wrong with it
+            self._start_response(bytes(self._head), b"")  # aiohttp reports what is wrong with it
         super().eof_received()
-
-
-# --- Decoders ---------------------------------------------------------------------------------------------------------
-
-# The line end of a chunk and the size line of the next one are matched together.
-_CHUNK_BOUNDARY = re.compile(rb"\r\n([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
-_PARTIAL_BOUNDARY = re.compile(rb"(\r(\n([0-9a-fA-F]{0,16}[ \t]*(;[^\r\n]{0,4096})?\r?)?)?)?")
-
-
-class ChunkedDecoder:
-    """Decodes a chunked body that arrives in pieces of any size."""
-
-    __slots__ = ("_pending", "_remaining", "is_complete")
-
-    def __init__(self) -> None:
-        self._pending = b"\r\n"  # the partial boundary that was received; the first size line follows no chunk
-        self._remaining = 0  # bytes that are missing of the current chunk
-        self.is_complete = False
-        """True after the last chunk, which is empty."""
-
-    def feed(self, piece: bytes | memoryview) -> bytes:
-        """Return a copy of the content of this piece. Raises ProtocolError if it is not chunked."""
-        if self.is_complete:
-            return b""
-        data = memoryview(self._pending + piece if self._pending else piece)
-        contents = []
-        start, end, size = 0, self._remaining, len(data)
-        while end < size and (boundary := _CHUNK_BOUNDARY.match(data, end)):
-            contents.append(data[start:end])
-            start = boundary.end()
-            end = start + int(boundary[1], 16)
-            if start == end:
-                self.is_complete = True
-                break
-        contents.append(data[start:end])
-        self._remaining = max(end - size, 0)
-        self._pending = b"" if self.is_complete else bytes(data[end:])
-        if self._pending and not _PARTIAL_BOUNDARY.fullmatch(self._pending):
-            raise ProtocolError("the response is not valid HTTP (a chunk does not have the size that it states)")
-        return b"".join(contents)
-
-
-class GzipDecoder:
-    """Decompresses gzip that arrives in pieces of any size.
-
-    API servers end a gzip member at every flush of a stream, so that one body has many members.
-    """
-
-    __slots__ = ("_member",)
-
-    def __init__(self) -> None:
-        self._member: zlib._Decompress | None = None  # None between two members
-
-    def feed(self, piece: bytes) -> bytes:
-        """Return the content that this piece completes, which may be empty. Raises zlib.error if it is not gzip."""
-        contents = []
-        while piece:
-            member = self._member or zlib.decompressobj(16 + zlib.MAX_WBITS)
-            contents.append(member.decompress(piece))
-            piece = member.unused_data
-            self._member = None if member.eof else member
-        return contents[0] if len(contents) == 1 else b"".join(contents)
-
-    def finish(self) -> None:
-        """Check that the body is complete. Raises EOFError if a member is not."""
-        if self._member is not None:
-            raise EOFError("the gzip stream is truncated")
-
-
-def _decoder_for(headers: Mapping[str, str]) -> GzipDecoder | None:
-    match headers.get("Content-Encoding", "").strip().lower():
-        case "" | "identity":
-            return None
-        case "gzip" | "x-gzip":
-            return GzipDecoder()
-        case encoding:
-            raise ProtocolError(f"the response has the Content-Encoding {encoding[:40]!r}, which was not requested")
 
 
 # --- Responses --------------------------------------------------------------------------------------------------------
@@ -222,11 +167,19 @@ class Exchange(NamedTuple):
     response: aiohttp.ClientResponse
     leave_pool: Callable[[], None]
 
-    async def read(self) -> HTTPResponse:
-        """Read the whole response, and return the connection to the pool."""
+    async def read(self, max_size: int) -> HTTPResponse:
+        """Read the whole response, and return the connection to the pool.
+
+        Raises ResponseTooLargeError as soon as the body exceeds `max_size`. The body of an error response is cut
+        instead, so that its status is not lost.
+        """
         headers = self.response.headers
         try:
-            pieces = await self._read_body(_decoder_for(headers))
+            if is_success(self.response.status):
+                self._check_length(max_size)
+                pieces = await self._read_body(max_size)
+            else:
+                pieces = await self._read_body(min(max_size, _MAX_ERROR_BODY), cut=True)
         except BaseException:
             self.close()
             raise
@@ -234,13 +187,35 @@ class Exchange(NamedTuple):
         content = pieces if sum(map(len, pieces)) > LARGE else b"".join(pieces)
         return HTTPResponse(self.response.status, headers, content, headers.getall("Warning", ()))
 
-    async def _read_body(self, decoder: GzipDecoder | None) -> list[bytes]:
-        pieces, time_slice = [], TimeSlice()
-        while piece := await self.response.content.readany():
-            pieces.append(decoder.feed(piece) if decoder else piece)
-            await time_slice.checkpoint()
+    def _check_length(self, max_size: int) -> None:
+        length = self.response.headers.get("Content-Length", "")
+        if length.isdecimal() and int(length) > max_size and self.response.method != "HEAD":
+            raise _too_large(max_size)
+
+    async def _read_body(self, max_size: int, *, cut: bool = False) -> list[bytes]:
+        decoder, time_slice = decoder_for(self.response.headers), TimeSlice()
+        pieces: list[bytes] = []
+        small = bytearray()  # collects small pieces, because each object takes more memory than its content
+        size = 0
+        while received := await self.response.content.readany():
+            for piece in decoder.feed(received) if decoder else (received,):
+                size += len(piece)
+                if size > max_size:
+                    if not cut:
+                        raise _too_large(max_size)
+                    return [*pieces, bytes(small), piece[: len(piece) + max_size - size]]
+                if small or len(piece) < _SMALL_PIECE:
+                    small += piece
+                    if len(small) >= _SMALL_PIECE:
+                        pieces.append(bytes(small))
+                        small.clear()
+                else:
+                    pieces.append(piece)
+                await time_slice.checkpoint()
         if decoder:
             decoder.finish()
+        if small:
+            pieces.append(bytes(small))
         return pieces
 
     def release(self) -> None:
@@ -253,6 +228,14 @@ class Exchange(NamedTuple):
         self.response.close()
         self.leave_pool()
 
+    def __repr__(self) -> str:
+        # Without the headers, which may hold cookies.
+        return f"<Exchange {self.response.method} {self.response.url.raw_path}: {self.response.status}>"
+
+
+def _too_large(limit: int) -> ResponseTooLargeError:
+    return ResponseTooLargeError.of("the response", limit, "max_response_size")
+
 
 class AiohttpStream:
     """The body of a response, read as it arrives.
@@ -260,12 +243,20 @@ class AiohttpStream:
     With an idle timeout, a read that waits for longer raises StreamIdleError.
     """
 
-    def __init__(self, exchange: Exchange, *, clock: Clock, doing: str, host: str) -> None:
+    def __init__(
+        self, exchange: Exchange, *, clock: Clock, doing: str, host: str, max_event_size: int, max_response_size: int
+    ) -> None:
         headers = exchange.response.headers
         self.status: int = exchange.response.status
         self.headers: Mapping[str, str] = headers
         self.warnings: Sequence[str] = headers.getall("Warning", ())
-        self._decoder = _decoder_for(headers)
+        self.max_event_size = max_event_size
+        """The limit in bytes for one event, if this is a watch."""
+        self.max_response_size = max_response_size
+        """The limit in bytes for readers that collect the whole body."""
+        self._decoder = decoder_for(headers)
+        self._contents: Iterator[bytes] = iter(())  # slices of the last piece that are not decompressed yet
+        self._time_slice = TimeSlice()
         self._content = exchange.response.content
         self._exchange = exchange
         self._clock = clock
@@ -298,13 +289,17 @@ class AiohttpStream:
         """Return the data that has arrived, waiting for some if there is none; b"" at the end."""
         try:
             while not self.is_closed:
+                if self._decoder and (content := await self._next_content()):
+                    return content
                 piece = await self._read_piece()
                 if not piece:
                     self._finish()
-                elif content := self._decode(piece):
-                    if self._coalescer:
-                        self._coalescer.received(len(piece))
-                    return content
+                    continue
+                if self._coalescer:
+                    self._coalescer.received(len(piece))
+                if self._decoder is None:
+                    return piece
+                self._contents = self._decoder.feed(piece)
         except TRANSLATABLE as error:
             problem = translate_error(error, self._doing, self._host)
         else:
@@ -343,11 +338,11 @@ class AiohttpStream:
         finally:
             self._reading_since = None
 
-    def _decode(self, piece: bytes) -> bytes:
-        if self._decoder is None:
-            return piece
+    async def _next_content(self) -> bytes:
+        """Decompress the next slice of the last piece; b"" at its end."""
+        await self._time_slice.checkpoint()
         try:
-            return self._decoder.feed(piece)
+            return next(self._contents, b"")
         except Exception:
             self.close()
             raise

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import aiohttp
 
+from listwatch.client.config.redaction import without_frames
 from listwatch.errors import (
     ConnectError,
     ConnectionLostError,
@@ -59,12 +60,13 @@ _TLS_MESSAGES = {
 def translate_error(error: Exception, doing: str, host: str) -> Exception:
     """Return a TransportError for an error of aiohttp or the system. It names the request and the host.
 
-    TransportErrors get these names too. Any other error is returned as it is.
+    TransportErrors get these names too. Any other error is returned as it is. The frames of aiohttp are removed: they
+    hold the headers of the request, with its credentials.
     """
     translated = to_transport_error(error) if isinstance(error, FOREIGN) else error
     if isinstance(translated, TransportError):
         translated.doing, translated.host = doing, host
-    return translated
+    return without_frames(translated)
 
 
 def to_transport_error(error: Exception) -> TransportError:

@@ -23,6 +23,7 @@ from listwatch.errors import (
     ForbiddenError,
     GoneError,
     ResourceVersionError,
+    ResponseTooLargeError,
     TransportError,
     UnauthorizedError,
     UsageError,
@@ -37,7 +38,7 @@ _log = logging.getLogger("listwatch.client")
 
 _MIN_INTERVAL = 1.0
 _MAX_RETRY_AFTER = 60.0
-_FINAL_ERRORS = (GoneError, ForbiddenError, UnauthorizedError)
+_FINAL_ERRORS = (GoneError, ForbiddenError, UnauthorizedError, ResponseTooLargeError)
 _UNREADABLE = "ClientWatchDecoding"
 
 T = TypeVar("T", bound=Object)
