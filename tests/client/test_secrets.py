@@ -163,7 +163,7 @@ HOSTILE: dict[str, Reply] = {
     "closed": CLOSE,
     "reset": RESET,
     "closed in the body": [respond(headers={"Content-Length": "100", **COMPLETE_HEADERS}), BYTES, CLOSE],
-    "too large": [respond(headers={"Content-Length": str(2**50), **COMPLETE_HEADERS}), BYTES],
+    "too large": [respond(headers={"Content-Length": str(2**50), **COMPLETE_HEADERS}), BYTES, CLOSE],
     "not HTTP": BYTES,
     "not gzip": respond(200, BYTES, headers={"Content-Encoding": "gzip", **COMPLETE_HEADERS}),
     "unknown encoding": respond(200, BYTES, headers={"Content-Encoding": "br", **COMPLETE_HEADERS}),

@@ -300,6 +300,7 @@ class AiohttpStream:
                 if self._decoder is None:
                     return piece
                 self._contents = self._decoder.feed(piece)
+                del piece  # error trackers record local variables
         except TRANSLATABLE as error:
             problem = translate_error(error, self._doing, self._host)
         else:
