@@ -79,11 +79,12 @@ class ExpectedKind:
                 on_skipped(DecodeError(f"expected {kind.__name__}, got {found}", object_name=item.describe()))
             return found is None
 
+        # `_head.name` is `name` without a call.
         def is_usable(item: Any) -> bool:
-            return (isinstance(item, kind) and item.name and item._raw.startswith(starts)) or look_closer(item)
+            return (isinstance(item, kind) and item._raw.startswith(starts) and item._head.name) or look_closer(item)
 
         def is_usable_of_any_kind(item: Any) -> bool:
-            return (isinstance(item, kind) and item.name and b'"Table"' not in item._raw) or look_closer(item)
+            return (isinstance(item, kind) and item._head.name and b'"Table"' not in item._raw) or look_closer(item)
 
         return is_usable if self._types else is_usable_of_any_kind
 

@@ -380,27 +380,28 @@ class ReflectorMachine(Generic[T]):
         is_usable = self._expected.is_usable_event
         try:
             for event in events:
+                item = event.object
                 if event.type == "MODIFIED":
-                    if not is_usable(event.object):
+                    if not is_usable(item):
                         continue
-                    store.update(event.object)
+                    store.update(item)
                 elif event.type == "ADDED":
-                    if not is_usable(event.object):
+                    if not is_usable(item):
                         continue
-                    store.add(event.object)
+                    store.add(item)
                     if not is_ordered:
                         continue
                 elif event.type == "DELETED":
-                    if not is_usable(event.object):
+                    if not is_usable(item):
                         continue
-                    store.delete(event.object)
+                    store.delete(item)
                 elif event.type == "BOOKMARK":
                     if self._later(version, event) == version:
                         continue  # it was delayed; going back would repeat all changes since then
-                    store.bookmark(event.resource_version)
+                    store.bookmark(item.resource_version)
                 else:
                     raise event.error
-                received = event.object.resource_version
+                received = item.resource_version
                 # Numbers of the same length are in the order of their texts, which is much faster to compare.
                 if received > version and len(received) == len(version):
                     version = received
