@@ -81,10 +81,14 @@ class ExpectedKind:
 
         # `_head.name` is `name` without a call.
         def is_usable(item: Any) -> bool:
-            return (isinstance(item, kind) and item._raw.startswith(starts) and item._head.name) or look_closer(item)
+            if isinstance(item, kind) and item._raw.startswith(starts) and item._head.name:
+                return True
+            return look_closer(item)
 
         def is_usable_of_any_kind(item: Any) -> bool:
-            return (isinstance(item, kind) and item._head.name and b'"Table"' not in item._raw) or look_closer(item)
+            if isinstance(item, kind) and item._head.name and b'"Table"' not in item._raw:
+                return True
+            return look_closer(item)
 
         return is_usable if self._types else is_usable_of_any_kind
 

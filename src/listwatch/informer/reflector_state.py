@@ -380,25 +380,24 @@ class ReflectorMachine(Generic[T]):
         is_usable = self._expected.is_usable_event
         try:
             for event in events:
-                item = event.object
                 if event.type == "MODIFIED":
-                    if not is_usable(item):
+                    if not is_usable(item := event.object):
                         continue
                     store.update(item)
                 elif event.type == "ADDED":
-                    if not is_usable(item):
+                    if not is_usable(item := event.object):
                         continue
                     store.add(item)
                     if not is_ordered:
                         continue
                 elif event.type == "DELETED":
-                    if not is_usable(item):
+                    if not is_usable(item := event.object):
                         continue
                     store.delete(item)
                 elif event.type == "BOOKMARK":
                     if self._later(version, event) == version:
                         continue  # it was delayed; going back would repeat all changes since then
-                    store.bookmark(item.resource_version)
+                    store.bookmark((item := event.object).resource_version)
                 else:
                     raise event.error
                 received = item.resource_version
