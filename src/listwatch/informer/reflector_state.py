@@ -228,6 +228,7 @@ class ReflectorMachine(Generic[T]):
         # What is known about the server.
         self._supports_streaming = streaming
         self._paginates_cached_lists = False
+        self._max_page_size: int | None = None  # set when a larger page has exceeded the limit of the client
         self._sends_versions = True
         self.has_progressed = False
         """True if the last page completed the list, or brought new objects and a token for more."""
@@ -274,6 +275,9 @@ class ReflectorMachine(Generic[T]):
                 return self._list_request(state)
 
     def _list_request(self, state: Listing[T]) -> ListRequest:
+        if self._max_page_size is not None:
+            # Only a list of the latest version is sent in pages by every server.
+            return ListRequest("", self._max_page_size, state.continue_token)
         if state.continue_token:
             return ListRequest("", PAGE_SIZE if self._page_size is None else self._page_size, state.continue_token)
         # Version 0 is served from the server's cache, at any version.
@@ -471,7 +475,14 @@ class ReflectorMachine(Generic[T]):
             return BackingOff(replace(again, unpaged=True), problem=error)
         if _is_version_rejected(error) and not state.from_latest:
             return BackingOff(replace(again, from_latest=True), problem=error)
+        if isinstance(error, ResponseTooLargeError):
+            self._reduce_pages(self._list_request(state))
+            return BackingOff(again, Delay.BACKOFF, error)
         return self._end_round(state, error)
+
+    def _reduce_pages(self, failed: ListRequest) -> None:
+        is_paged = failed.limit and (failed.continue_token or not failed.resource_version)
+        self._max_page_size = max(failed.limit // 4, 1) if is_paged else failed.limit or PAGE_SIZE
 
     def _fail_stream(self, state: Streaming[T], error: Exception) -> BackingOff[T]:
         again = replace(state, initial=self._store.relist())
