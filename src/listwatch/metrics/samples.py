@@ -131,6 +131,13 @@ def _informer(informer: InformerStatistics) -> Iterator[Sample]:
         yield Sample("informer_store_resource_version", "Resource version of the cache.", labels, version)
     yield Sample("listwatch_informer_objects", "Objects in the cache.", labels, informer.objects)
     yield Sample("listwatch_informer_synced", "1 once the cache has synced.", labels, int(informer.has_synced))
+    yield Sample("listwatch_informer_watching", "1 while all watches are open.", labels, int(informer.is_watching))
+    if informer.last_contact is not None:
+        help_text = "When the server was last heard from, in seconds since the epoch."
+        contact = informer.last_contact.timestamp()
+        yield Sample("listwatch_informer_last_contact_timestamp_seconds", help_text, labels, contact)
+    skipped = sum(each.skipped for each in informer.sources)
+    yield Sample("listwatch_informer_skipped_total", "Received objects that were not stored.", labels, skipped)
     lists, watches = (sum(getattr(each, name) for each in informer.sources) for name in ("lists", "watches"))
     yield Sample("reflector_lists_total", "List requests.", labels, lists)
     yield Sample("reflector_watches_total", "Watch requests.", labels, watches)
