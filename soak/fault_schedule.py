@@ -19,6 +19,7 @@ from listwatch.server import (
     HoldEvents,
     Refuse,
 )
+from soak.tampering_transport import Tampering, TamperingTransport
 
 __all__ = ["FaultSchedule"]
 
@@ -55,10 +56,18 @@ def _faults(rng: Random) -> dict[str, Callable[[], Fault]]:
 
 
 class FaultSchedule:
-    """Replaces the faults of a server at random intervals, and records which were active."""
+    """Replaces the faults of a server, and of a transport, at random intervals, and records which were active."""
 
-    def __init__(self, server: APIServer, rng: Random, *, with_dropped_bookmarks: bool) -> None:
+    def __init__(
+        self,
+        server: APIServer,
+        rng: Random,
+        *,
+        with_dropped_bookmarks: bool,
+        transport: TamperingTransport | None = None,
+    ) -> None:
         self._server = server
+        self._transport = transport
         self._rng = rng
         self._with_dropped_bookmarks = with_dropped_bookmarks
         self.history: list[str] = []
@@ -71,6 +80,8 @@ class FaultSchedule:
                 await asyncio.sleep(self._rng.random() * MAX_INTERVAL)
         finally:
             self._server.faults.clear()
+            if self._transport is not None:
+                self._transport.faults = Tampering()
 
     def _change(self) -> None:
         rng = self._rng
@@ -82,6 +93,11 @@ class FaultSchedule:
         chosen = rng.sample(sorted(choices), rng.randrange(4))
         for name in chosen:
             self._server.faults.add(choices[name]())
+        if self._transport is not None:
+            self._transport.faults = tampering = Tampering.random(rng)
+            if not self._with_dropped_bookmarks:
+                tampering.ignored_initial_events = 0.0
+            chosen += [name for name, probability in vars(tampering).items() if probability]
         if rng.random() < 0.2:
             chosen.append("compaction")
             self._server.compact()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 from typing import Any
 
 from listwatch.backoff import Backoff
 from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.rest.rest_client import RESTClient
+from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.informer.handlers import ObjectAdded, ObjectUpdated
 from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap, Namespace
@@ -22,12 +24,16 @@ from listwatch.server import APIServer
 from soak.fault_schedule import FaultSchedule
 from soak.history_checker import HistoryChecker
 from soak.leak_check import LeakCheck
+from soak.odd_objects import is_odd
+from soak.tampering_transport import TamperingTransport
 from soak.writers import Writer
 
 __all__ = ["InformerRound", "Outcome"]
 
 NAMESPACES = ["red", "blue", "green"]
 MARK = "mark"
+NAMES = 40
+MAX_RETRY_AFTER = 2.0
 SYNC_TIMEOUT = 90.0
 """Seconds without faults in which every informer must sync."""
 BACKOFF = Backoff(initial=0.05, factor=2.0, cap=1.0, jitter=1.0)
@@ -63,7 +69,7 @@ class Observed:
 
     @staticmethod
     def versions(items: Any) -> dict[str, str]:
-        return {str(item.key): item.resource_version for item in items}
+        return {str(item.key): item.resource_version for item in items if not is_odd(item)}
 
 
 class InformerRound:
@@ -92,15 +98,25 @@ class InformerRound:
 
     async def _run_under_faults(self) -> tuple[FaultSchedule, list[Writer]]:
         async with APIServer() as server, ClientSet(server.config) as client, AsyncExitStack() as running:
+            # Informers read through a transport that tampers with responses; writers and checks do not.
+            config = replace(server.config, max_retry_after=MAX_RETRY_AFTER)
+            names = [f"c{number}" for number in range(NAMES)]
+            transport = TamperingTransport(
+                AiohttpTransport(config), Random(self.seed), names=names, namespaces=NAMESPACES
+            )
+            tampered = ClientSet(await running.enter_async_context(RESTClient(config, transport=transport)))
             for namespace in NAMESPACES:
                 await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=namespace)))
-            self._all_observed = self._observed(client)
+            self._all_observed = self._observed(tampered, client)
             for each in self._all_observed:
                 self._add_handler(each)
                 await running.enter_async_context(each.informer)
-            faults = FaultSchedule(server, self._rng, with_dropped_bookmarks=self._with_dropped_bookmarks)
+            faults = FaultSchedule(
+                server, self._rng, with_dropped_bookmarks=self._with_dropped_bookmarks, transport=transport
+            )
             writers = [
-                Writer(client, NAMESPACES, Random(f"{self.seed}/{number}"), names=40) for number in range(self._writers)
+                Writer(client, NAMESPACES, Random(f"{self.seed}/{number}"), names=NAMES)
+                for number in range(self._writers)
             ]
             async with asyncio.TaskGroup() as group:
                 reading = [group.create_task(self._read(each)) for each in self._all_observed[:2]]
@@ -112,21 +128,31 @@ class InformerRound:
                 await _end(reading)
         return faults, writers
 
-    def _observed(self, client: ClientSet) -> list[Observed]:
-        all_namespaces = client.core_v1.configmaps()
-        front = all_namespaces.selecting(label_selector="tier=front")
-        by_field = all_namespaces.selecting(field_selector="metadata.namespace=red")
-        dynamic = client.dynamic.resource("v1", "ConfigMap").namespace("blue")
-        metadata = client.metadata.resource(ConfigMap)
-        several = {namespace: client.core_v1.configmaps(namespace) for namespace in NAMESPACES}
+    def _observed(self, tampered: ClientSet, client: ClientSet) -> list[Observed]:
+        def config_maps(client: ClientSet) -> Any:
+            return client.core_v1.configmaps()
+
+        def front(client: ClientSet) -> Any:
+            return config_maps(client).selecting(label_selector="tier=front")
+
+        def by_field(client: ClientSet) -> Any:
+            return config_maps(client).selecting(field_selector="metadata.namespace=red")
+
+        def dynamic(client: ClientSet) -> Any:
+            return client.dynamic.resource("v1", "ConfigMap").namespace("blue")
+
+        def metadata(client: ClientSet) -> Any:
+            return client.metadata.resource(ConfigMap)
+
+        several = {namespace: tampered.core_v1.configmaps(namespace) for namespace in NAMESPACES}
         kinds: list[tuple[str, Any, type[Any], Any, list[str]]] = [
-            ("all namespaces", all_namespaces, ConfigMap, all_namespaces.list, NAMESPACES),
-            ("by label", front, ConfigMap, front.list, NAMESPACES),
-            ("by field", by_field, ConfigMap, by_field.list, ["red"]),
-            ("dynamic", dynamic, Unstructured, dynamic.list, ["blue"]),
-            ("metadata", metadata, PartialObjectMetadata, metadata.list, NAMESPACES),
-            ("several namespaces", several, ConfigMap, all_namespaces.list, NAMESPACES),
-            ("in pages", all_namespaces, ConfigMap, all_namespaces.list, NAMESPACES),
+            ("all namespaces", config_maps(tampered), ConfigMap, config_maps(client).list, NAMESPACES),
+            ("by label", front(tampered), ConfigMap, front(client).list, NAMESPACES),
+            ("by field", by_field(tampered), ConfigMap, by_field(client).list, ["red"]),
+            ("dynamic", dynamic(tampered), Unstructured, dynamic(client).list, ["blue"]),
+            ("metadata", metadata(tampered), PartialObjectMetadata, metadata(client).list, NAMESPACES),
+            ("several namespaces", several, ConfigMap, config_maps(client).list, NAMESPACES),
+            ("in pages", config_maps(tampered), ConfigMap, config_maps(client).list, NAMESPACES),
         ]
         return [
             Observed(
@@ -154,7 +180,9 @@ class InformerRound:
         checker = HistoryChecker(
             f"{each.name}, handler {next(self._numbers)}", self._behaviour(), sees_all=bound is None
         )
-        registration = each.informer.add_handler(checker, max_pending=bound, on_failure=_expected)
+        registration = each.informer.add_handler(
+            checker, filter=lambda item: not is_odd(item), max_pending=bound, on_failure=_expected
+        )
         each.handlers.append((checker, registration))
 
     def _behaviour(self) -> Callable[[], Awaitable[Any] | None]:
@@ -185,7 +213,7 @@ class InformerRound:
         """Read changes in a loop."""
         checker = HistoryChecker(f"{each.name}, changes()")
         each.readers.append(checker)
-        async with aclosing(each.informer.changes()) as changes:
+        async with aclosing(each.informer.changes(filter=lambda item: not is_odd(item))) as changes:
             async for change in changes:
                 match change:
                     case ObjectAdded(item):

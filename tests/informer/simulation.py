@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, ClassVar
 
 import msgspec
+from soak.odd_objects import odd_object
 
 from listwatch.api.statuses import status_from_error
 from listwatch.client.rest.streams import ByteStream, WatchStream
@@ -31,7 +32,6 @@ from listwatch.errors import (
 from listwatch.informer.list_watch import ListWatch
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap
-from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.server.storage.storage import Storage
 from listwatch.server.storage.values import RevisionCompactedError
@@ -40,8 +40,6 @@ RESOURCE = "/configmaps"
 PAGE = 3
 """The largest page of this server; a request without a limit returns all objects."""
 NAMES = [f"c{number}" for number in range(8)]
-ODD = "odd"
-"""The start of the names of objects that exist in responses only, and that tests ignore."""
 
 
 @dataclass
@@ -94,6 +92,10 @@ class SimulatedServer:
 
     def happens(self, probability: float) -> bool:
         return probability > 0 and self.rng.random() < probability
+
+    def odd_object(self) -> bytes:
+        namespace = self.rng.choice(self.namespaces)
+        return odd_object(self.rng, names=NAMES, namespace=namespace, revision=self.storage.revision)
 
     # --- writes ---------------------------------------------------------------------------------
 
@@ -164,7 +166,7 @@ class SimulatedServer:
     def _encode_page(self, values: list[bytes], version: str, more: str) -> ObjectList[ConfigMap]:
         items = list(values)
         while self.happens(self.faults.odd_items):
-            items.insert(self.rng.randint(0, len(items)), odd_object(self.rng, self.storage.revision))
+            items.insert(self.rng.randint(0, len(items)), self.odd_object())
         metadata = msgspec.json.encode({"resourceVersion": version, "continue": more})
         head = b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":%s,"items":[' % metadata
         return ObjectList.from_json(head + self.rng.choice([b",", b",\n"]).join(items) + b"]}", ConfigMap)
@@ -303,7 +305,7 @@ class SimulatedWatch:
             return
         if server.happens(faults.odd_items / 2):
             kind = server.rng.choice(["ADDED", "MODIFIED", "DELETED"])
-            self._pending.append(_frame(kind, odd_object(server.rng, server.storage.revision)))
+            self._pending.append(_frame(kind, server.odd_object()))
         if server.happens(faults.cut_frame / 4):
             server.history.append("  cuts a frame")
             self._pending.append(frame[: server.rng.randrange(1, len(frame))])
@@ -383,32 +385,6 @@ class SimulatedWatch:
 
 _MANAGED_FIELDS = b',"managedFields":[{"manager":"simulation","fieldsV1":{"f:data":{"f:serial":{}}}}]'
 _PADDING = b'"padding":"%s",' % (b"x" * 1500)
-
-
-def odd_object(rng: Random, revision: int) -> bytes:
-    """Return an object that must not harm the others: of another kind, without a version, or not decodable."""
-    name, namespace = f"{ODD}-{rng.randrange(3)}", b"default"
-    metadata = b'"metadata":{"name":"%s","namespace":"%s","resourceVersion":"%d"}'
-    head = metadata % (name.encode(), namespace, max(revision, 1))
-    own = b'{"kind":"ConfigMap","apiVersion":"v1",'
-    # Another kind would replace an object of the same name.
-    secret = metadata % (rng.choice(NAMES).encode(), namespace, revision + 1000)
-    choices = [
-        b'{"kind":"Secret","apiVersion":"v1",%s}' % secret,
-        b'{"kind":"Table","apiVersion":"meta.k8s.io/v1",%s,"rows":[]}' % secret,
-        own + head + b',"data":{"a":"\\ud800"}}',
-        own + head + b',"data":' + b'{"a":' * 5000 + b"1" + b"}" * 5001,
-        own + head.replace(b'"resourceVersion":"%d"' % max(revision, 1), b'"resourceVersion":""') + b"}",
-        own + head.replace(b'"%d"' % max(revision, 1), b'"1"') + b"}",
-        own + b'"metadata":5}',
-        own + b'"metadata":{"name":{}}}',
-        own + b'"metadata":{"resourceVersion":"%d"}}' % revision,
-    ]
-    return rng.choice(choices)
-
-
-def is_odd(item: Object) -> bool:
-    return item.name.startswith(ODD)
 
 
 def _frame(event_type: str, value: bytes) -> bytes:

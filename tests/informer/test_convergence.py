@@ -13,7 +13,8 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from soak.history_checker import HistoryChecker
-from tests.informer.simulation import Faults, SimulatedServer, is_odd
+from soak.odd_objects import is_odd
+from tests.informer.simulation import Faults, SimulatedServer
 
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer

@@ -133,6 +133,9 @@ async def test_the_metrics_of_informers_name_their_resource(client: lw.ClientSet
         assert scraped.value("listwatch_informer_objects", **labels) == len(held)
         assert scraped.value("listwatch_informer_handled_total", **labels) == len(held)
         assert scraped.value("listwatch_informer_synced", **labels) == 1
+        assert scraped.value("listwatch_informer_watching", **labels) == 1
+        assert scraped.value("listwatch_informer_skipped_total", **labels) == 0
+        assert scraped.value("listwatch_informer_last_contact_timestamp_seconds", **labels) > 1.7e9
         assert scraped.value("reflector_watches_total", **labels)
         labels = {"name": "deployments.apps", "group": "apps", "version": "v1", "resource": "deployments"}
         assert scraped.value("listwatch_informer_objects", **labels) == 0
