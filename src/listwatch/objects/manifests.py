@@ -1,7 +1,6 @@
 """YAML manifests. Imported on first use, because PyYAML is slow to import.
 
-YAML is read as Kubernetes reads it: without timestamps and base-60 numbers. The expansion of aliases is bounded,
-because a small hostile document could fill the memory.
+YAML is read as Kubernetes reads it: without timestamps and base-60 numbers.
 """
 
 from __future__ import annotations
@@ -10,47 +9,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
-from yaml.composer import Composer
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.objects.reading import Tree
+from listwatch.objects.yaml_loader import AliasExpansionError, BoundedLoader, NestingError, RecursiveAliasError
 
 __all__ = ["read_all", "read_one", "write"]
 
-# PyYAML's C composer recurses without a limit and crashes the process; the Python one is nearly as fast.
-_LOADERS: Any = (Composer, yaml.CSafeLoader) if yaml.__with_libyaml__ else (yaml.SafeLoader,)
 _SafeDumper: Any = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
-
-_MAX_ALIAS_EXPANSION = 1_000_000
 
 _BOOL, _FLOAT, _INT, _MERGE, _NULL, _STR, _TIMESTAMP = (
     f"tag:yaml.org,2002:{name}" for name in ("bool", "float", "int", "merge", "null", "str", "timestamp")
 )
 
 
-class _Loader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML was built
-    """Reads documents with unique string keys and a bounded expansion of aliases."""
+class _Loader(BoundedLoader):
+    """Reads documents with unique string keys."""
 
     def __init__(self, text: str | bytes) -> None:
-        _LOADERS[-1].__init__(self, text)
-        Composer.__init__(self)
-        self._size = 0
-        self._limit = 2 * len(text) + _MAX_ALIAS_EXPANSION
-        self._sizes: dict[yaml.Node, int] = {}
+        super().__init__(text)
         self._flattened: set[yaml.Node] = set()
-
-    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
-        before, is_alias = self._size, self.check_event(yaml.AliasEvent)
-        if not is_alias:
-            self.anchors.pop(self.peek_event().anchor, None)  # YAML allows to redefine an anchor; PyYAML does not
-        node: yaml.Node = super().compose_node(parent, index)
-        if is_alias and node not in self._sizes:
-            raise DecodeError(f"the alias at {_line(node)} is recursive", object_name="YAML")
-        self._size += self._sizes[node] if is_alias else 1 + len(node.value) * isinstance(node, yaml.ScalarNode)
-        if self._size > self._limit:
-            raise DecodeError("its aliases expand to too much data", object_name="YAML")
-        self._sizes.setdefault(node, self._size - before)
-        return node
 
     def resolve(self, kind: type[yaml.Node], value: str, implicit: object) -> object:
         tag = super().resolve(kind, value, implicit)
@@ -104,13 +82,17 @@ def read_all(text: str | bytes) -> Iterator[Tree]:
                     yield from (_named(item, tree) for item in items)
                 case _ if tree is not None:
                     yield tree
+    except RecursiveAliasError as error:
+        raise DecodeError(f"the alias at {_line(error)} is recursive", object_name="YAML") from None
+    except AliasExpansionError:
+        raise DecodeError("its aliases expand to too much data", object_name="YAML") from None
+    except (NestingError, RecursionError):
+        raise DecodeError("it is nested too deeply", object_name="YAML") from None
     except yaml.MarkedYAMLError as error:
         where = f" at {_line(error)}" if error.problem_mark else ""
         raise DecodeError(f"{error.problem or error.context}{where}", object_name="YAML") from None
     except yaml.YAMLError as error:
         raise DecodeError(str(error), object_name="YAML") from None
-    except RecursionError:
-        raise DecodeError("it is nested too deeply", object_name="YAML") from None
     except UnicodeError:
         raise DecodeError("a string in it contains a lone surrogate", object_name="YAML") from None
 

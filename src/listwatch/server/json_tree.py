@@ -14,6 +14,9 @@ from listwatch.json_value import JSON, JSONObject
 
 T = TypeVar("T")
 
+MAX_DEPTH = 250
+"""The levels of nesting of an object. Recursive functions take up to three frames for each, of a thousand."""
+
 _GO_TYPES = {
     dict: "map[string]interface {}",
     list: "[]interface {}",
@@ -93,6 +96,17 @@ def copied(tree: T) -> T:
     elif isinstance(tree, list):
         found = [copied(item) for item in tree]
     return found  # type: ignore[no-any-return]  # see above
+
+
+def is_too_deep(tree: JSON) -> bool:
+    """Whether a tree has more than `MAX_DEPTH` levels, found without recursion."""
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        inside = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [item for items in inside for item in items if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def same(left: JSON, right: JSON) -> bool:

@@ -25,7 +25,7 @@ from listwatch.server.codec.typed_decoding import (
     decode_as,
     decode_unstructured,
 )
-from listwatch.server.json_tree import object_at, quoted, text_at
+from listwatch.server.json_tree import MAX_DEPTH, is_too_deep, object_at, quoted, text_at
 from listwatch.server.schema.schema import Schema
 
 __all__ = [
@@ -64,8 +64,6 @@ _GO_MESSAGES = {
 }
 
 _ESCAPED = {**{chr(code): f"\\{letter}" for code, letter in enumerate("abtnvfr", start=7)}, "'": "\\'", "\\": "\\\\"}
-
-_MAX_DEPTH = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +227,7 @@ def parse_json(body: bytes, *, find_duplicates: bool) -> JSON:
     """
     try:
         tree: JSON = msgspec.json.decode(body)
-        if _is_too_deep(body, tree):
+        if body.count(b"{") + body.count(b"[") > MAX_DEPTH and is_too_deep(tree):
             raise DecodeError("exceeded max depth")
         return _parse_pairs(body) if find_duplicates and _has_duplicates(body, tree) else tree
     except RecursionError:
@@ -237,17 +235,6 @@ def parse_json(body: bytes, *, find_duplicates: bool) -> JSON:
     except (msgspec.DecodeError, ValueError):
         # Byte by byte, as the real server does: it reports a part of a multi-byte character as an invalid character.
         _raise_syntax_error(body.decode("latin-1"))
-
-
-def _is_too_deep(body: bytes, tree: JSON) -> bool:
-    """Whether the tree is nested too deeply for recursive functions, independent of the current stack depth."""
-    if body.count(b"{") + body.count(b"[") <= _MAX_DEPTH:
-        return False
-    level = [tree]
-    for _ in range(_MAX_DEPTH):
-        inside = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
-        level = [item for items in inside for item in items]
-    return bool(level)
 
 
 def _has_duplicates(body: bytes, tree: JSON) -> bool:
@@ -296,7 +283,7 @@ def _raise_syntax_error(text: str) -> NoReturn:
 def _is_in_array(text: str) -> bool:
     """Whether the innermost open bracket is that of an array."""
     depth = 0
-    for character in reversed(re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+    for character in reversed(re.sub(r'"(?:[^"\\]++|\\.)*+"', "", text)):
         depth += (character in "]}") - (character in "[{")
         if depth < 0:
             return character == "["

@@ -13,13 +13,14 @@ without decoding the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from listwatch.errors import NotAcceptableError
+from listwatch.errors import EncodeError, NotAcceptableError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource
 from listwatch.objects.head import cut_managed_fields, parts_decoder
@@ -57,6 +58,8 @@ _INTERACTIVE_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 _EMPTY_OBJECT = msgspec.Raw(b"{}")
+# PyYAML writes about a megabyte a second. Larger responses, and deeper ones, are JSON, which is YAML too.
+_MAX_BLOCK_YAML = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,9 +322,10 @@ def _transformed(value: bytes, representation: Representation) -> bytes:
 
 
 def _formatted(value: bytes, representation: Representation) -> bytes:
-    if representation.media_type == YAML_MEDIA_TYPE:
+    if representation.media_type == YAML_MEDIA_TYPE and len(value) <= _MAX_BLOCK_YAML:
         # PyYAML is slow to import, and rarely needed.
         from listwatch.objects import manifests
 
-        return manifests.write(msgspec.json.decode(value)).encode()
+        with suppress(EncodeError):  # it is nested too deeply
+            return manifests.write(msgspec.json.decode(value)).encode()
     return (msgspec.json.format(value, indent=2) if representation.pretty else value) + b"\n"

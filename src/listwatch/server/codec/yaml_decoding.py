@@ -5,27 +5,30 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import yaml
 from yaml.scanner import ScannerError
 
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSON
-from listwatch.server.json_tree import quoted
+from listwatch.objects.yaml_loader import BoundedLoader
+from listwatch.server.json_tree import MAX_DEPTH, quoted
 
 __all__ = ["parse_yaml"]
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0[0-7_]+|(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F_]+)$")
 _FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?$|[-+]?[0-9]+[eE][-+]?[0-9]+$")
-_MAX_NODES_PER_BYTE = 4
+# YAML is parsed at about 100,000 values a second, in which time no other request is served.
+_MAX_NODES = 200_000
 
 
-class _BodyLoader(_Loader):  # type: ignore[misc]  # the C loader if it is installed
+class _BodyLoader(BoundedLoader):
     """Keeps the last value of a duplicate key, and records the duplicate."""
 
-    bool_values: ClassVar[dict[str, bool]] = _Loader.bool_values | {"y": True, "n": False}
+    max_depth = MAX_DEPTH
+    max_nodes = _MAX_NODES
+    bool_values: ClassVar[dict[str, bool]] = BoundedLoader.bool_values | {"y": True, "n": False}
 
     def __init__(self, stream: bytes) -> None:
         super().__init__(stream)
@@ -48,7 +51,7 @@ class _BodyLoader(_Loader):  # type: ignore[misc]  # the C loader if it is insta
 # Timestamps stay strings. So do times of day such as 12:30, which YAML 1.1 reads as base 60 integers.
 _BodyLoader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":timestamp", ":int", ":float"))]
-    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+    for first, resolvers in BoundedLoader.yaml_implicit_resolvers.items()
 }
 _BodyLoader.add_implicit_resolver("tag:yaml.org,2002:int", _INTEGER, list("-+0123456789"))
 _BodyLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"), list("yYnN"))
@@ -59,7 +62,7 @@ def parse_yaml(body: bytes) -> tuple[JSON, list[str]]:
     """Return the first document, and an error message if it has duplicate keys."""
     try:
         loader = _BodyLoader(body)
-        tree = _JSONConverter(len(body)).convert(loader.get_data() if loader.check_data() else None)
+        tree = _JSONConverter().convert(loader.get_data() if loader.check_data() else None)
     except yaml.MarkedYAMLError as error:
         raise DecodeError(f"yaml: {_place(error)}{error.problem}") from None
     except (yaml.YAMLError, ValueError) as error:
@@ -77,10 +80,10 @@ def _place(error: yaml.MarkedYAMLError) -> str:
 
 
 class _JSONConverter:
-    """Converts YAML values to JSON; rejects documents that aliases expand far beyond the size of their text."""
+    """Converts YAML values to JSON; rejects documents that aliases expand to too many values."""
 
-    def __init__(self, size: int) -> None:
-        self._nodes_left = 1000 + _MAX_NODES_PER_BYTE * size
+    def __init__(self) -> None:
+        self._nodes_left = _MAX_NODES
 
     def convert(self, value: object) -> JSON:
         self._nodes_left -= 1

@@ -82,13 +82,14 @@ class _Document:
     def _copy(self, origin: str, path: str) -> None:
         value = _get(*self._find(origin))
         container, key = self._find(path)
-        self._bytes_copied += len(msgspec.json.encode(value))
+        encoded = msgspec.json.encode(value)
+        self._bytes_copied += len(encoded)
         if self._bytes_copied > _MAX_COPIED_BYTES:
             raise _rejected(
                 "Unable to complete the copy, the accumulated size increase of copy is "
                 f"{self._bytes_copied}, exceeding the limit {_MAX_COPIED_BYTES}"
             )
-        _add(container, key, copied(value))
+        _add(container, key, msgspec.json.decode(encoded))  # faster than `copied`
 
     def _test(self, path: str, expected: JSON) -> None:
         found = _get(*self._find(path)) if path else self.root

@@ -26,7 +26,7 @@ from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
 from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import invalid
-from listwatch.server.json_tree import copied, go_text, object_at, text_at
+from listwatch.server.json_tree import copied, go_text, is_too_deep, object_at, text_at
 from listwatch.server.patch.json_patch import MAX_OPERATIONS, Operation, apply_json_patch
 from listwatch.server.patch.merge_patches import StrategicMerge, merge_patch
 from listwatch.server.schema.schema import Schema, Shape
@@ -86,6 +86,10 @@ class _Patching:
 
     def finish(self, patched: JSON, field_validation: str) -> Decoded:
         """Decode the patched object like a request body."""
+        # The managedFields of an object are a few levels deeper than the object.
+        content = {**patched, "metadata": None} if isinstance(patched, dict) else patched
+        if is_too_deep(content):
+            raise BadRequestError("error decoding patch: exceeded max depth")
         try:
             found = kind_of(patched, self._kind)
             if found != self._kind:

@@ -14,11 +14,13 @@ from enum import Enum
 from functools import lru_cache
 from typing import Literal
 
-from listwatch.errors import StatusCause
+from listwatch.errors import RequestEntityTooLargeError, StatusCause
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.crd.structural_schema import JSONSchema, member
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_long, too_many
 from listwatch.server.json_tree import list_at, object_at, objects_at, same, text_at, texts_at
+from listwatch.server.regexp.matching import Regexp, TooMuchWorkError
+from listwatch.server.regexp.parsing import RegexpSyntaxError, parse
 from listwatch.server.rules.checks import Causes, dns_subdomain, field_path, parsed_cidr, parsed_ip
 
 __all__ = ["INT_OR_STRING", "list_key", "structural_problems"]
@@ -33,6 +35,9 @@ _TYPES: Mapping[type, str] = {
     dict: "object",
     type(None): "null",
 }
+# Two to five seconds.
+_MAX_STEPS = 1_000_000
+_CHARACTERS_PER_STEP = 50
 _INT32 = range(-(2**31), 2**31)
 
 
@@ -45,10 +50,36 @@ class _Missing(Enum):
 _MISSING = _Missing.MISSING
 
 
+class Effort:
+    """The steps that the validation of one object may take; a schema can multiply the work by its own size."""
+
+    def __init__(self, steps: int = _MAX_STEPS) -> None:
+        self._steps_left = steps
+
+    def spend(self, steps: int) -> None:
+        """Raises RequestEntityTooLargeError when there are no steps left."""
+        self._steps_left -= steps
+        if self._steps_left < 0:
+            raise _too_costly()
+
+
+def _too_costly() -> RequestEntityTooLargeError:
+    return RequestEntityTooLargeError(
+        "Request entity too large: the embedded server stopped the validation of this object by the schema of its "
+        "definition, because it takes too many steps; use a smaller object, or a simpler schema or pattern"
+    )
+
+
 def structural_problems(
-    tree: JSON, schema: JSONSchema, old: JSON | Literal[_Missing.MISSING] = _MISSING, path: str = ""
+    tree: JSON,
+    schema: JSONSchema,
+    old: JSON | Literal[_Missing.MISSING] = _MISSING,
+    path: str = "",
+    effort: Effort | None = None,
 ) -> Causes:
     """Return what the schema rejects in a value. Parts that an update does not change are not validated again."""
+    effort = effort or Effort()
+    effort.spend(1)
     if old is not _MISSING and same(tree, old):
         return
     if tree is None and schema.get("nullable"):
@@ -56,12 +87,12 @@ def structural_problems(
     if problem := _type_problem(tree, schema, path):
         yield problem
         return
-    yield from _value_problems(tree, schema, path)
-    yield from _junctions(tree, schema, path)
+    yield from _value_problems(tree, schema, path, effort)
+    yield from _junctions(tree, schema, path, effort)
     if isinstance(tree, dict):
-        yield from _members(tree, schema, old, path)
+        yield from _members(tree, schema, old, path, effort)
     elif isinstance(tree, list):
-        yield from _elements(tree, schema, old, path)
+        yield from _elements(tree, schema, old, path, effort)
 
 
 def _in_body(path: str, value: JSON, problem: str) -> StatusCause:
@@ -90,15 +121,16 @@ def _type_problem(value: JSON, schema: JSONSchema, path: str) -> StatusCause | N
 # --- one value --------------------------------------------------------------------------------------------------------
 
 
-def _value_problems(value: JSON, schema: JSONSchema, path: str) -> Causes:
+def _value_problems(value: JSON, schema: JSONSchema, path: str, effort: Effort) -> Causes:
     allowed = list_at(schema, "enum")
+    effort.spend(len(allowed))
     if allowed and not any(same(value, each) for each in allowed):
         yield not_supported(path, value, [str(each) for each in allowed])
     match value:
         case bool() | None:
             return
         case str():
-            yield from _text_problems(value, schema, path)
+            yield from _text_problems(value, schema, path, effort)
         case int() | float():
             yield from _number_problems(value, schema, path)
         case list():
@@ -107,24 +139,33 @@ def _value_problems(value: JSON, schema: JSONSchema, path: str) -> Causes:
             yield from _count_problems(len(value), schema, path, "Properties", "properties")
 
 
-def _text_problems(text: str, schema: JSONSchema, path: str) -> Causes:
+def _text_problems(text: str, schema: JSONSchema, path: str, effort: Effort) -> Causes:
     maximum, minimum = _limit(schema, "maxLength"), _limit(schema, "minLength")
     pattern, format_ = text_at(schema, "pattern"), text_at(schema, "format")
     if maximum is not None and len(text) > maximum:
         yield too_long(path, int(maximum))
     elif minimum is not None and len(text) < minimum:
         yield _in_body(path, text, f"should be at least {minimum} chars long")
-    elif pattern and not compiled(pattern).search(text):
+    elif pattern and not _matches_pattern(pattern, text, effort):
         yield _in_body(path, text, f"should match '{pattern}'")
     has_format = _FORMATS.get(format_.replace("-", ""))
     if has_format and not has_format(text):
         yield _wrong_type(path, format_, text)
 
 
-@lru_cache(maxsize=512)
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in Go's syntax, which spells the end of the text differently."""
-    return re.compile(pattern.replace(r"\z", r"\Z"))
+def _matches_pattern(pattern: str, text: str, effort: Effort) -> bool:
+    effort.spend(1 + len(text) // _CHARACTERS_PER_STEP)
+    try:
+        return _compiled(pattern).search(text)
+    except RegexpSyntaxError:
+        return True  # stored before such patterns were rejected
+    except TooMuchWorkError:
+        raise _too_costly() from None
+
+
+@lru_cache(maxsize=128)
+def _compiled(pattern: str) -> Regexp:
+    return Regexp(parse(pattern))
 
 
 def _number_problems(number: float, schema: JSONSchema, path: str) -> Causes:
@@ -161,28 +202,28 @@ def _count_problems(count: int, schema: JSONSchema, path: str, name: str, unit: 
 # --- several schemas for one value ------------------------------------------------------------------------------------
 
 
-def _junctions(value: JSON, schema: JSONSchema, path: str) -> Causes:
-    yield from _any_of(value, objects_at(schema, "anyOf"), path)
-    yield from _one_of(value, objects_at(schema, "oneOf"), path)
-    yield from _all_of(value, objects_at(schema, "allOf"), path)
+def _junctions(value: JSON, schema: JSONSchema, path: str, effort: Effort) -> Causes:
+    yield from _any_of(value, objects_at(schema, "anyOf"), path, effort)
+    yield from _one_of(value, objects_at(schema, "oneOf"), path, effort)
+    yield from _all_of(value, objects_at(schema, "allOf"), path, effort)
     unwanted = object_at(schema, "not")
-    if unwanted and not list(structural_problems(value, unwanted, path=path)):
+    if unwanted and not list(structural_problems(value, unwanted, path=path, effort=effort)):
         yield _without_path(f'"{path}" must not validate the schema (not)')
 
 
-def _results(value: JSON, schemas: list[JSONSchema], path: str) -> list[list[StatusCause]]:
-    return [list(structural_problems(value, each, path=path)) for each in schemas]
+def _results(value: JSON, schemas: list[JSONSchema], path: str, effort: Effort) -> list[list[StatusCause]]:
+    return [list(structural_problems(value, each, path=path, effort=effort)) for each in schemas]
 
 
-def _any_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
-    results = _results(value, schemas, path)
+def _any_of(value: JSON, schemas: list[JSONSchema], path: str, effort: Effort) -> Causes:
+    results = _results(value, schemas, path, effort)
     if results and all(results):
         yield _without_path(f'"{path}" must validate at least one schema (anyOf)')
         yield from min(results, key=len)
 
 
-def _one_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
-    results = _results(value, schemas, path)
+def _one_of(value: JSON, schemas: list[JSONSchema], path: str, effort: Effort) -> Causes:
+    results = _results(value, schemas, path, effort)
     valid = sum(not problems for problems in results)
     if not results or valid == 1:
         return
@@ -192,8 +233,8 @@ def _one_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
         yield from min(results, key=len)
 
 
-def _all_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
-    results = _results(value, schemas, path)
+def _all_of(value: JSON, schemas: list[JSONSchema], path: str, effort: Effort) -> Causes:
+    results = _results(value, schemas, path, effort)
     if not any(results):
         return
     for problems in results:
@@ -205,7 +246,9 @@ def _all_of(value: JSON, schemas: list[JSONSchema], path: str) -> Causes:
 # --- members and elements --------------------------------------------------------------------------------------------
 
 
-def _members(tree: JSONObject, schema: JSONSchema, old: JSON | Literal[_Missing.MISSING], path: str) -> Causes:
+def _members(
+    tree: JSONObject, schema: JSONSchema, old: JSON | Literal[_Missing.MISSING], path: str, effort: Effort
+) -> Causes:
     names = texts_at(schema, "required")
     if path and schema.get("x-kubernetes-embedded-resource"):
         names += ["apiVersion", "kind"]
@@ -214,15 +257,17 @@ def _members(tree: JSONObject, schema: JSONSchema, old: JSON | Literal[_Missing.
     for name, value in tree.items():
         inner = member(schema, name)[1]
         if inner:
-            yield from structural_problems(value, inner, before.get(name, _MISSING), field_path(path, name))
+            yield from structural_problems(value, inner, before.get(name, _MISSING), field_path(path, name), effort)
 
 
-def _elements(tree: list[JSON], schema: JSONSchema, old: JSON | Literal[_Missing.MISSING], path: str) -> Causes:
+def _elements(
+    tree: list[JSON], schema: JSONSchema, old: JSON | Literal[_Missing.MISSING], path: str, effort: Effort
+) -> Causes:
     if items := object_at(schema, "items"):
         before = _by_key(old, schema) if isinstance(old, list) else {}
         for index, value in enumerate(tree):
             previous = before.get(list_key(value, schema), _MISSING)
-            yield from structural_problems(value, items, previous, f"{path}[{index}]")
+            yield from structural_problems(value, items, previous, f"{path}[{index}]", effort)
     yield from _duplicates(tree, schema, path)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from listwatch.server.crd.structural_schema import JSONSchema
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
 from listwatch.server.json_tree import list_at, object_at, objects_at, text_at, texts_at, value_at
+from listwatch.server.regexp.parsing import RegexpSyntaxError, parse
 from listwatch.server.rules.checks import Causes
-from listwatch.server.rules.custom_objects import INT_OR_STRING, compiled, structural_problems
+from listwatch.server.rules.custom_objects import INT_OR_STRING, structural_problems
 
 __all__ = ["field_at", "schema_rules"]
 
@@ -128,9 +128,9 @@ def _not_supported(schema: JSONSchema, path: str) -> Causes:
 def _pattern(schema: JSONSchema, path: str) -> Causes:
     pattern = text_at(schema, "pattern")
     try:
-        compiled(pattern)
-    except re.error as error:
-        detail = f"must be a valid regular expression, but isn't: error parsing regexp: {error}"
+        parse(pattern)
+    except RegexpSyntaxError as error:
+        detail = f"must be a valid regular expression, but isn't: {error}"
         yield invalid(f"{path}.pattern", pattern, detail)
 
 

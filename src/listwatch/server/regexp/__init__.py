@@ -1,0 +1,1 @@
+"""Regular expressions in the syntax of Go, matched in linear time."""
