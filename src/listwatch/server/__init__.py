@@ -15,6 +15,7 @@ _HOMES = {
     "AllowAll": "listwatch.server.access.access",
     "Authorizer": "listwatch.server.access.access",
     "CertificateAuthority": "listwatch.server.access.certificates",
+    "ConnectionSettings": "listwatch.server.http.listener",
     "CutStream": "listwatch.server.faults.faults",
     "Decision": "listwatch.server.access.access",
     "Delay": "listwatch.server.faults.faults",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from listwatch.server.faults.request_log import LoggedRequest as LoggedRequest
     from listwatch.server.faults.request_log import RequestLog as RequestLog
     from listwatch.server.faults.request_log import RequestPattern as RequestPattern
+    from listwatch.server.http.listener import ConnectionSettings as ConnectionSettings
     from listwatch.server.protocol.routes import RequestInfo as RequestInfo
     from listwatch.server.requests import Admission as Admission
     from listwatch.server.requests import APIRequest as APIRequest

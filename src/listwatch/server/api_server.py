@@ -23,13 +23,14 @@ from listwatch.clock import Clock, SystemClock, epoch_time
 from listwatch.errors import AlreadyExistsError, ConfigError, UsageError
 from listwatch.meta import Resource
 from listwatch.server.access.access import MASTERS, Access, Authorizer
+from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create
 from listwatch.server.controllers.custom_resources import CustomResources
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
-from listwatch.server.http.listener import Listener
+from listwatch.server.http.listener import ConnectionSettings, Listener
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment, IDGenerator
 from listwatch.server.protocol.non_resources import NonResources
@@ -101,6 +102,7 @@ class APIServer:
         max_events: int = MAX_EVENTS,
         max_age: float = MAX_AGE,
         watch_settings: WatchSettings | None = None,
+        connection_settings: ConnectionSettings | None = None,
         watch_errors_as_http: bool = False,
     ) -> None:
         if data_dir and snapshot:
@@ -121,6 +123,7 @@ class APIServer:
         self._max_events = max_events
         self._max_age = max_age
         self._watch_settings = watch_settings or WatchSettings()
+        self._connection_settings = connection_settings or ConnectionSettings()
         self._watch_errors_as_http = watch_errors_as_http
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
         self._running: _Running | None = None
@@ -164,7 +167,7 @@ class APIServer:
         self._token = self._token or self._read_token()
         self._access.add(self._token, _ADMIN)
         backend = self._assemble(storage)
-        listener = Listener(RequestHandler(backend))
+        listener = Listener(RequestHandler(backend), self._connection_settings)
         tls = self._tls_context() if self._tls else None
         try:
             self._port = await listener.start(self._host, self._port, tls)
@@ -198,8 +201,9 @@ class APIServer:
         return Backend(
             registry=registry,
             access=self._access,
+            allowed_hosts=AllowedHosts(self._host),
             pipeline=pipeline,
-            non_resources=NonResources(registry),
+            non_resources=NonResources(registry, ready_checks={"storage": storage.is_writable}),
             watches=watches,
             commits=commits,
             faults=self._injector,
@@ -207,6 +211,7 @@ class APIServer:
             clock=clock,
             new_id=ids.uid,
             watch_errors_as_http=self._watch_errors_as_http,
+            body_timeout=self._connection_settings.body_timeout,
         )
 
     def _open_storage(self) -> Storage:

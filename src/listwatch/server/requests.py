@@ -69,6 +69,16 @@ class Query:
         values = self._values.get(name)
         return _int64(values[0]) if values else None
 
+    def shortened(self, size: int) -> Query:
+        """Return the first parameters that have this size together."""
+        values: dict[str, tuple[str, ...]] = {}
+        for name, each in self._values.items():
+            size -= len(name) + sum(map(len, each)) + len(each)
+            if size < 0:
+                break
+            values[name] = each
+        return Query(values)
+
     def __bool__(self) -> bool:
         return bool(self._values)
 

@@ -328,7 +328,7 @@ async def test_the_log_has_user_verb_resource_and_status(server: APIServer):
         ("GET", "list", "configmaps", "", admin, 200),
         ("GET", "get", "deployments", "web", admin, 404),
         ("GET", "get", "", "", admin, 200),
-        ("GET", "list", "pods", "", "", 401),
+        ("GET", "list", "", "", "", 401),
     ]
     listed, scaled = server.requests[1], server.requests[2]
     assert (listed.query.text("limit"), listed.user_agent, listed.namespace) == ("5", "tool/1", "default")

@@ -35,6 +35,41 @@ class CountingJournal:
     def close(self) -> None: ...
 
 
+class LosingJournal(CountingJournal):
+    """Loses what was not synced when it fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.appended: list[Event] = []
+        self.append_fails = False
+
+    def append(self, event: Event) -> None:
+        if self.append_fails:
+            self.lose()
+        self.appended.append(event)
+        super().append(event)
+
+    def sync(self) -> None:
+        if self.fails and self.appended:
+            self.lose()
+        super().sync()
+        self.appended = []
+
+    def lose(self) -> None:
+        lost, self.appended, self.unsynced = self.appended, [], 0
+        raise JournalError("the disk is full", lost=lost)
+
+
+class RecoveringController:
+    has_pending = False
+    recovered = 0
+
+    def run_pending(self) -> None: ...
+
+    def recover(self) -> None:
+        self.recovered += 1
+
+
 @pytest.fixture
 def journal() -> CountingJournal:
     return CountingJournal()
@@ -124,6 +159,43 @@ async def test_all_waiting_requests_get_the_error_of_a_sync(storage: Storage, jo
     assert [type(result) for result in results] == [JournalError] * 3
     with pytest.raises(JournalError):
         await commits.wait_durable()
+
+
+async def test_writes_that_are_lost_are_undone_and_controllers_read_all_objects_again():
+    journal = LosingJournal()
+    storage = Storage(journal=journal, group_commit=True)
+    controller = RecoveringController()
+    commits = Commits(storage, (controller,), grouped=True)
+    await write_and_wait(storage, commits, "kept")
+    events: list[Event] = []
+    storage.subscribe(events.append)
+    revision, journal.fails = storage.revision, True
+    waiting = (write_and_wait(storage, commits, f"lost-{number}") for number in range(3))
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(result) for result in results] == [JournalError] * 3
+    assert (storage.revision, storage.rollbacks, events) == (revision, 1, [])
+    assert [stored.key.name for stored in storage.scan("/pods")] == ["kept"]
+    assert storage.events("/pods", after=revision) == []
+    await commits.wait_durable()
+    journal.fails = False
+    assert controller.recovered == 0
+    await write_and_wait(storage, commits, "later")
+    assert [event.key.name for event in events] == ["later"]
+    assert controller.recovered == 1
+
+
+async def test_a_write_is_not_acknowledged_if_a_later_one_of_its_group_loses_it():
+    journal = LosingJournal()
+    storage = Storage(journal=journal, group_commit=True)
+    commits = Commits(storage, (), grouped=True)
+    first = asyncio.create_task(write_and_wait(storage, commits, "first"))
+    await asyncio.sleep(0)
+    journal.append_fails = True
+    with pytest.raises(JournalError):
+        write(storage, "second")
+    with pytest.raises(JournalError):
+        await first
+    assert storage.count("/pods") == 0
 
 
 async def test_a_cancelled_request_cancels_no_others(storage: Storage, journal: CountingJournal):

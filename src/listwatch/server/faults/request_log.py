@@ -18,6 +18,10 @@ __all__ = ["Criteria", "LoggedRequest", "RequestLog", "RequestPattern", "Request
 MAX_REQUESTS = 10_000
 """The number of requests that are kept."""
 
+# Longer attributes are cut off, so that all entries together stay below about 30 MB.
+_MAX_TEXT = 512
+_MAX_QUERY = 1024
+
 VERBS = (
     *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
     *("post", "put", "head", "options", ""),  # the verb of a non-resource request is its method
@@ -64,6 +68,7 @@ class LoggedRequest(msgspec.Struct, eq=False):
 
     @classmethod
     def _of(cls, info: RequestInfo, user: User | None, user_agent: str) -> Self:
+        """Return the entry with all attributes, by which faults are selected; `_bounded` is what the log keeps."""
         return cls(
             info.method,
             info.path,
@@ -79,6 +84,19 @@ class LoggedRequest(msgspec.Struct, eq=False):
             user_agent,
         )
 
+    @classmethod
+    def _of_unknown_client(cls, info: RequestInfo) -> Self:
+        """Return an entry without the path and the headers of the request."""
+        return cls(info.method[:_MAX_TEXT], "", verb=info.verb if info.verb in VERBS else "")
+
+    def _bounded(self, target_length: int) -> Self:
+        """Return an entry of limited size: this one, unless the target of the request or the user agent is long."""
+        if target_length <= _MAX_TEXT and len(self.user_agent) <= _MAX_TEXT:
+            return self
+        texts = {name: getattr(self, name)[:_MAX_TEXT] for name in _TEXTS}
+        query = self.query if target_length <= _MAX_QUERY else self.query.shortened(_MAX_QUERY)
+        return type(self)(**texts, query=query)
+
     def has_reached(self, stage: Stage) -> bool:
         """Whether the request has started, has a response or ended without one, or is finished."""
         match stage:
@@ -88,6 +106,9 @@ class LoggedRequest(msgspec.Struct, eq=False):
                 return bool(self.status) or self.is_finished
             case "finished":
                 return self.is_finished
+
+
+_TEXTS = tuple(name for name in LoggedRequest.__struct_fields__ if name in get_type_hints(Criteria))
 
 
 class RequestPattern:

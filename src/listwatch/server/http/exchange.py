@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 
 from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock
@@ -31,6 +31,7 @@ from listwatch.errors import (
     UnauthorizedError,
 )
 from listwatch.server.access.access import Access
+from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.codec.representations import (
     Representation,
     encode_plain,
@@ -45,9 +46,10 @@ from listwatch.server.faults.request_log import LoggedRequest, RequestRecorder
 from listwatch.server.protocol.list_options import read_watch_options
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import RequestInfo, read_target, route
-from listwatch.server.requests import APIRequest, NonResourceRequest, Response, User
+from listwatch.server.requests import ANONYMOUS, APIRequest, NonResourceRequest, Response, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.storage.commits import Commits
+from listwatch.server.storage.values import JournalError
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watching import Watch, Watches, error_line
 
@@ -62,6 +64,8 @@ _LEVEL, _PIECE = 1, 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 
 _COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+# All warnings of a response together, and each of them if that is exceeded.
+_MAX_WARNINGS, _MAX_WARNING = 4096, 256
 _CONTROL_CHARACTERS = dict.fromkeys([*range(32), 127], " ")
 
 
@@ -71,6 +75,7 @@ class Backend:
 
     registry: Registry
     access: Access
+    allowed_hosts: AllowedHosts
     pipeline: Pipeline
     non_resources: NonResources
     watches: Watches
@@ -81,6 +86,8 @@ class Backend:
     new_id: Callable[[], str]
     watch_errors_as_http: bool
     """Report a watch that cannot start with an HTTP status instead of an ERROR event."""
+    body_timeout: float
+    """The seconds in which a body has to arrive."""
 
 
 class RequestHandler:
@@ -114,6 +121,13 @@ class Exchange:
         # A fault that is added later affects open watches only.
         has_faults = backend.faults or self._info.verb == "watch"
         self._plan = backend.faults.begin(self._record) if has_faults else None
+        # The log is bounded, and keeps nothing that a client without credentials has sent.
+        if self._user is None:
+            self._record = LoggedRequest._of_unknown_client(self._info)
+        else:
+            self._record = self._record._bounded(len(self._target))
+            if self._plan:
+                self._plan.request = self._record
 
     def _read_target(self) -> tuple[RequestInfo, APIError | None]:
         try:
@@ -127,7 +141,10 @@ class Exchange:
         transport = self._request.transport
         certificate = transport.get_extra_info("peercert") if transport else None
         try:
-            return self._backend.access.authenticate(self._request.headers.get("Authorization", ""), certificate)
+            user = self._backend.access.authenticate(self._request.headers.get("Authorization", ""), certificate)
+            if user is ANONYMOUS:
+                self._backend.allowed_hosts.check(self._request.headers)
+            return user
         except APIError as error:
             self._error = error
             return None
@@ -186,12 +203,14 @@ class Exchange:
         representation = negotiate(request.accept, pretty=wants_pretty(request.query, self._user_agent))
         self._warnings = request.warnings
         if request.method not in ("GET", "HEAD"):
-            request.body = await _read_body(self._request)
+            request.body = await _read_body(self._request, self._backend.body_timeout)
         try:
-            response = self._backend.pipeline.respond(request)
-        finally:
-            # An error response too may depend on writes that are not durable yet.
-            await self._backend.commits.wait_durable()
+            response = await self._respond_durably(request)
+        except JournalError:
+            if request.method not in ("GET", "HEAD"):
+                raise
+            # It has read writes that are lost now.
+            response = await self._respond_durably(request)
         if self._plan and self._plan.find(DropResponse):
             return _reset(self._request)
         if "Content-Type" not in response.headers:
@@ -199,10 +218,24 @@ class Exchange:
             response.headers["Content-Type"] = representation.media_type
         return await self._send(response)
 
+    async def _respond_durably(self, request: APIRequest) -> Response:
+        try:
+            return self._backend.pipeline.respond(request)
+        finally:
+            # An error response too may depend on writes that are not durable yet.
+            await self._backend.commits.wait_durable()
+
     def _as_api_error(self, error: Exception) -> APIError:
         if isinstance(error, APIError):
             return error
-        extra = {"method": self._info.method, "path": self._info.path}
+        if isinstance(error, JournalError):
+            return InternalServerError(
+                "Internal error occurred: the request was not stored, because the storage of the server cannot be "
+                "written; see the log of the server"
+            )
+        if isinstance(error, RecursionError):
+            return BadRequestError("the object is nested too deeply for the embedded server")
+        extra = {"method": self._record.method, "path": self._record.path}
         _log.error("Request failed with an unexpected error", exc_info=error, extra=extra)
         return InternalServerError("Internal error occurred: see the log of the server")
 
@@ -270,25 +303,33 @@ class Exchange:
 # --- HTTP messages ----------------------------------------------------------------------------------------------------
 
 
-async def _read_body(request: web.BaseRequest) -> bytes:
-    """Read the whole body; raises RequestEntityTooLargeError."""
+async def _read_body(request: web.BaseRequest, timeout: float) -> bytes:
+    """Read the whole body; raises RequestEntityTooLargeError or RequestTimeoutError."""
     if (request.content_length or 0) > MAX_BODY:
         raise _too_large()
     if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0
+    content = request.content
     try:
-        body = await request.content.readany()
-        # A small body arrives in one piece, and is not copied.
-        return body if request.content.at_eof() and len(body) <= MAX_BODY else await _read_rest(request, body)
+        if content.is_eof() and content.exception() is None:
+            # A small body has arrived with the headers; it is not copied.
+            body = content.read_nowait()
+            if len(body) <= MAX_BODY:
+                return body
+            raise _too_large()
+        async with asyncio.timeout(timeout):
+            return await _read_slowly(content)
+    except TimeoutError:
+        raise RequestTimeoutError(f"the body of the request did not arrive within {timeout:g} seconds") from None
     except web.RequestPayloadError:
         raise BadRequestError("the body of the request cannot be read") from None
 
 
-async def _read_rest(request: web.BaseRequest, start: bytes) -> bytes:
-    body = bytearray(start)
-    while len(body) <= MAX_BODY and not request.content.at_eof():
-        body += await request.content.readany()
+async def _read_slowly(content: StreamReader) -> bytes:
+    body = bytearray()
+    while len(body) <= MAX_BODY and not content.at_eof():
+        body += await content.readany()
     if len(body) > MAX_BODY:
         raise _too_large()
     return bytes(body)
@@ -312,8 +353,16 @@ async def _compress(body: bytes) -> bytes:
 
 
 def _add_warnings(response: web.Response, warnings: Iterable[str]) -> None:
-    for warning in dict.fromkeys(warnings):
-        escaped = warning.translate(_CONTROL_CHARACTERS).replace("\\", "\\\\").replace('"', '\\"')
+    """Add Warning headers, shortened as kube-apiserver does it: if they are long, each of them, and then the rest."""
+    texts = list(dict.fromkeys(filter(None, warnings)))
+    if sum(map(len, texts)) > _MAX_WARNINGS:
+        texts = [text[:_MAX_WARNING] for text in texts]
+    size = 0
+    for text in texts:
+        if size >= _MAX_WARNINGS:
+            break
+        size += len(text)
+        escaped = text.translate(_CONTROL_CHARACTERS).replace("\\", "\\\\").replace('"', '\\"')
         response.headers.add("Warning", f'299 - "{escaped}"')
 
 

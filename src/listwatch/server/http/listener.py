@@ -1,13 +1,20 @@
-"""Accepts HTTP connections. `exchange` responds to their requests."""
+"""Accepts HTTP connections. `exchange` responds to their requests.
+
+A client cannot hold a connection without using it: one that sends no request, half a request, or does not read its
+response is disconnected. Without file descriptors, the server pauses until there are some again.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import re
 import socket
 import ssl
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +24,7 @@ from aiohttp.http_exceptions import BadHttpMethod
 
 from listwatch.server.http.exchange import RequestHandler
 
-__all__ = ["Listener"]
+__all__ = ["ConnectionSettings", "Listener"]
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +39,10 @@ _PROTOCOL_OPTIONS: dict[str, Any] = {
     "max_field_size": _MAX_LINE,
 }
 _BACKLOG = 1024
+_HANDSHAKE_TIMEOUT = 10.0
+
+_PAUSE = 1.0
+"""Seconds until the next attempt to accept a connection, for instance if the process has no more file descriptors."""
 
 # How aiohttp reports a request whose only problem is its method.
 _UNKNOWN_METHOD = re.compile(r"b'[A-Z]+ /\S* HTTP/1")
@@ -41,8 +52,60 @@ _ITERATIONS_TO_END = 20
 _SHUTDOWN_TIMEOUT = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectionSettings:
+    """The limits of connections, in seconds; the first three are those of a real API server."""
+
+    idle_timeout: float = 90.0
+    """The time until the headers of the next request are complete."""
+    body_timeout: float = 60.0
+    """The time until the body of a request is complete."""
+    stall_timeout: float = 60.0
+    """The time in which a client reads nothing of a response, after which it is disconnected."""
+    max_connections: int = 10_000
+    """Further connections are closed at once."""
+
+
 class Protocol(web.RequestHandler):
     """Reads HTTP from one connection; a malformed request gets an error response without its content in it."""
+
+    __slots__ = ("_stall_timeout", "_stall_timer", "_unsent")
+
+    def __init__(self, server: web.Server, *, stall_timeout: float, **options: Any) -> None:
+        super().__init__(server, **options)
+        self._stall_timeout = stall_timeout
+        self._stall_timer: asyncio.TimerHandle | None = None
+        self._unsent = 0
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_progress()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+        super().connection_lost(exc)
+
+    def _watch_progress(self) -> None:
+        transport = self.transport
+        assert isinstance(transport, asyncio.Transport)
+        self._unsent = transport.get_write_buffer_size()
+        self._stall_timer = self._loop.call_later(self._stall_timeout, self._check_progress, transport)
+
+    def _check_progress(self, transport: asyncio.Transport) -> None:
+        unsent = transport.get_write_buffer_size()
+        if unsent and unsent >= self._unsent:
+            self._stall_timer = None
+            transport.abort()
+        elif unsent:
+            self._watch_progress()
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
@@ -57,30 +120,37 @@ class Protocol(web.RequestHandler):
 class Listener:
     """Listens on one address and passes the requests to a handler."""
 
-    def __init__(self, handler: RequestHandler) -> None:
+    def __init__(self, handler: RequestHandler, settings: ConnectionSettings) -> None:
         self._handler = handler
+        self._settings = settings
         self._protocols: web.Server | None = None
-        self._server: asyncio.Server | None = None
-        self._connected: Callable[[], asyncio.Protocol] | None = None
-        self._further: list[asyncio.Task[asyncio.Server]] = []
+        self._connected: Callable[[], asyncio.BaseProtocol] | None = None
+        self._sockets: list[socket.socket] = []
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None) -> int:
         """Listen, and return the port."""
         loop = asyncio.get_running_loop()
         # A watch is cancelled when its client disconnects.
         self._protocols = web.Server(self._handler.handle, handler_cancellation=True)
-        self._connected = partial(Protocol, self._protocols, loop=loop, **_PROTOCOL_OPTIONS)
-        self._server = await loop.create_server(self._connected, host, port, ssl=tls, backlog=_BACKLOG)
-        return int(self._server.sockets[0].getsockname()[1])
+        self._connected = partial(
+            Protocol,
+            self._protocols,
+            loop=loop,
+            stall_timeout=self._settings.stall_timeout,
+            keepalive_timeout=self._settings.idle_timeout,
+            **_PROTOCOL_OPTIONS,
+        )
+        for each in await _listening_sockets(host, port):
+            self._serve(each, tls)
+        return int(self._sockets[0].getsockname()[1])
 
     def also_listen(self, host: str, port: int, tls: ssl.SSLContext) -> int:
         """Listen on another port as well, and return that port; connections are accepted as soon as the loop runs."""
-        assert self._connected is not None
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         opened = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-        loop = asyncio.get_running_loop()
-        serving = loop.create_server(self._connected, sock=opened, ssl=tls, backlog=_BACKLOG)
-        self._further.append(loop.create_task(serving, name="API server, HTTPS"))
+        opened.setblocking(False)
+        self._serve(opened, tls)
         return int(opened.getsockname()[1])
 
     @property
@@ -89,11 +159,13 @@ class Listener:
 
     async def stop(self) -> None:
         """Stop accepting connections, let requests finish that need not wait, and abort the others."""
-        if self._server is None or self._protocols is None:
+        if self._protocols is None:
             return
-        servers = [self._server, *[await each for each in self._further]]
-        for server in servers:
-            server.close()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for each in self._sockets:
+            each.close()
         for _ in range(_ITERATIONS_TO_END):
             await asyncio.sleep(0)
             if not self._handler.open_requests:
@@ -102,5 +174,77 @@ class Listener:
             if protocol.transport is not None:
                 protocol.transport.abort()
         await self._protocols.shutdown(_SHUTDOWN_TIMEOUT)
-        for server in servers:
-            await server.wait_closed()
+
+    def _serve(self, listening: socket.socket, tls: ssl.SSLContext | None) -> None:
+        self._sockets.append(listening)
+        self._start_task(self._accept(listening, tls))
+
+    def _start_task(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _accept(self, listening: socket.socket, tls: ssl.SSLContext | None) -> None:
+        """Accept connections until cancelled. Not asyncio's own loop, which logs a thousand errors at once."""
+        loop = asyncio.get_running_loop()
+        refused = ""
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(listening)
+            except OSError as error:
+                if error.errno != errno.ECONNABORTED:  # that is the end of one connection
+                    refused = _report(refused, str(error.strerror))
+                    await asyncio.sleep(_PAUSE)
+                continue
+            if self.connections + len(self._tasks) > self._settings.max_connections:
+                refused = _report(refused, f"there are {self._settings.max_connections} connections")
+                connection.close()
+                continue
+            refused = _report(refused, "")
+            self._start_task(self._connect(connection, tls))
+
+    async def _connect(self, connection: socket.socket, tls: ssl.SSLContext | None) -> None:
+        loop = asyncio.get_running_loop()
+        timeout = _HANDSHAKE_TIMEOUT if tls else None
+        assert self._connected is not None
+        try:
+            await loop.connect_accepted_socket(self._connected, connection, ssl=tls, ssl_handshake_timeout=timeout)
+        except (OSError, TimeoutError):
+            connection.close()  # the client has disconnected, or the TLS handshake failed
+
+
+def _report(before: str, reason: str) -> str:
+    """Log when connections begin to be refused, and when that ends; returns the reason."""
+    if reason and not before:
+        _log.error("New connections are refused: %s", reason)
+    elif before and not reason:
+        _log.warning("New connections are accepted again")
+    return reason
+
+
+async def _listening_sockets(host: str, port: int) -> list[socket.socket]:
+    """Open a socket for each address of a host; raises OSError or OverflowError."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    try:
+        for family, kind, protocol, _, address in dict.fromkeys(found):
+            try:
+                listening = socket.socket(family, kind, protocol)
+            except OSError:
+                continue  # the system does not support this family
+            sockets.append(listening)
+            if sys.platform != "win32":
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listening.setblocking(False)
+            listening.bind(address)
+            listening.listen(_BACKLOG)
+    except BaseException:
+        for each in sockets:
+            each.close()
+        raise
+    if not sockets:
+        raise OSError(errno.EADDRNOTAVAIL, "no address of this host can be used")
+    return sockets

@@ -28,17 +28,29 @@ from listwatch.server.schema.schema import builtin_schema
 
 Checks = Mapping[str, Callable[[], bool]]
 
-_HEALTH = ("healthz", "livez", "readyz")
+_READY = "readyz"
+_HEALTH = ("healthz", "livez", _READY)
 _SEMANTIC_VERSION = re.compile(r"v(\d+)\.(\d+)\.\d+")
 
 
 class NonResources:
-    """Responds to all non-resource requests; `checks` are the health checks by name."""
+    """Responds to all non-resource requests; `checks` are health checks by name, `ready_checks` more for /readyz."""
 
-    def __init__(self, registry: Registry, *, address: str = "", checks: Checks | None = None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        address: str = "",
+        checks: Checks | None = None,
+        ready_checks: Checks | None = None,
+    ) -> None:
         self._registry = registry
         self._discovery = Discovery(registry, address=address)
-        self._checks: Checks = {"ping": lambda: True, **(checks or {})}
+        common: Checks = {"ping": lambda: True, **(checks or {})}
+        self._checks: Mapping[str, Checks] = {
+            **dict.fromkeys(_HEALTH, common),
+            _READY: {**common, **(ready_checks or {})},
+        }
 
     def respond(self, request: NonResourceRequest) -> Response:
         """Return the complete response; raises NotFoundError, MethodNotAllowedError or NotAcceptableError."""
@@ -48,7 +60,7 @@ class NonResources:
             case [health] if health in _HEALTH:
                 return self._health(health, request)
             case [health, *check] if health in _HEALTH:
-                return self._one_check("/".join(check))
+                return self._one_check(health, "/".join(check))
             case ["version"] | ["version", ""]:
                 _check_is_get(request)
                 return _json(_version())
@@ -60,7 +72,7 @@ class NonResources:
     def _paths(self) -> list[str]:
         groups = ((f"/apis/{group}" if group else "/api", group) for group in self._registry.groups())
         paths = {"/apis", "/version", *(f"/{health}" for health in _HEALTH)}
-        paths |= {f"/{health}/{check}" for health in _HEALTH for check in self._checks}
+        paths |= {f"/{health}/{check}" for health in _HEALTH for check in self._checks[health]}
         for path, group in groups:
             paths |= {path, *(f"{path}/{version}" for version in self._registry.versions(group))}
         return sorted(paths)
@@ -99,8 +111,8 @@ class NonResources:
 
     def _health(self, name: str, request: NonResourceRequest) -> Response:
         excluded = request.query.all("exclude")
-        lines, healthy = [], True
-        for check, passes in self._checks.items():
+        checks, lines, healthy = self._checks[name], [], True
+        for check, passes in checks.items():
             if check in excluded:
                 lines.append(f"[+]{check} excluded: ok")
             elif passes():
@@ -108,16 +120,17 @@ class NonResources:
             else:
                 healthy = False
                 lines.append(f"[-]{check} failed: reason withheld")
-        if unknown := [quoted(check) for check in excluded if check not in self._checks]:
+        if unknown := [quoted(check) for check in excluded if check not in checks]:
             lines.append(f"warn: some health checks cannot be excluded: no matches for {', '.join(unknown)}")
         if not healthy:
             return _text("\n".join([*lines, f"{name} check failed\n"]), code=500)
         return _text("\n".join([*lines, f"{name} check passed\n"]) if "verbose" in request.query else "ok")
 
-    def _one_check(self, check: str) -> Response:
-        if check not in self._checks:
+    def _one_check(self, health: str, name: str) -> Response:
+        check = self._checks[health].get(name)
+        if check is None:
             return _not_found()
-        return _text("ok") if self._checks[check]() else _text("internal server error: the check failed\n", code=500)
+        return _text("ok") if check() else _text("internal server error: the check failed\n", code=500)
 
 
 def _version() -> JSONObject:

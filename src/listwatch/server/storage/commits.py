@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from listwatch.server.storage.storage import Storage
+from listwatch.server.storage.values import JournalError
 
 __all__ = ["Commits", "Controller"]
 
@@ -22,21 +23,30 @@ class Controller(Protocol):
 
     def run_pending(self) -> None: ...
 
+    def recover(self) -> None:
+        """Read all objects again, after writes of this controller may have been lost."""
+
 
 class Commits:
-    """Commits writes: a response is sent after `wait_durable` returns. With `grouped`, many requests share one sync."""
+    """Commits writes: a response is sent after `wait_durable` returns. With `grouped`, many requests share one sync.
+
+    If a sync fails, all requests of the group get the JournalError, and the storage has none of their writes.
+    """
 
     def __init__(self, storage: Storage, controllers: Sequence[Controller], *, grouped: bool) -> None:
         self._storage = storage
         self._controllers = controllers
         self._grouped = grouped
         self._committed_revision = storage.revision
+        self._seen_rollbacks = storage.rollbacks
         self._next: asyncio.Future[None] | None = None
 
     async def wait_durable(self) -> None:
         """Return when all writes so far are durable, and the controllers have reacted to them."""
-        if self._storage.revision == self._committed_revision:
+        storage = self._storage
+        if storage.revision == self._committed_revision:
             return
+        rollbacks = storage.rollbacks
         if not self._grouped:
             self.commit()
             return
@@ -47,6 +57,8 @@ class Commits:
             loop.call_soon(self._commit_group, self._next)
         # The cancellation of one request must not cancel the others.
         await asyncio.shield(self._next)
+        if storage.rollbacks != rollbacks:
+            raise JournalError("the writes of this request may have been lost")
 
     def _commit_group(self, group: asyncio.Future[None]) -> None:
         self._next = None
@@ -63,7 +75,14 @@ class Commits:
         while self._committed_revision != self._storage.revision:
             self._storage.sync()
             self._committed_revision = self._storage.revision
+            if self._seen_rollbacks != self._storage.rollbacks:
+                self._recover()
             self.run_controllers()
+
+    def _recover(self) -> None:
+        self._seen_rollbacks = self._storage.rollbacks
+        for controller in self._controllers:
+            controller.recover()
 
     def run_controllers(self) -> None:
         for controller in self._controllers:
@@ -74,5 +93,7 @@ class Commits:
 def _run(controller: Controller) -> None:
     try:
         controller.run_pending()
+    except JournalError:
+        pass  # logged by the journal; the controller recovers after the next write that is stored
     except Exception:  # noqa: BLE001  # the request that made the write is not the cause
         _log.exception("A controller of the API server failed", extra={"controller": type(controller).__name__})

@@ -10,10 +10,12 @@ revisions are not reused.
 
 from __future__ import annotations
 
+import logging
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
@@ -22,10 +24,15 @@ from listwatch.meta import ObjectKey
 from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
 from listwatch.server.storage.values import Event, JournalError, Stored
 
+_log = logging.getLogger(__name__)
+
 FILE_NAME = "storage.db"
 
 # The maximum number of writes lost when the process dies, and so the number of revisions that a new process skips.
 _MAX_UNSYNCED = 1000
+
+# Errors of a write to a file that had no effect: no space on the disk, or a limit on the size of files.
+_DISK_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
 _APPLICATION_ID = 0x6C777374  # "lwst", in the header of the file
 _FORMAT = 1
@@ -65,9 +72,10 @@ def open_storage(
     """Open the storage in a directory; creates both if they are missing. `now` must be wall-clock time."""
     file = Path(data_dir, FILE_NAME)
     with _as_config_errors(file):
-        database = _open(file)
+        is_new = _create_if_missing(file)
+        database = sqlite3.connect(file, timeout=0, isolation_level=None)
         try:
-            _prepare(database, file)
+            _prepare(database, file, is_new=is_new)
             journal = SqliteJournal(database, file)
             storage = Storage(
                 now=now, max_events=max_events, max_age=max_age, journal=journal, group_commit=group_commit
@@ -80,54 +88,100 @@ def open_storage(
 
 
 class SqliteJournal:
-    """Writes events as rows. After a failure all writes fail, because the state of the file is unknown."""
+    """Writes events as rows.
+
+    If a write fails because the disk is full, the events since the last sync are lost, and later ones can be written
+    when there is space again. After any other failure all writes fail, because the state of the file is unknown.
+    """
 
     def __init__(self, database: sqlite3.Connection, file: Path) -> None:
         self._database = database
         self._file = file
-        self._unsynced = 0
+        self._unsynced: list[Event] = []
+        self._superseded: list[tuple[int]] = []
+        self._compacted = 0
         self._failure = ""
+        self._fails_permanently = False
 
     def append(self, event: Event) -> None:
-        if self._unsynced == _MAX_UNSYNCED:
+        if len(self._unsynced) == _MAX_UNSYNCED:
             self.sync()
-        with self._fails_permanently():
+        try:
             self._begin()
             self._database.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _row(event))
-            self._unsynced += 1
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+        self._unsynced.append(event)
 
     def forget(self, events: Sequence[Event], *, compacted: int) -> None:
-        with self._fails_permanently():
-            self._begin()
-            self._database.executemany("DELETE FROM log WHERE revision = ?", _superseded(events))
-            self._database.execute("UPDATE state SET compacted = ?", (compacted,))
+        # Written with the next sync, and again if that fails.
+        self._superseded += _superseded(events)
+        self._compacted = compacted
 
     def sync(self) -> None:
-        with self._fails_permanently():
-            if self._database.in_transaction:
-                self._database.execute("COMMIT")
-            self._unsynced = 0
+        if not self._unsynced and not self._compacted:
+            return
+        try:
+            self._begin()
+            if self._compacted:
+                self._database.executemany("DELETE FROM log WHERE revision = ?", self._superseded)
+                self._database.execute("UPDATE state SET compacted = ?", (self._compacted,))
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            failure = self._failed(error)
+            if failure.lost:
+                raise failure from error
+        else:
+            self._unsynced, self._superseded, self._compacted = [], [], 0
+            self._recovered()
+
+    def is_writable(self) -> bool:
+        if not self._failure:
+            return True
+        if self._unsynced:
+            return False  # the next sync will show it
+        try:
+            self._begin()
+            self._database.execute("UPDATE state SET compacted = compacted")
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._failed(error)
+        except JournalError:
+            return False
+        else:
+            self._recovered()
+        return not self._failure
 
     def close(self) -> None:
         try:
-            if not self._failure:
+            if not self._fails_permanently:
                 self.sync()
         finally:
             self._database.close()
 
     def _begin(self) -> None:
+        if self._fails_permanently:
+            raise JournalError(self._failure)
         if not self._database.in_transaction:
             self._database.execute("BEGIN")
 
-    @contextmanager
-    def _fails_permanently(self) -> Iterator[None]:
+    def _failed(self, error: sqlite3.Error) -> JournalError:
+        """Discard the transaction, which SQLite may have done already; returns the error to raise."""
+        lost, self._unsynced = self._unsynced, []
+        with suppress(sqlite3.Error):
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+        self._fails_permanently = getattr(error, "sqlite_errorcode", 0) not in _DISK_FULL
+        advice = "restart the server when the cause is fixed" if self._fails_permanently else "free space on its disk"
+        if not self._failure:
+            _log.error("The storage cannot be written", extra={"file": str(self._file), "reason": str(error)})
+        self._failure = f"{self._file}: cannot be written ({error}); {advice}"
+        return JournalError(self._failure, lost=lost)
+
+    def _recovered(self) -> None:
         if self._failure:
-            raise JournalError(self._failure)
-        try:
-            yield
-        except sqlite3.Error as error:
-            self._failure = f"{self._file}: cannot be written ({error}); restart the server when the cause is fixed"
-            raise JournalError(self._failure) from error
+            _log.warning("The storage can be written again", extra={"file": str(self._file)})
+            self._failure = ""
 
 
 def _row(event: Event) -> tuple[object, ...]:
@@ -151,23 +205,45 @@ def _superseded(events: Sequence[Event]) -> Iterator[tuple[int]]:
 # --- Open -------------------------------------------------------------------------------------------------------------
 
 
-def _open(file: Path) -> sqlite3.Connection:
+def _create_if_missing(file: Path) -> bool:
+    """Return whether the storage is new; raises ConfigError for a storage that has lost its contents."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.touch(mode=0o600)  # it contains Secrets; SQLite gives its other files the same mode
-    return sqlite3.connect(file, timeout=0, isolation_level=None)
+    log = file.with_name(f"{file.name}-wal")
+    if not file.exists():
+        if log.exists():
+            advice = f"restore both from a copy, or delete {log.name} to start with an empty storage"
+            raise ConfigError(f"is missing, but there is a log of its latest writes; {advice}", file=str(file))
+        _create(file)
+        return True
+    if not file.stat().st_size:
+        advice = "restore it from a copy, or delete it to start with an empty storage"
+        raise ConfigError(f"is an empty file, not a storage; {advice}", file=str(file))
+    return False
 
 
-def _prepare(database: sqlite3.Connection, file: Path) -> None:
+def _create(file: Path) -> None:
+    """Create an empty storage, completely or not at all."""
+    new = file.with_name(f"{file.name}.{secrets.token_hex(4)}.new")
+    new.touch(mode=0o600, exist_ok=False)  # it will contain Secrets; SQLite gives its other files the same mode
+    try:
+        database = sqlite3.connect(new, timeout=0, isolation_level=None)
+        try:
+            database.executescript(_SCHEMA)
+        finally:
+            database.close()
+        with suppress(FileExistsError):  # another server was faster
+            os.link(new, file)
+    finally:
+        new.unlink()
+
+
+def _prepare(database: sqlite3.Connection, file: Path, *, is_new: bool) -> None:
     """Lock and check the file, and continue above every revision that was ever used."""
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    is_new = _number(database, "SELECT count(*) FROM sqlite_master") == 0
-    if not is_new:
-        _check(database, file)
+    _check(database, file)
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
-    if is_new:
-        database.executescript(_SCHEMA)
-    else:
+    if not is_new:
         database.execute(_SKIP_LOST_REVISIONS)
 
 

@@ -19,6 +19,7 @@ from listwatch.server.storage.values import (
     Event,
     EventType,
     Journal,
+    JournalError,
     KeyExistsError,
     KeyMissingError,
     Page,
@@ -55,7 +56,8 @@ class Storage:
     expire by age.
 
     With `group_commit`, writes become durable and are published on `sync`, many at once. The caller must not let
-    results of reads and writes leave the process before the next `sync`, because they may still be lost.
+    results of reads and writes leave the process before the next `sync`, because they may still be lost. If they are,
+    because the disk is full for instance, the storage returns to the state of the last `sync`, and counts a rollback.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Storage:
         self._resource_subscribers: dict[str, dict[object, Callable[[Event], None]]] = {}
         self._unpublished: deque[Event] = deque()
         self._is_publishing = False
+        self._rollbacks = 0
 
     def __repr__(self) -> str:
         objects = sum(len(table.objects) for table in self._tables.values())
@@ -94,6 +97,15 @@ class Storage:
     def compacted_revision(self) -> int:
         """The oldest revision that can be listed or watched from."""
         return self._compacted
+
+    @property
+    def rollbacks(self) -> int:
+        """How often writes were lost because they could not be made durable."""
+        return self._rollbacks
+
+    def is_writable(self) -> bool:
+        """Whether writes can be made durable now."""
+        return self._journal is None or self._journal.is_writable()
 
     # --- Write
 
@@ -116,11 +128,19 @@ class Storage:
         return self._write("DELETED", resource, key, encode, self._existing(resource, key, expected, "delete"))
 
     def sync(self) -> None:
-        """Make all writes so far durable and publish them; does nothing if that has been done."""
-        if self._journal:
-            self._journal.sync()
-        if self._unpublished:
-            self._publish()
+        """Make all writes so far durable and publish them; does nothing if that has been done.
+
+        Raises JournalError after the writes that could not be made durable are undone.
+        """
+        try:
+            if self._journal:
+                self._journal.sync()
+        except JournalError as error:
+            self._undo(error.lost)
+            raise
+        finally:
+            if self._unpublished:
+                self._publish()
 
     def compact(self, revision: int) -> None:
         """Drop the events up to this revision, which is then the oldest that can be read."""
@@ -269,9 +289,13 @@ class Storage:
         stored = Stored(key, encode(revision), revision)
         event = Event(type_, resource, stored, previous, self._now())
         if self._journal:
-            self._journal.append(event)
-            if not self._group_commit:
-                self._journal.sync()
+            try:
+                self._journal.append(event)
+                if not self._group_commit:
+                    self._journal.sync()
+            except JournalError as error:
+                self._undo(error.lost)
+                raise
         self._apply(event)
         self._unpublished.append(event)
         if not self._group_commit:
@@ -283,6 +307,18 @@ class Storage:
         self._revision = event.stored.revision
         self._table(event.resource).apply(event)
         self._log.append(event)
+
+    def _undo(self, lost: Sequence[Event]) -> None:
+        """Return to the state before these events, which are the latest and have not been published."""
+        self._rollbacks += bool(lost)
+        for event in reversed(lost):
+            if not self._unpublished or self._unpublished[-1] is not event:
+                continue  # it was not applied yet
+            self._unpublished.pop()
+            self._table(event.resource).undo(event)
+            if self._log and self._log[-1] is event:
+                self._log.pop()
+            self._revision = max(event.revision - 1, self._compacted)
 
     def _drop_expired(self, now: float) -> None:
         log = self._log
@@ -372,6 +408,19 @@ class _Table:
     def apply(self, event: Event) -> None:
         self.set_state(event)
         self._log.append(event)
+
+    def undo(self, event: Event) -> None:
+        """Restore the state before the latest event."""
+        path = str(event.stored.key)
+        was_there = path in self.objects
+        if event.previous:
+            self.objects[path] = event.previous
+        else:
+            self.objects.pop(path, None)
+        if was_there != (path in self.objects):
+            self._unsorted.add(path)
+        if self._log and self._log[-1] is event:
+            self._log.pop()
 
     def drop_oldest(self) -> None:
         self._dropped = self._log.popleft().revision

@@ -78,7 +78,10 @@ class Page:
 
 
 class Journal(Protocol):
-    """Persists events; an event is durable once `sync` has returned."""
+    """Persists events; an event is durable once `sync` has returned.
+
+    A method that raises JournalError has lost all events that were not synced; the error has them.
+    """
 
     def append(self, event: Event) -> None: ...
 
@@ -86,6 +89,9 @@ class Journal(Protocol):
         """Delete the oldest events, which the storage has dropped; `compacted` is the new oldest readable revision."""
 
     def sync(self) -> None: ...
+
+    def is_writable(self) -> bool:
+        """Whether events can be persisted now."""
 
     def close(self) -> None: ...
 
@@ -128,4 +134,8 @@ class RevisionTooLargeError(StorageError):
 
 
 class JournalError(StorageError):
-    """The journal has failed permanently: all further writes fail, and writes that were not synced may be lost."""
+    """The journal cannot be written; `lost` are the events that were appended since the last sync."""
+
+    def __init__(self, message: str = "", *, lost: Sequence[Event] = ()) -> None:
+        super().__init__(message)
+        self.lost = lost
