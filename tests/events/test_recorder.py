@@ -12,7 +12,7 @@ import pytest
 import listwatch as lw
 from listwatch.errors import ForbiddenError, StatusCause, StatusDetails, UsageError
 from listwatch.events.recorder import EventRecorder
-from listwatch.models.core_v1 import Node, ObjectReference, Pod
+from listwatch.models.core_v1 import Event, Node, ObjectReference, Pod
 from listwatch.server import APIServer, DropResponse, Fail, Fault, Refuse
 from listwatch.testing.clocks import VirtualClock
 
@@ -371,3 +371,30 @@ async def test_an_invalid_sink_or_component_is_refused(client: lw.ClientSet):
         EventRecorder(client, component="tests")  # type: ignore[arg-type]  # that is what is tested
     with pytest.raises(UsageError, match="needs component="):
         EventRecorder(client.core_v1.events(), component="")
+
+
+async def test_a_sink_that_waits_for_its_own_write_gets_an_error(clock: VirtualClock):
+    errors: list[str] = []
+
+    class WaitingSink:
+        kind = Event
+
+        def namespace(self, namespace: str) -> Any:
+            return self
+
+        async def create(self, obj: Any, /) -> Any:
+            for wait in (recorder.flush, recorder.aclose):
+                try:
+                    await wait()
+                except UsageError as error:
+                    errors.append(str(error))
+            return Event.from_dict({**obj})
+
+        async def patch(self, name: str, patch: Any, /, *, type: str) -> Any:
+            raise AssertionError
+
+    async with EventRecorder(WaitingSink(), component="tests", clock=clock) as recorder:
+        recorder.event(POD, "Normal", "Started", "it started")
+        await recorder.flush()
+        assert ["was called by its own write" in each for each in errors] == [True, True]
+        assert recorder.statistics().created == 1

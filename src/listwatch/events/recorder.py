@@ -200,8 +200,7 @@ class EventRecorder:
             raise UsageError(f"{self!r} is not open: use it in `async with`")
         if self._task.done():
             return
-        if self._task is asyncio.current_task():
-            raise SelfWaitError(f"{self!r} would wait for the write that it is called by: flush in another task")
+        self._check_not_writing()
         self._idle.clear()
         self._awake.set()
         async with time_limit(self._clock, timeout):
@@ -209,6 +208,7 @@ class EventRecorder:
 
     async def aclose(self) -> None:
         """Reject further events, and write the queued ones and the counts of series within `flush_timeout`."""
+        self._check_not_writing()
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
         if self._task is None or was_closed:
@@ -221,6 +221,10 @@ class EventRecorder:
             await asyncio.wait([self._task])
             self._count_unwritten()
             self._idle.set()  # ends a concurrent flush
+
+    def _check_not_writing(self) -> None:
+        if self._task is not None and self._task is asyncio.current_task():
+            raise SelfWaitError(f"{self!r} was called by its own write, and would wait for it: call it in another task")
 
     def _count_unwritten(self) -> None:
         # Queued events, and series whose count grew.
