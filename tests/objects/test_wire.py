@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.objects.widgets import JSON, MAPS, Widget, WidgetList, compact, failure, widget
 
 from listwatch.errors import DecodeError
+from listwatch.objects.json_scan import IncompleteJSONError
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.wire import LineSplitter, cut_event, parse_event, split_list
+from listwatch.objects.wire import LineSplitter, parse_event, scan_event, split_list
 
 # Line ends of both sorts, characters of two to four bytes, escapes that look like line ends and frames.
 TEXT = 'é \U0001f600 \n \\ " \\n }}'
@@ -78,19 +79,19 @@ def test_a_line_of_megabytes_in_small_chunks_costs_each_byte_once():
     chunks = [CountedBytes(line[start : start + 1000]) for start in range(0, len(line), 1000)]
     splitter = LineSplitter()
     assert not any(splitter.feed(chunk) for chunk in chunks)
-    # Each chunk was scanned once and is unchanged: nothing was joined before the end of the line.
+    # Each chunk was scanned once: nothing is scanned again before the end of the line.
     assert CountedBytes.work == len(line)
-    assert [len(piece) for piece in splitter._pending] == [len(chunk) for chunk in chunks]
     assert splitter.feed(b"\n") == [line]
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
 
 
-@given(st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]), MAPS)
-def test_an_event_as_servers_frame_it_is_cut_as_reading_it_would(kind: str, body: dict):
+@given(st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]), MAPS, st.sampled_from([b"", b" ", b"{"]))
+def test_scanning_an_event_finds_what_decoding_it_does(kind: str, body: dict, after: bytes):
     line = compact({"type": kind, "object": body})
-    assert cut_event(line) == parse_event(line) == (kind, compact(body))
+    assert parse_event(line) == (kind, compact(body))
+    assert scan_event(line + after) == ((kind, compact(body)), len(line + after.strip(b"{")))
 
 
 @pytest.mark.parametrize(
@@ -100,20 +101,12 @@ def test_an_event_as_servers_frame_it_is_cut_as_reading_it_would(kind: str, body
         b'{"type": "ADDED", "object": {"a":1}}',
         b'{"type":"ADDED","object":{"a":1} }',
         b'{"type":"ADDED","more":1,"object":{"a":1}}',
+        b'{"type":"ADDED","object":{"a":1},"more":{}}',
     ],
 )
-def test_an_event_in_another_frame_is_left_to_the_parser(line: bytes):
-    assert cut_event(line) is None
+def test_an_event_in_another_frame_is_the_same_event(line: bytes):
     assert parse_event(line) == ("ADDED", b'{"a":1}')
-
-
-def test_data_after_an_object_in_its_frame_invalidates_the_split_but_not_the_event():
-    line = b'{"type":"ADDED","object":{"metadata":{"name":"a"}},"more":{}}'
-    cut = cut_event(line)
-    assert cut is not None
-    with pytest.raises(DecodeError):
-        Widget.from_wire(cut.object)
-    assert Widget.from_wire(parse_event(line).object).name == "a"
+    assert scan_event(line) == (("ADDED", b'{"a":1}'), len(line))
 
 
 @pytest.mark.parametrize("cut", range(1, len(EVENTS[1])))
@@ -121,9 +114,8 @@ def test_an_event_that_is_cut_short_is_no_event(cut: int):
     line = EVENTS[1][:-cut]
     with pytest.raises(DecodeError, match=r"a watch event: .* in a line of"):
         parse_event(line)
-    if found := cut_event(line):
-        with pytest.raises(DecodeError):
-            Widget.from_wire(found.object)
+    with pytest.raises(IncompleteJSONError):
+        scan_event(line)
 
 
 def test_a_line_that_is_no_event_is_not_shown_because_it_may_hold_secrets():
@@ -134,15 +126,16 @@ def test_a_line_that_is_no_event_is_not_shown_because_it_may_hold_secrets():
 
 
 def test_the_object_of_an_event_does_not_keep_the_line():
-    for cut in (cut_event(EVENTS[0]), parse_event(EVENTS[0])):
-        assert cut is not None
-        assert type(cut.object) is bytes
+    for event in (scan_event(EVENTS[0])[0], parse_event(EVENTS[0])):
+        assert type(event.object) is bytes
 
 
 @given(st.binary(max_size=100) | JSON.map(compact))
 def test_a_line_is_an_event_or_a_decode_error(line: bytes):
-    cut_event(line)
-    failure(parse_event, line)
+    if failure(parse_event, line) is None:
+        assert scan_event(line.strip())[0] == parse_event(line)
+    else:
+        failure(scan_event, line)
 
 
 # --- lists -----------------------------------------------------------------------------------------------------------

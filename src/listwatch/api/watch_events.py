@@ -8,6 +8,7 @@ async for event in client.core_v1.pods().watch():
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
@@ -16,9 +17,11 @@ import msgspec
 from listwatch.api.statuses import error_from_status
 from listwatch.errors import APIError, DecodeError, ResponseTooLargeError
 from listwatch.keyed import Cached
+from listwatch.objects.byte_search import contains
+from listwatch.objects.json_scan import IncompleteJSONError
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import DECODE_FAILURES, WireEvent, cut_event, parse_event
+from listwatch.objects.wire import DECODE_FAILURES, WireEvent, nesting_of, parse_event, scan_event
 
 __all__ = [
     "DEFAULT_MAX_EVENT_SIZE",
@@ -28,8 +31,10 @@ __all__ = [
     "ErrorEvent",
     "EventReader",
     "ModifiedEvent",
+    "ReceivedEvent",
+    "UndecodableEvent",
     "WatchEvent",
-    "read_event",
+    "read_events",
 ]
 
 T = TypeVar("T")  # of objects with a key and a version
@@ -38,6 +43,7 @@ K = TypeVar("K", bound=Object)
 DEFAULT_MAX_EVENT_SIZE = 16 * 2**20
 """Bytes; the limit of client-go. An object in etcd has at most 1.5 MB, which JSON can write in about six times that."""
 
+_SEARCHED = 4096
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -110,8 +116,19 @@ class ErrorEvent(msgspec.Struct, frozen=True, gc=False):
         return error_from_status(self.object.to_dict(), doing="watch")
 
 
+class UndecodableEvent(msgspec.Struct, frozen=True, gc=False):
+    """A change of an object whose metadata cannot be decoded. The change is lost; the watch continues."""
+
+    type: ClassVar[Literal["UNDECODABLE"]] = "UNDECODABLE"
+
+    error: DecodeError
+
+
 WatchEvent = AddedEvent[T] | ModifiedEvent[T] | DeletedEvent[T] | BookmarkEvent[T]
 """An event of a watch. `type` is its type as on the wire, `object` is the API object."""
+
+ReceivedEvent = WatchEvent[T] | ErrorEvent | UndecodableEvent
+"""What a stream contains. Only its batches have ERROR and undecodable events; iterating raises and skips them."""
 
 _BY_TYPE: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
 
@@ -122,106 +139,222 @@ _FRAMES: list[tuple[bytes, int, Any]] = [
     for each in (ModifiedEvent, AddedEvent, DeletedEvent, BookmarkEvent)
 ]
 _NO_FRAME = (b"\n", 0, None)  # matches only an empty line, which holds no event
+_FRAME_START = b'{"type":'
+
+# Found where a second event begins on a line. Quotes are escaped in strings, so none of them contains this.
+_SECOND_EVENT = b'}{"type":"'
+# The same after a space. No server is known to write that, so only some of the network reads are searched for it.
+_SECOND_AFTER_SPACE = tuple(space + b'{"type":"' for space in (b" ", b"\t", b"\r"))
+_SAMPLED = 8
+# All frames of a smaller network read are decoded completely. The time for that is short in relation to the read.
+_SMALL = 1 << 14
+
+_whole = msgspec.json.Decoder(msgspec.Raw)
 
 
 class EventReader(Generic[K]):
-    """Decodes the events of a stream that arrives in pieces of any size.
+    """Decodes the events of a stream that arrives in pieces of any size. An event may have `max_size` bytes.
 
-    An event may have `max_size` bytes.
+    A frame is one line that is exactly one event. Frames of small pieces are decoded completely. In large pieces, which
+    come at high rates, only the heads of large objects are: there, a frame must start and end like an event, without
+    the start of another one in between. Errors in the rest are raised when that is accessed. Frames in other formats
+    are accepted, also those that span lines, and several on one line.
     """
 
-    __slots__ = ("_kind", "_pending", "max_size")
+    __slots__ = ("_checks_all", "_depth", "_kind", "_pending", "_pieces", "_unfinished", "max_size")
 
     def __init__(self, kind: type[K], *, max_size: int = DEFAULT_MAX_EVENT_SIZE) -> None:
         self._kind = kind
         self.max_size = max_size
         self._pending = bytearray()  # the incomplete line; in one object, because it may arrive byte by byte
+        # The first lines of a frame that spans lines, and the number of brackets that they leave open.
+        self._unfinished = bytearray()
+        self._depth = 0
+        # True if this server writes frames that only a complete check finds to be unusual.
+        self._checks_all = False
+        self._pieces = 0
 
-    def feed(self, piece: bytes) -> Iterator[WatchEvent[K] | ErrorEvent]:
+    def feed(self, piece: bytes) -> Iterator[ReceivedEvent[K]]:
         """Yield the events that this piece completes.
 
-        Raises DecodeError at one that cannot be decoded, and ResponseTooLargeError at one that is too large, even if it
-        is incomplete.
+        Raises DecodeError at a line that is not an event, and ResponseTooLargeError at one that is too large, even if
+        it is incomplete.
         """
         first = piece.find(b"\n") + 1
-        if len(self._pending) + (first or len(piece)) > self.max_size:
+        if len(self._unfinished) + len(self._pending) + (first or len(piece)) > self.max_size:
             raise self._too_large()
         if not first:
             self._pending += piece
             return
         start, stop = 0, piece.rfind(b"\n") + 1
+        is_checked = self._is_checked(piece)
         if self._pending:
             start = first
             self._pending += piece[:start]
-            line = bytes(self._pending).strip()
+            line = bytes(self._pending)
             self._pending.clear()
-            if line:
-                yield read_event(line, self._kind)
+            yield from self._events_in(line, 0, len(line), is_checked=is_checked or contains(line, _SECOND_EVENT))
         if len(piece) > self.max_size:
             yield from self._events_up_to_too_large(piece, start)
         if stop < len(piece):
             self._pending += piece[stop:]
-        yield from self._events_in(piece, start, stop)
+        yield from self._events_in(piece, start, stop, is_checked=is_checked)
 
-    def _events_up_to_too_large(self, piece: bytes, start: int) -> Iterator[WatchEvent[K] | ErrorEvent]:
+    def _is_checked(self, piece: bytes) -> bool:
+        """Return whether the frames of this piece are decoded completely."""
+        self._pieces += 1
+        if self._checks_all or len(piece) < _SMALL or contains(piece, _SECOND_EVENT):
+            return True
+        if self._is_sampled() and any(contains(piece, each) for each in _SECOND_AFTER_SPACE):
+            self._checks_all = True
+            if self._pieces > _SAMPLED:
+                reason = "the server writes several events on one line, of which some may have been lost"
+                raise DecodeError(reason, object_name="a watch event")
+        return self._checks_all
+
+    def _is_sampled(self) -> bool:
+        return self._pieces <= _SAMPLED or self._pieces % _SAMPLED == 0
+
+    def _events_up_to_too_large(self, piece: bytes, start: int) -> Iterator[ReceivedEvent[K]]:
         """If there is an event that is too large, yield those before it and raise its error."""
         position = start
         while position < len(piece):
             end = piece.find(b"\n", position) + 1 or len(piece)
             if end - position > self.max_size:
-                yield from self._events_in(piece, start, position)
+                yield from self._events_in(piece, start, position, is_checked=True)
                 raise self._too_large()
             position = end
 
     def _too_large(self) -> ResponseTooLargeError:
         self._pending.clear()
+        self._unfinished.clear()
         return ResponseTooLargeError.of("an event of the watch", self.max_size, "max_event_size")
 
     def finish(self) -> bytes:
-        """Return the data after the last line feed: an event without a line feed, or an incomplete one."""
-        line = bytes(self._pending)
+        """Return the data after the last frame: an event without a line feed, or an incomplete one."""
+        rest = bytes(self._unfinished + self._pending)
+        self._unfinished.clear()
         self._pending.clear()
-        return line.strip()
+        return rest.strip()
 
-    def _events_in(self, piece: bytes, start: int, stop: int) -> Iterator[WatchEvent[K] | ErrorEvent]:
-        kind, find, starts = self._kind, piece.find, piece.startswith
-        decode, (prefix, offset, event_class) = kind.from_wire, _FRAMES[0]
+    def _events_in(self, piece: bytes, start: int, stop: int, *, is_checked: bool) -> Iterator[ReceivedEvent[K]]:
+        """Yield the events of these lines. If `is_checked`, the frames are decoded completely."""
+        find, starts = piece.find, piece.startswith
+        decode, (prefix, offset, event_class) = self._kind.from_wire, _FRAMES[0]
+        if self._unfinished:
+            yield from self._read_lines(piece[start:stop])
+            return
+        checked = stop if is_checked else start + self._is_sampled()
         while start < stop:
             end = find(b"\n", start)
             if not starts(prefix, start):
                 # Most events have the type of the event before them, so that type is tried first.
                 prefix, offset, event_class = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
+            event: ReceivedEvent[K] | None = None
             if event_class and piece[end - 2 : end] == b"}}":
+                raw = piece[start + offset : end - 1]
                 try:
-                    event: WatchEvent[K] | ErrorEvent = event_class(decode(piece[start + offset : end - 1]))
-                except DecodeError:
-                    # The frame has more fields after the object, or is invalid. Only the head of a large object is
-                    # checked here; errors in the rest are raised when that is accessed.
-                    event = read_event(piece[start:end], kind)
+                    if start < checked:
+                        _whole.decode(raw)
+                    event = event_class(decode(raw))
+                except (DecodeError, *DECODE_FAILURES):
+                    pass  # the frame has members after the object, is several events, or is damaged
+            if event is not None:
                 yield event
-            elif line := piece[start:end].strip():
-                yield read_event(line, kind)
+            else:
+                yield from self._read_line(piece[start:end].strip())
+                if self._unfinished:
+                    yield from self._read_lines(piece[end + 1 : stop])
+                    return
+                checked = stop if self._checks_all else checked
             start = end + 1
 
+    def _read_lines(self, lines: bytes) -> Iterator[ReceivedEvent[K]]:
+        for line in lines.split(b"\n"):
+            yield from self._read_line(line.strip())
 
-def read_event(line: bytes, kind: type[K]) -> WatchEvent[K] | ErrorEvent:
-    """Decode the event in one line of a stream. Raises DecodeError if the line is not an event."""
-    cut = cut_event(line)
-    if cut is not None:
+    def _read_line(self, line: bytes) -> Iterator[ReceivedEvent[K]]:
+        """Yield the events of a line in any format; keeps a line on which a frame begins but does not end."""
+        if not line:
+            return
+        if self._unfinished:
+            if line.startswith(_FRAME_START):
+                self._unfinished.clear()
+                raise DecodeError("a frame ends before it is complete", object_name="a watch event")
+            self._unfinished += line + b"\n"
+            self._depth += nesting_of(line)
+            if len(self._unfinished) > self.max_size:
+                raise self._too_large()
+            if self._depth > 0:
+                return
+            line = bytes(self._unfinished).strip()
+            self._unfinished.clear()
         try:
-            return _event(cut, kind)
+            wire = parse_event(line)
         except DecodeError:
-            pass  # the frame has more fields after the object, or is invalid
-    return _event(parse_event(line), kind)
+            yield from self._scan(line)
+        else:
+            if line.startswith(_FRAME_START) and not line.endswith(wire.object + b"}"):
+                self._checks_all = True
+            yield _event(wire, self._kind)
+
+    def _scan(self, line: bytes) -> Iterator[ReceivedEvent[K]]:
+        start = 0
+        while start < len(line):
+            try:
+                wire, start = scan_event(line, start)
+            except IncompleteJSONError:
+                self._depth = nesting_of(line[start:])
+                self._unfinished += line[start:] + b"\n"
+                return
+            yield _event(wire, self._kind)
 
 
-def _event(wire: WireEvent, kind: type[K]) -> WatchEvent[K] | ErrorEvent:
+def read_events(text: bytes, kind: type[K]) -> Iterator[ReceivedEvent[K]]:
+    """Yield all events of a text, usually a single one. Raises DecodeError if it is not a sequence of whole events."""
+    try:
+        wire = parse_event(text)
+    except DecodeError:
+        start = 0
+        while start < len(text):
+            wire, start = scan_event(text, start)
+            yield _event(wire, kind)
+    else:
+        yield _event(wire, kind)
+
+
+def _event(wire: WireEvent, kind: type[K]) -> ReceivedEvent[K]:
     if event_class := _BY_TYPE.get(wire.type):
-        event: WatchEvent[K] = event_class(kind.from_wire(wire.object))
+        try:
+            event: WatchEvent[K] = event_class(kind.from_wire(_on_one_line(wire.object)))
+        except DecodeError as error:
+            name = f"{kind.__name__} {named}" if (named := _name_in(wire.object)) else error.object_name
+            reason = f"the object of the {wire.type} event cannot be decoded: {error.message}"
+            return UndecodableEvent(DecodeError(reason, object_name=name, field=error.field))
         return event
     if wire.type == "ERROR":
         return ErrorEvent(_status(wire.object))
     raise DecodeError(f"{wire.type!r} is not an event type", object_name="a watch event")
+
+
+def _on_one_line(raw: bytes) -> bytes:
+    try:
+        return msgspec.json.format(raw, indent=-1) if b"\n" in raw else raw
+    except DECODE_FAILURES:
+        return raw
+
+
+_NAMES = re.compile(rb'"(name|namespace)"\s*:\s*"([a-z0-9.:-]{1,253})"')
+
+
+def _name_in(raw: bytes) -> str:
+    """The name of an object whose head cannot be decoded; empty if it is not found. For messages only."""
+    names: dict[bytes, bytes] = {}
+    for name, value in _NAMES.findall(raw[:_SEARCHED]):
+        names.setdefault(name, value)
+    return (
+        "/".join(names[each].decode() for each in (b"namespace", b"name") if each in names) if b"name" in names else ""
+    )
 
 
 def _status(raw: bytes) -> Unstructured:

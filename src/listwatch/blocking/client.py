@@ -18,7 +18,7 @@ from listwatch.api.options import FieldValidation, ListOptions, LogSource, Propa
 from listwatch.api.patches import MERGE_PATCH, Patch, PatchTypeLike
 from listwatch.api.references import ResourceLike
 from listwatch.api.resource_map import ResourceMap
-from listwatch.api.watch_events import ErrorEvent, WatchEvent
+from listwatch.api.watch_events import ReceivedEvent, WatchEvent
 from listwatch.backoff import DEFAULT_RETRY, Backoff
 from listwatch.blocking.runtime import functions
 from listwatch.blocking.runtime.blocking_object import (
@@ -202,8 +202,8 @@ class ByteStream(ByteIteration):
 class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
     """The events of a watch.
 
-    The request is sent when the stream is entered or first read. Iterating raises the error of an ERROR event;
-    `batches` returns such events.
+    The request is sent when the stream is entered or first read. Iterating raises the error of an ERROR event, and
+    skips and logs an event whose object cannot be decoded; `batches` returns both.
     """
 
     _original: ClassVar[type] = AsyncWatchStream
@@ -218,7 +218,7 @@ class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
         """Send the request if that was not done yet. Raises the error of an unsuccessful response."""
         self._run(self._async.open())
 
-    def batches(self) -> Iterator[list[WatchEvent[T] | ErrorEvent]]:
+    def batches(self) -> Iterator[list[ReceivedEvent[T]]]:
         """Iterate over the events of each network read."""
         return BlockingIterator(self._async.batches(), self._loop)
 

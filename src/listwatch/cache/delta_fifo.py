@@ -16,6 +16,7 @@ from listwatch.cache.deltas import (
     BookmarkDelta,
     DeletedDelta,
     Delta,
+    HealedDelta,
     ObjectDelta,
     ReplacedAllDelta,
     ReplacedDelta,
@@ -41,7 +42,7 @@ DroppedObject = Callable[[T, BadKeyError | TransformError], None]
 _BATCH = 1000
 
 # Comparing the type is much faster than `isinstance`, which is slow for these classes when the result is False.
-_NOT_BATCHED = frozenset({ReplacedAllDelta, SyncAllDelta, BookmarkDelta})
+_NOT_BATCHED = frozenset({ReplacedAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta})
 
 
 class KnownObjects(Protocol[T_co]):
@@ -93,7 +94,11 @@ class DeltaFIFO(Generic[T]):
         """Queue a changed object."""
         self._enqueue(UpdatedDelta, item)
 
-    def _enqueue(self, delta_type: type[AddedDelta[T]] | type[UpdatedDelta[T]], item: T) -> None:
+    def heal(self, item: T) -> None:
+        """Queue an object that was read again, to replace a damaged one of the same version."""
+        self._enqueue(HealedDelta, item)
+
+    def _enqueue(self, delta_type: type[AddedDelta[T]] | type[UpdatedDelta[T]] | type[HealedDelta[T]], item: T) -> None:
         self._is_populated = True
         key = item.cache_key
         if not key or self._transform is not None:

@@ -1,6 +1,7 @@
 """Deltas: what a `DeltaFIFO` queues, and what the informer applies to its store.
 
     one object   AddedDelta UpdatedDelta DeletedDelta        from a watch
+                 HealedDelta                                 read again because the stored object is damaged
                  ReplacedDelta SyncDelta                     from a list and a resync, in a queue by key
     all objects  ReplacedAllDelta SyncAllDelta BookmarkDelta in an ordered queue
 
@@ -19,6 +20,7 @@ __all__ = [
     "BookmarkDelta",
     "DeletedDelta",
     "Delta",
+    "HealedDelta",
     "ObjectDelta",
     "ReplacedAllDelta",
     "ReplacedDelta",
@@ -67,6 +69,12 @@ class SyncDelta(_Keyed, Generic[T], frozen=True, gc=False):
     object: T
 
 
+class HealedDelta(_Keyed, Generic[T], frozen=True, gc=False):
+    """The object was read again. It replaces a stored one of the same version, which cannot be decoded completely."""
+
+    object: T
+
+
 class ReplacedAllDelta(Struct, Generic[T], frozen=True, gc=False):
     """A complete list: exactly these objects existed at that version, by key and in the order of the list."""
 
@@ -84,7 +92,7 @@ class BookmarkDelta(Struct, frozen=True, gc=False):
     resource_version: str
 
 
-ObjectDelta = AddedDelta[T] | UpdatedDelta[T] | DeletedDelta[T] | ReplacedDelta[T] | SyncDelta[T]
+ObjectDelta = AddedDelta[T] | UpdatedDelta[T] | DeletedDelta[T] | ReplacedDelta[T] | SyncDelta[T] | HealedDelta[T]
 """A delta of one object."""
 
 Delta = ObjectDelta[T] | ReplacedAllDelta[T] | SyncAllDelta | BookmarkDelta

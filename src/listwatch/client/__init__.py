@@ -48,6 +48,7 @@ _HOMES = {
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
     "RateLimiter": "listwatch.client.rest.rate_limiter",
+    "ReceivedEvent": "listwatch.api.watch_events",
     "Request": "listwatch.client.rest.request",
     "Resource": "listwatch.meta",
     "ResourceClient": "listwatch.client.resources.resource_client",
@@ -61,6 +62,7 @@ _HOMES = {
     "SubresourceClient": "listwatch.client.resources.subresource_client",
     "TokenBucket": "listwatch.client.rest.rate_limiter",
     "Transport": "listwatch.client.rest.sender",
+    "UndecodableEvent": "listwatch.api.watch_events",
     "WatchEvent": "listwatch.api.watch_events",
     "WatchStream": "listwatch.client.rest.streams",
     "Watchable": "listwatch.client.wait.retry_watcher",
@@ -106,6 +108,8 @@ if TYPE_CHECKING:
     from listwatch.api.watch_events import DeletedEvent as DeletedEvent
     from listwatch.api.watch_events import ErrorEvent as ErrorEvent
     from listwatch.api.watch_events import ModifiedEvent as ModifiedEvent
+    from listwatch.api.watch_events import ReceivedEvent as ReceivedEvent
+    from listwatch.api.watch_events import UndecodableEvent as UndecodableEvent
     from listwatch.api.watch_events import WatchEvent as WatchEvent
     from listwatch.client.config.client_config import ClientConfig as ClientConfig
     from listwatch.client.config.client_config import ExecConfig as ExecConfig

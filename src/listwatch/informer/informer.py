@@ -19,6 +19,7 @@ from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
+from listwatch.informer.healing import Healer
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector import MIN_WATCH
@@ -81,6 +82,7 @@ class Informer(Generic[T]):
             clock=clock,
             random=random,
         )
+        self._healer = Healer(kind, self.indexer.get, [self._pipeline], clock=self._clock, report=self._report)
         self._main: asyncio.Task[None] | None = None
         self._processing: Caller | None = None
         """The task that calls the handler."""
@@ -135,6 +137,7 @@ class Informer(Generic[T]):
         async with asyncio.TaskGroup() as group:
             group.create_task(self._pipeline.reflector.run(), name=f"reflector of {self.name}")
             group.create_task(self._process(), name=f"informer of {self.name}")
+            group.create_task(self._healer.run(), name=f"healing of {self.name}")
             if self._resync > 0:
                 group.create_task(self._run_resyncs(), name=f"resync of {self.name}")
             await until_cancelled(then=self._stop)

@@ -13,19 +13,19 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast, overload
 
 from listwatch.api.list_pages import ListPage, Page
 from listwatch.api.options import ListOptions
-from listwatch.api.watch_events import ErrorEvent, WatchEvent
+from listwatch.api.watch_events import ReceivedEvent
 from listwatch.errors import UsageError
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of", "check_functions"]
+__all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of", "check_functions", "reader_of"]
 
 T = TypeVar("T", bound=Cached)
 K = TypeVar("K", bound=Object)
 
-Event = WatchEvent[T] | ErrorEvent
+Event = ReceivedEvent[T]
 
 ModifyOptions = Callable[[ListOptions], ListOptions]
 """Returns the options of a request, changed with `dataclasses.replace`."""
@@ -232,6 +232,7 @@ class _Result(Protocol):
 class _Request(Protocol):
     def resource(self, resource: str, /) -> Self: ...
     def namespace(self, namespace: str, /) -> Self: ...
+    def name(self, name: str, /) -> Self: ...
     def params(self, values: Mapping[str, object], /) -> Self: ...
     def do(self) -> Awaitable[_Result]: ...
     def watch(self, kind: type[T], /) -> WatchSource[T]: ...
@@ -292,6 +293,12 @@ class _ClientResource:
         )
         return self._request(replace(self._modified(options), watch=True)).watch(self.kind)
 
+    async def get(self, namespace: str, name: str) -> Object:
+        request = cast("_Request", self.rest.verb("GET")).resource(self.name)
+        if namespace:
+            request = request.namespace(namespace)
+        return self.kind.from_wire((await request.name(name).do()).raw)
+
     def _modified(self, options: ListOptions) -> ListOptions:
         if self.modify_options is None:
             return options
@@ -313,6 +320,17 @@ def _from_resource(resource: _ClientResource, *, chunking: bool) -> ListWatch[An
     source: ListWatch[Any] = ListWatch(list=resource.list, watch=resource.watch, chunking=chunking)
     source._resource = resource
     return source
+
+
+def reader_of(source: ListerWatcher[T], kind: type[T]) -> Callable[[str, str], Awaitable[T]] | None:
+    """Return a function that reads one object by namespace and name; None if the source cannot do that."""
+    if isinstance(source, ListWatch):
+        resource = source.of_kind(kind)._resource
+        return None if resource is None else cast("Callable[[str, str], Awaitable[T]]", resource.get)
+    in_namespace, get = getattr(source, "namespace", None), getattr(source, "get", None)
+    if not (callable(in_namespace) and callable(get)):
+        return None
+    return lambda namespace, name: cast("Awaitable[T]", in_namespace(namespace).get(name))
 
 
 # --- Reading a watch in batches ---------------------------------------------------------------------------------------

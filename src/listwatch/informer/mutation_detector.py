@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, Self, TypeVar
 
 from listwatch.clock import Clock
-from listwatch.errors import UsageError
+from listwatch.errors import DecodeError, UsageError
 from listwatch.informer.handlers import Change, ObjectDeleted
 from listwatch.keyed import Cached, describe
 
@@ -43,7 +43,7 @@ class MutationDetector(Generic[T]):
     def check(self) -> None:
         """Report each object that was changed, once."""
         for key, (item, original) in list(self._remembered.items()):
-            if item != original:
+            if _is_changed(item, original):
                 del self._remembered[key]
                 self._report(
                     UsageError(f"the cached {describe(item)} was changed in place; copy() an object before changing it")
@@ -54,3 +54,10 @@ class MutationDetector(Generic[T]):
         while True:
             await clock.sleep(_PERIOD)
             self.check()
+
+
+def _is_changed(item: object, original: object) -> bool:
+    try:
+        return item != original
+    except DecodeError:
+        return False  # a part of it is damaged; the informer reports that

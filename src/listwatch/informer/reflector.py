@@ -141,6 +141,8 @@ class Reflector(Generic[T]):
         self._opened_at: float | None = None
         """When the open watch was opened; None while no watch is open."""
         self._last_contact: float | None = None
+        self._sending: asyncio.Timeout | None = None  # while a request is being sent, or a watch is read
+        self._relist_reason: ListWatchError | None = None
 
     def __repr__(self) -> str:
         state = "watching" if self._is_watching else "synced" if self._machine.is_watching else "not synced"
@@ -172,6 +174,12 @@ class Reflector(Generic[T]):
     def _is_watching(self) -> bool:
         return self._opened_at is not None and self._machine.is_watching
 
+    def relist(self, reason: ListWatchError) -> None:
+        """Read everything again; a current watch ends. `reason` is reported."""
+        self._relist_reason = reason
+        if self._sending is not None and self._machine.is_watching:
+            self._sending.reschedule(asyncio.get_running_loop().time())
+
     async def run(self) -> None:
         """Read the source until cancelled."""
         try:
@@ -185,7 +193,7 @@ class Reflector(Generic[T]):
     async def _step(self) -> None:
         """Send one request and read its response, then wait if it failed."""
         try:
-            await self._send(self._machine.next_request())
+            await self._send_next()
         except Exception as error:  # noqa: BLE001  # a source may raise anything; the request is retried
             self._fail(error)
         except asyncio.CancelledError as error:
@@ -198,6 +206,22 @@ class Reflector(Generic[T]):
             await self._back_off(self._machine.state)
 
     # --- requests ------------------------------------------------------------------------------------------------
+
+    async def _send_next(self) -> None:
+        request = self._machine.next_request()
+        try:
+            async with asyncio.timeout(
+                0 if self._relist_reason and self._machine.is_watching else None
+            ) as self._sending:
+                await self._send(request)
+        except TimeoutError:
+            if self._relist_reason is None:
+                raise
+            reason, self._relist_reason = self._relist_reason, None
+            raise reason from None
+        finally:
+            self._sending = None
+        self._relist_reason = None
 
     async def _send(self, request: Request) -> None:
         match request:

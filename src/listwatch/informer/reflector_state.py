@@ -21,7 +21,7 @@ from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
 from listwatch.api.list_pages import ListPage
-from listwatch.api.watch_events import ErrorEvent, WatchEvent
+from listwatch.api.watch_events import ReceivedEvent, WatchEvent
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -340,7 +340,7 @@ class ReflectorMachine(Generic[T]):
         self._store.replace(objects, version)
         self.state = Watching(version, is_resumable=version not in _NO_VERSION)
 
-    def receive(self, events: Iterable[WatchEvent[T] | ErrorEvent]) -> None:
+    def receive(self, events: Iterable[ReceivedEvent[T]]) -> None:
         """Store a batch of events; raises the error of an ERROR event, which ends the stream."""
         remaining = iter(events)
         if isinstance(state := self.state, Streaming):
@@ -348,9 +348,7 @@ class ReflectorMachine(Generic[T]):
         if isinstance(state, Watching):
             self._receive_changes(state, remaining)
 
-    def _receive_initial(
-        self, state: Streaming[T], events: Iterator[WatchEvent[T] | ErrorEvent]
-    ) -> Streaming[T] | Watching:
+    def _receive_initial(self, state: Streaming[T], events: Iterator[ReceivedEvent[T]]) -> Streaming[T] | Watching:
         is_usable, initial = self._expected.is_usable_event, state.initial
         for event in events:
             # Comparing the text is much faster than `isinstance`, which is slow for these classes.
@@ -363,6 +361,8 @@ class ReflectorMachine(Generic[T]):
             elif event.type == "BOOKMARK":
                 if event.ends_initial_events:
                     return self._end_initial_events(state, event.resource_version)
+            elif event.type == "UNDECODABLE":
+                self._on_skipped(event.error)
             else:
                 raise event.error
         return state
@@ -379,7 +379,7 @@ class ReflectorMachine(Generic[T]):
         self.state = Watching(version)
         return self.state
 
-    def _receive_changes(self, state: Watching, events: Iterator[WatchEvent[T] | ErrorEvent]) -> None:
+    def _receive_changes(self, state: Watching, events: Iterator[ReceivedEvent[T]]) -> None:
         version, is_ordered, store = state.version, state.is_ordered, self._store
         is_usable = self._expected.is_usable_event
         try:
@@ -402,6 +402,9 @@ class ReflectorMachine(Generic[T]):
                     if self._later(version, event) == version:
                         continue  # it was delayed; going back would repeat all changes since then
                     store.bookmark((item := event.object).resource_version)
+                elif event.type == "UNDECODABLE":
+                    self._on_skipped(event.error)
+                    continue
                 else:
                     raise event.error
                 received = item.resource_version

@@ -35,6 +35,7 @@ from listwatch.informer.handlers import (
     HandlerFunctions,
     UpdateFunction,
 )
+from listwatch.informer.healing import Healer
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.listener import (
     HandlerRegistration,
@@ -153,6 +154,7 @@ class SharedIndexInformer(Generic[T]):
             )
             for scope, each in sources
         ]
+        self._healer = Healer(kind, self.indexer.get, self._pipelines, clock=self._clock, report=self._report)
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._report)
         self._processor: SharedProcessor[T] = SharedProcessor(
             self.indexer,
@@ -161,6 +163,7 @@ class SharedIndexInformer(Generic[T]):
             clock=self._clock,
             report=self._report,
             detector=self._detector,
+            damaged=self._healer.damaged,
         )
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -408,6 +411,7 @@ class SharedIndexInformer(Generic[T]):
                     self._group.create_task(each.reflector.run(), name=f"reflector of {each.reflector.name}")
                 self._group.create_task(self._processor.run(), name=f"informer of {self.name}")
                 self._group.create_task(self._processor.run_resyncs(), name=f"resync of {self.name}")
+                self._group.create_task(self._healer.run(), name=f"healing of {self.name}")
                 if self._detector is not None:
                     self._group.create_task(self._detector.run(self._clock), name=f"mutation detector of {self.name}")
                 for listener in self._processor:

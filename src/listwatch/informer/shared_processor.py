@@ -18,6 +18,7 @@ from listwatch.cache.deltas import (
     BookmarkDelta,
     DeletedDelta,
     Delta,
+    HealedDelta,
     ObjectDelta,
     ReplacedAllDelta,
     ReplacedDelta,
@@ -27,9 +28,9 @@ from listwatch.cache.indexer import AppliedDelta, Indexer, sliced
 from listwatch.cache.keys import NAMESPACE
 from listwatch.clock import Clock, time_limit
 from listwatch.cooperative import TimeSlice
-from listwatch.errors import ResourceVersionError
+from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
-from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.list_watch import ListerWatcher, reader_of
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.problems import Problem, guarded_reporter
@@ -71,6 +72,8 @@ class SourcePipeline(Generic[T]):
         self.scope = scope
         self.fifo: DeltaFIFO[T] = DeltaFIFO(transform=transform, on_ready=on_ready, on_dropped=report_dropped)
         source = request_only_kept_fields(source, transform)
+        self.read_object = reader_of(source, kind)
+        """Reads one object from the server; None if the source cannot do that."""
         self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, **options)
         self.resource_version = ""
         """The version of this source that the store has reached; empty before the first list."""
@@ -91,6 +94,9 @@ class SourcePipeline(Generic[T]):
                 return
             case BookmarkDelta(version):
                 self._indexer.bookmark(version)
+            case HealedDelta(item, key=key):
+                yield self._heal(item, key)
+                return
             case _:
                 # Deltas of one object; those of all objects are popped alone.
                 applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
@@ -110,6 +116,23 @@ class SourcePipeline(Generic[T]):
             )
         except ResourceVersionError:
             return version or self.resource_version
+
+    def _heal(self, item: T, key: str) -> list[Change[T]]:
+        """Replace the contents of a damaged object, unless the object has changed since it was read."""
+        old = self._indexer.get(key)
+        if old is None or old.resource_version != item.resource_version:
+            return []
+        # Not an update: that would set the version of the store to that of the object, which is older.
+        applied = self._indexer.apply([ReplacedDelta(item, key=key)])
+        return _changes(applied.applied, is_initial=False)
+
+    def replace_damaged(self, item: T) -> None:
+        """Store an object that was read again, in place of a damaged one of the same version."""
+        self.fifo.heal(item)
+
+    def relist(self, reason: ListWatchError) -> None:
+        """Read everything again."""
+        self.reflector.relist(reason)
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         is_initial, self._has_listed = not self._has_listed, True
@@ -176,7 +199,10 @@ class SharedProcessor(Generic[T]):
         clock: Clock,
         report: Callable[[Exception], None],
         detector: MutationDetector[T] | None = None,
+        damaged: Mapping[str, T] | None = None,
     ) -> None:
+        """`damaged` are objects of the store, by key, which a relist replaces by intact ones of the same version."""
+        self._damaged = {} if damaged is None else damaged
         self._indexer = indexer
         self._pipelines = pipelines
         self._ready = ready
@@ -232,15 +258,20 @@ class SharedProcessor(Generic[T]):
         self.version_waits.check()
 
     def distribute(self, changes: Sequence[Change[T]]) -> None:
-        """Notify all listeners. Updates that did not change the resourceVersion, as in a relist, are dropped."""
+        """Notify all listeners. Updates that did not change the resourceVersion, as in a relist, are dropped.
+
+        Those that replace a damaged object are not dropped.
+        """
         if self._detector is not None:
             self._detector.remember(changes)
+        damaged = self._damaged if len(self._damaged) else None
         effective = [
             each
             for each in changes
             if type(each) is not ObjectUpdated
             or each.old.resource_version != each.object.resource_version
             or not each.object.resource_version  # unknown, so it may have changed
+            or (damaged is not None and damaged.get(each.object.cache_key) is each.old is not each.object)
         ]
         self._notify(self._listeners, effective)
 

@@ -15,6 +15,7 @@ import msgspec
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
+from listwatch.objects.damage import report_damage
 from listwatch.objects.head import Head, parts_decoder
 from listwatch.objects.merge import merge, same
 from listwatch.objects.reading import (
@@ -91,7 +92,29 @@ class LazyParts:
         try:
             return parts_decoder.decode(self._raw)
         except DECODE_FAILURES as error:
-            raise DecodeError(reason_of(error), object_name=self._describe_as(type(self).__name__)) from None
+            failure = DecodeError(reason_of(error), object_name=self._describe_as(type(self).__name__))
+            raise report_damage(self, failure) from None
+
+    def _shares_bytes_with(self, other: LazyParts) -> bool:
+        """True for the same object and its copies."""
+        return self._raw is other._raw
+
+    def _damaged_parts(self) -> frozenset[str]:
+        """The names of the received parts that cannot be decoded; more than that if the parts cannot be found."""
+        fields = {field.wire: field for field in self.lazy_fields.values()}
+        try:
+            found = self._find_parts()
+        except DecodeError:
+            return frozenset({*fields, ""})
+        return frozenset(name for name, part in found.items() if not _is_decodable(part, fields.get(name), self))
+
+
+def _is_decodable(part: msgspec.Raw, field: LazyField | None, holder: LazyParts) -> bool:
+    try:
+        msgspec.json.decode(part) if field is None else field.read(part, holder)
+    except (DecodeError, *DECODE_FAILURES):
+        return False
+    return True
 
 
 class LazyField:
@@ -168,8 +191,13 @@ class LazyField:
             tree: Tree = msgspec.json.decode(part)
         except DECODE_FAILURES:
             reason, place = reason_and_place(error)
-            raise DecodeError(reason, object_name=holder.describe(), field=self.wire + place) from None
-        return self.zero() if tree is None else convert(tree, self.type, what=holder.describe(), field=self.wire)
+            failure = DecodeError(reason, object_name=holder.describe(), field=self.wire + place)
+            raise report_damage(holder, failure) from None
+        try:
+            return self.zero() if tree is None else convert(tree, self.type, what=holder.describe(), field=self.wire)
+        except DecodeError as failure:
+            report_damage(holder, failure)
+            raise
 
     @cached_property
     def _decoder(self) -> msgspec.json.Decoder[object]:

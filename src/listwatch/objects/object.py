@@ -15,6 +15,7 @@ import msgspec
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
+from listwatch.objects.damage import report_damage
 from listwatch.objects.fields import LazyField, LazyParts, MetadataField, lazy
 from listwatch.objects.head import Head, Labels, cut_managed_fields, read_damaged_head, read_head
 from listwatch.objects.metadata import ObjectMeta
@@ -175,7 +176,8 @@ class Object(_TypedFields):
         try:
             tree: dict[str, Any] = msgspec.json.decode(self.to_json())
         except DECODE_FAILURES as error:
-            raise DecodeError(reason_of(error), object_name=self.describe()) from None
+            failure = DecodeError(reason_of(error), object_name=self.describe())
+            raise report_damage(self, failure) from None
         return tree
 
     def to_yaml(self) -> str:

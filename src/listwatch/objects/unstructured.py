@@ -10,6 +10,7 @@ import msgspec
 
 from listwatch.errors import DecodeError
 from listwatch.meta import GroupVersionKind
+from listwatch.objects.damage import report_damage
 from listwatch.objects.fields import write_change
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
@@ -148,7 +149,8 @@ class Unstructured(Object, MutableMapping[str, Any]):
             return msgspec.json.decode(raw)
         except DECODE_FAILURES as error:
             reason, place = reason_and_place(error)
-            raise DecodeError(reason, object_name=self.describe(), field=name + place) from None
+            failure = DecodeError(reason, object_name=self.describe(), field=name + place)
+            raise report_damage(self, failure) from None
 
     def _is_untouched(self) -> bool:
         return self._fields is None and super()._is_untouched()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from listwatch.errors import DecodeError, ResponseTooLargeError
+from listwatch.objects.json_scan import IncompleteJSONError, members_of
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.reading import DECODE_FAILURES, convert, reason_of
 
@@ -25,9 +27,10 @@ __all__ = [
     "WireEvent",
     "WireList",
     "compact",
-    "cut_event",
+    "nesting_of",
     "parse_event",
     "reject_duplicate_keys",
+    "scan_event",
     "split_list",
 ]
 
@@ -66,11 +69,9 @@ _SEARCH_LIMIT = 4096
 _GROUP = 1 << 18
 _TRIES = 32
 
-# Servers write frames exactly like this. Splitting by prefix saves one pass over each object.
-_PREFIXES = {
-    b'{"type":"%s","object":{' % kind.encode(): kind for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
-}
-_PREFIX_LENGTHS = sorted({len(prefix) for prefix in _PREFIXES}, reverse=True)
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+# The group is a string, in which brackets do not count.
+_BRACKET = re.compile(rb'("(?:[^"\\]++|\\.)*+"?)|[{}\[\]]')
 
 
 # --- lists -------------------------------------------------------------------------------------------------------
@@ -165,26 +166,51 @@ class ListSplitter:
 # --- watches -----------------------------------------------------------------------------------------------------
 
 
-def cut_event(line: bytes) -> WireEvent | None:
-    """Split an event by the frame that servers write; None if the line starts or ends differently.
-
-    The object is not checked. If it cannot be decoded, `parse_event` decides.
-    """
-    for length in _PREFIX_LENGTHS:
-        if (kind := _PREFIXES.get(line[:length])) and line.endswith(b"}}"):
-            return WireEvent(kind, line[length - 1 : -1])
-    return None
-
-
 def parse_event(line: bytes) -> WireEvent:
-    """Split an event by decoding the whole line."""
+    """Split a line that is exactly one event by decoding all of it."""
     try:
         frame = _frames.decode(line)
     except DECODE_FAILURES as error:
-        # The line is not shown: it may contain secrets.
-        reason = f"{reason_of(error, line)}, in a line of {len(line)} bytes"
-        raise DecodeError(reason, object_name="a watch event") from None
+        raise _no_event(reason_of(error, line), line) from None
     return WireEvent(frame.type, bytes(frame.object))
+
+
+def scan_event(line: bytes, start: int = 0) -> tuple[WireEvent, int]:
+    """The event that starts here, and the position after it; for lines that `parse_event` rejects.
+
+    The object may be nested to any depth and contain invalid strings; it may be followed by other events. Raises
+    IncompleteJSONError if the line ends within the event, and DecodeError if this is no event.
+    """
+    parts: dict[str, bytes] = {}
+    end = start
+    try:
+        for name, value, end in members_of(line, start):
+            parts[name] = line[value:end]
+        kind = msgspec.json.decode(parts["type"], type=str)
+        event = WireEvent(kind, parts["object"])
+    except IncompleteJSONError:
+        raise
+    except KeyError as error:
+        raise _no_event(f"object missing required field {error.args[0]}", line) from None
+    except (DecodeError, *DECODE_FAILURES) as error:
+        raise _no_event(error.message if isinstance(error, DecodeError) else reason_of(error), line) from None
+    after = _SPACE.match(line, line.index(b"}", end) + 1)
+    assert after is not None
+    return event, after.end()
+
+
+def nesting_of(line: bytes) -> int:
+    """How many more brackets a line of a frame opens than it closes. No string spans two lines."""
+    depth = 0
+    for token in _BRACKET.finditer(line):
+        if token[1] is None:
+            depth += 1 if token[0] in b"[{" else -1
+    return depth
+
+
+def _no_event(reason: str, line: bytes) -> DecodeError:
+    # The line is not shown: it may contain secrets.
+    return DecodeError(f"{reason}, in a line of {len(line)} bytes", object_name="a watch event")
 
 
 class LineSplitter:

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent
+from listwatch.api.watch_events import (
+    AddedEvent,
+    BookmarkEvent,
+    DeletedEvent,
+    ErrorEvent,
+    ModifiedEvent,
+    UndecodableEvent,
+)
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
@@ -281,7 +288,6 @@ async def test_an_error_of_the_server_is_an_event_in_a_batch():
     [
         b"nonsense\n",
         line("SOMETHING", {"metadata": {}}),
-        line("ADDED", "no object"),
         b'{"type":"ADDED"}\n',
         b'{"object":{}}\n',
         line("ERROR", GONE)[:-10] + b"\n",
@@ -309,6 +315,23 @@ async def test_what_cannot_be_read_of_an_object_does_not_end_the_watch():
         client(server) as rest,
     ):
         assert await all_of(watch(rest)) == [("ADDED", "odd"), ("ADDED", "x")]
+
+
+async def test_an_event_whose_object_cannot_be_decoded_is_skipped_and_logged(caplog: pytest.LogCaptureFixture):
+    odd = line("MODIFIED", "no object")
+    async with (
+        ScriptedServer(
+            *[[stream_head(), chunk(event("ADDED", "x") + odd + event("ADDED", "y")), LAST_CHUNK]] * 2
+        ) as server,
+        client(server) as rest,
+    ):
+        assert await all_of(watch(rest)) == [("ADDED", "x"), ("ADDED", "y")]
+        [batch] = [batch async for batch in watch(rest).batches()]
+    assert [type(each) for each in batch] == [AddedEvent, UndecodableEvent, AddedEvent]
+    [logged] = [record.getMessage() for record in caplog.records]
+    assert logged.startswith(
+        "GET /api/v1/namespaces/a/configmaps: skipped an event: ConfigMap: the object of the MODIFIED"
+    )
 
 
 # --- Compression -----------------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from listwatch.api.watch_events import ErrorEvent
+from listwatch.api.watch_events import ErrorEvent, UndecodableEvent
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.blocking.runtime.blocking_object import BlockingObject
+from listwatch.client.rest.streams import log_undecodable
 from listwatch.errors import UsageError
 from listwatch.objects.wire import LineSplitter
 
@@ -102,14 +103,15 @@ class LineIteration(_BatchIteration[str]):
         return self._next_item()
 
 
-class WatchIteration(_BatchIteration[ItemT | ErrorEvent], Generic[ItemT]):
-    """Reads a WatchStream; an ERROR event closes it and is raised."""
+class WatchIteration(_BatchIteration[ItemT | ErrorEvent | UndecodableEvent], Generic[ItemT]):
+    """Reads a WatchStream; an ERROR event closes it and is raised, an undecodable event is skipped and logged."""
 
     def _do_iter(self) -> Iterator[ItemT]:
         return _closing(self._do_next, self._do_close)
 
     def _do_next(self) -> ItemT:
-        event = self._next_item()
+        while isinstance(event := self._next_item(), UndecodableEvent):
+            log_undecodable(event, "watch")
         if isinstance(event, ErrorEvent):
             self._do_close()
             raise event.error

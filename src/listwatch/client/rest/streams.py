@@ -18,6 +18,7 @@ All connections have TCP keepalive too (`transport/sockets.py`), which closes a 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -30,8 +31,10 @@ from listwatch.api.watch_events import (
     BookmarkEvent,
     ErrorEvent,
     EventReader,
+    ReceivedEvent,
+    UndecodableEvent,
     WatchEvent,
-    read_event,
+    read_events,
 )
 from listwatch.client.rest.sender import ResponseStream
 from listwatch.errors import (
@@ -48,9 +51,11 @@ from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import LineSplitter
 
-__all__ = ["ByteStream", "LogStream", "WatchStream", "idle_timeout_for"]
+__all__ = ["ByteStream", "LogStream", "WatchStream", "idle_timeout_for", "log_undecodable"]
 
 T = TypeVar("T", bound=Object)
+
+_log = logging.getLogger("listwatch.client")
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
@@ -285,8 +290,8 @@ class LogStream:
 class WatchStream(Generic[T]):
     """The events of a watch.
 
-    The request is sent when the stream is entered or first read. Iterating raises the error of an ERROR event;
-    `batches` returns such events.
+    The request is sent when the stream is entered or first read. Iterating raises the error of an ERROR event, and
+    skips and logs an event whose object cannot be decoded; `batches` returns both.
     """
 
     def __init__(
@@ -305,7 +310,7 @@ class WatchStream(Generic[T]):
         self._awaits_bookmark = initial_events or idle_timeout > _IDLE_TIMEOUT_WITH_BOOKMARKS
         self._doing = doing
         self._reader = EventReader(kind)
-        self._pending: deque[WatchEvent[T] | ErrorEvent] = deque()
+        self._pending: deque[ReceivedEvent[T]] = deque()
         self._failure: ResponseTooLargeError | None = None  # to be raised after the events before it
         self._is_started = False
 
@@ -322,7 +327,7 @@ class WatchStream(Generic[T]):
             self._reader.max_size = self._body._limit("max_event_size", DEFAULT_MAX_EVENT_SIZE)
             self._body._set_idle_timeout(self._idle_timeout, coalesce_reads=self._initial_events)
 
-    async def batches(self) -> AsyncIterator[list[WatchEvent[T] | ErrorEvent]]:
+    async def batches(self) -> AsyncIterator[list[ReceivedEvent[T]]]:
         """Iterate over the events of each network read."""
         while batch := self._take_pending() if self._pending else await self._read_batch():
             yield batch
@@ -349,22 +354,26 @@ class WatchStream(Generic[T]):
         return self
 
     async def __anext__(self) -> WatchEvent[T]:
-        if not self._pending:
-            self._pending.extend(await self._read_batch())
-        if not self._pending:
-            raise StopAsyncIteration
-        event = self._pending.popleft()
-        if isinstance(event, ErrorEvent):
-            self.close()
-            raise event.error
-        return event
+        while True:
+            if not self._pending:
+                self._pending.extend(await self._read_batch())
+            if not self._pending:
+                raise StopAsyncIteration
+            event = self._pending.popleft()
+            if isinstance(event, UndecodableEvent):
+                log_undecodable(event, self._doing)
+                continue
+            if isinstance(event, ErrorEvent):
+                self.close()
+                raise event.error
+            return event
 
-    def _take_pending(self) -> list[WatchEvent[T] | ErrorEvent]:
+    def _take_pending(self) -> list[ReceivedEvent[T]]:
         pending = list(self._pending)
         self._pending.clear()
         return pending
 
-    async def _read_batch(self) -> list[WatchEvent[T] | ErrorEvent]:
+    async def _read_batch(self) -> list[ReceivedEvent[T]]:
         """Read until at least one event is complete; an empty list at the end."""
         if not self._is_started:
             await self.open()
@@ -378,8 +387,8 @@ class WatchStream(Generic[T]):
             raise failure
         return self._last_event()
 
-    def _decode(self, piece: bytes) -> list[WatchEvent[T] | ErrorEvent]:
-        events: list[WatchEvent[T] | ErrorEvent] = []
+    def _decode(self, piece: bytes) -> list[ReceivedEvent[T]]:
+        events: list[ReceivedEvent[T]] = []
         try:
             events.extend(self._reader.feed(piece))  # keeps the events before an error
         except DecodeError as error:
@@ -395,19 +404,24 @@ class WatchStream(Generic[T]):
             self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
         return events
 
-    def _last_event(self) -> list[WatchEvent[T] | ErrorEvent]:
-        """The event that no line feed follows, if it is complete."""
+    def _last_event(self) -> list[ReceivedEvent[T]]:
+        """The event that no line feed follows. It may have been cut, so it is decoded completely."""
         rest = self._reader.finish()
         if not rest:
             return []
         try:
-            return [read_event(rest, self._kind)]
+            return list(read_events(rest, self._kind))
         except DecodeError:
             del rest  # error trackers record local variables
         raise ConnectionLostError("the connection was closed in the middle of an event", doing=self._doing)
 
     def __repr__(self) -> str:
         return f"<WatchStream of {self._kind.__name__}, {'closed' if self.is_closed else 'open'}>"
+
+
+def log_undecodable(event: UndecodableEvent, doing: str) -> None:
+    """Log an event that is skipped."""
+    _log.warning("%s: skipped an event: %s", doing, event.error, extra={"request": doing})
 
 
 def _decode_error_event(error: DecodeError) -> ErrorEvent:
