@@ -31,6 +31,15 @@ CERT_PEM, KEY_PEM = ISSUED.cert_chain_pems[0].bytes(), ISSUED.private_key_pem.by
 Write = Callable[..., Path]
 
 
+def laughs(level: str) -> str:
+    """A short document of which each level contains the level before it nine times."""
+    lines = ["a0: &a0 {k: v}"]
+    for number in range(1, 12):
+        references = ", ".join([f"*a{number - 1}"] * 9)
+        lines.append(f"a{number}: &a{number} {level.format(references=references)}")
+    return "\n".join(lines)
+
+
 @pytest.fixture(autouse=True)
 def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user without a kubeconfig, outside any pod."""
@@ -351,7 +360,11 @@ WRONG_FILES = [
         'cluster "k": extensions: the extension "a" appears twice',
     ),
     ("a: b\n c: d", "is not valid YAML in line 2, column 3: mapping values are not allowed in this context"),
-    ("a: &a [*a, *b]", "is not valid YAML in line 1, column 12: found undefined alias"),
+    ("a: &a [1, *b]", "is not valid YAML in line 1, column 11"),
+    ("a: &a [*a]", "has an alias that refers to itself"),
+    (laughs("[{references}]"), "has aliases that expand to too much data"),
+    (laughs("{{<<: [{references}]}}"), "has aliases that expand to too much data"),
+    ("a: 1" + ":1" * 200_000, "no API server is configured"),
     ("a: 0x_", "is not valid YAML"),
     ("[" * 200_000, "is nested too deeply"),
     ('{"a":' * 200_000 + "1" + "}" * 200_000, "is nested too deeply"),
@@ -1085,3 +1098,46 @@ def test_tokens_are_not_written_into_a_file_that_has_changed(write: Write, conte
     with pytest.raises(ConfigError, match='user "u": the tokens cannot be written: the entry was removed or changed'):
         write_tokens(KubeconfigUser(str(path), "u"), {"id-token": CANARY})
     assert path.read_text() == content
+
+
+# Files that are no files, or too large
+
+
+def test_a_kubeconfig_of_any_size_is_an_error(tmp_path: Path):
+    path = tmp_path / "config"
+    path.touch()
+    os.truncate(path, 2**40)  # takes no space
+    with pytest.raises(ConfigError, match="cannot be read: it has more than 16,777,216 bytes"):
+        load_config(path)
+
+
+def test_a_kubeconfig_without_an_end_is_an_error():
+    with pytest.raises(ConfigError, match="cannot be read: it has more than 16,777,216 bytes"):
+        load_config("/dev/zero")
+
+
+def test_an_empty_device_is_an_empty_kubeconfig():
+    with pytest.raises(EmptyConfigError):
+        load_config("/dev/null")
+
+
+def test_a_kubeconfig_can_be_read_from_a_pipe():
+    reader, writer = os.pipe()
+    os.write(writer, b"clusters: [{name: c, cluster: {server: https://10.0.0.1}}]")
+    os.close(writer)
+    try:
+        assert load_config(f"/dev/fd/{reader}", cluster="c").host == "https://10.0.0.1"
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "fifo"])
+def test_certificates_are_not_read_from_devices_and_pipes(tmp_path: Path, path: str):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(ConfigError, match="cannot be read: it is not a regular file"):
+        load_config(host="https://10.0.0.1", ca_file=str(tmp_path / path))
+
+
+def test_the_limits_of_responses_can_be_overridden():
+    config = load_config(host="https://10.0.0.1", max_event_size=5, max_response_size=0)
+    assert (config.max_event_size, config.max_response_size) == (5, 0)

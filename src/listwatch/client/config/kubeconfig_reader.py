@@ -28,6 +28,7 @@ from listwatch.client.config.kubeconfig_entries import (
 from listwatch.errors import ConfigError
 from listwatch.json_value import JSON
 from listwatch.objects.reading import read
+from listwatch.objects.yaml_loader import AliasExpansionError, BoundedLoader, NestingError, RecursiveAliasError
 
 __all__ = ["combine_errors", "load_document", "parse_kubeconfig", "read_file"]
 
@@ -222,19 +223,15 @@ def _absolute_command(command: str, folder: str) -> str:
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
 
-_MAX_DEPTH = 200
-
-_SafeLoader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STRING, _TIMESTAMP = "tag:yaml.org,2002:str", "tag:yaml.org,2002:timestamp"
 
 
-class _Loader(_SafeLoader):  # type: ignore[misc,valid-type]  # the C loader if PyYAML has it
-    """Reads YAML as kubectl does: dates are strings."""
+class _Loader(BoundedLoader):
+    """Reads YAML as kubectl does: dates and base-60 numbers are strings."""
 
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in _SafeLoader.yaml_implicit_resolvers.items()
-}
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: object) -> object:
+        tag = super().resolve(kind, value, implicit)
+        return _STRING if tag == _TIMESTAMP or (kind is yaml.ScalarNode and ":" in value) else tag
 
 
 def load_document(content: bytes) -> JSON:
@@ -247,29 +244,17 @@ def load_document(content: bytes) -> JSON:
         else:
             return document
     try:
-        if not _is_too_deep(content):
-            return next(yaml.load_all(content, Loader=_Loader), None)
+        return next(yaml.load_all(content, Loader=_Loader), None)
+    except NestingError:
         problem = "is nested too deeply"
-    except (yaml.YAMLError, ValueError) as error:
+    except AliasExpansionError:
+        problem = "has aliases that expand to too much data"
+    except RecursiveAliasError:
+        problem = "has an alias that refers to itself"
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         problem = _yaml_problem(error)
     # Raised outside the handler: the original error may quote the file.
     raise ValueError(problem)
-
-
-def _is_too_deep(content: bytes) -> bool:
-    """Whether the C loader, which recurses without a limit, could overflow the stack."""
-    depth = 0
-    for event in yaml.parse(content, Loader=_Loader):
-        match event:
-            case yaml.CollectionStartEvent():
-                depth += 1
-            case yaml.CollectionEndEvent():
-                depth -= 1
-            case yaml.DocumentEndEvent():
-                break
-        if depth > _MAX_DEPTH:
-            return True
-    return False
 
 
 def _yaml_problem(error: Exception) -> str:
