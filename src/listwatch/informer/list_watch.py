@@ -84,6 +84,8 @@ class ListWatch(Generic[T]):
         self._list = _with_accepted_options(list)
         self._watch = _with_accepted_options(watch)
         self._chunking = chunking
+        self.supports_streaming: bool = _accepts_option(watch, "send_initial_events")
+        """Whether a watch can begin with all objects as initial events."""
 
     @overload
     @classmethod
@@ -192,6 +194,11 @@ def check_functions(list: object, watch: object) -> None:
     """Reject arguments of ListWatch that are not functions."""
     if not (callable(list) and callable(watch)):
         raise UsageError(f"ListWatch needs two functions, list and watch, not {list!r} and {watch!r}")
+
+
+def _accepts_option(function: Callable[..., object], name: str) -> bool:
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
 def _with_accepted_options(function: Callable[..., object]) -> Callable[..., object]:

@@ -15,10 +15,13 @@ _HOMES = {
     "RealAPIServer": "listwatch.testing.real.real_api_server",
     "RealAPIServerThread": "listwatch.testing.real.real_api_server_thread",
     "RealBinaries": "listwatch.testing.real.real_binaries",
+    "RealEtcd": "listwatch.testing.real.real_etcd",
     "ScriptedServer": "listwatch.testing.scripted_server",
     "ScriptedSource": "listwatch.testing.scripted_source",
     "ScriptedWatch": "listwatch.testing.scripted_source",
     "SkewedClock": "listwatch.testing.clocks",
+    "SourceBackend": "listwatch.testing.source_contract",
+    "SourceContract": "listwatch.testing.source_contract",
     "VirtualClock": "listwatch.testing.clocks",
 }
 
@@ -33,8 +36,11 @@ if TYPE_CHECKING:
     from listwatch.testing.real.real_api_server import RealAPIServer as RealAPIServer
     from listwatch.testing.real.real_api_server_thread import RealAPIServerThread as RealAPIServerThread
     from listwatch.testing.real.real_binaries import RealBinaries as RealBinaries
+    from listwatch.testing.real.real_etcd import RealEtcd as RealEtcd
     from listwatch.testing.scripted_server import ScriptedServer as ScriptedServer
     from listwatch.testing.scripted_source import ScriptedSource as ScriptedSource
     from listwatch.testing.scripted_source import ScriptedWatch as ScriptedWatch
+    from listwatch.testing.source_contract import SourceBackend as SourceBackend
+    from listwatch.testing.source_contract import SourceContract as SourceContract
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

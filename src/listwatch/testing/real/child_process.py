@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -78,6 +79,19 @@ class ChildProcess:
         if self._process is not None:
             self._signal(self._process.kill)
             await self._process.wait()
+
+    def pause(self) -> None:
+        """Send SIGSTOP."""
+        self._send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Send SIGCONT."""
+        self._send_signal(signal.SIGCONT)
+
+    def _send_signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            process = self._process
+            self._signal(lambda: process.send_signal(number))
 
     async def stop(self, *, patience: float = 10.0) -> None:
         """Send SIGTERM and wait; send SIGKILL after `patience` seconds, or if this call is cancelled."""

@@ -1,0 +1,148 @@
+"""Maps keys and values of etcd to objects with a cache key and a version, and back.
+
+/services/web/1 = {"address": …}    with the prefix /services/    ─▶    Service, cache key web/1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
+import msgspec.inspect
+
+from listwatch.errors import BadKeyError, DecodeError, EncodeError, ListWatchError, UsageError
+from listwatch.keyed import Cached, Keyed, Tombstone, set_key
+from listwatch.sources.etcd.messages import KeyValueMessage, prefix_end
+
+__all__ = ["Decode", "EntryMapping", "KeyFunction", "KeyValue"]
+
+T = TypeVar("T", bound=Cached)
+V = TypeVar("V")
+
+Decode = Callable[[bytes], V]
+"""Returns the value of its bytes; may raise any exception, which is reported."""
+
+KeyFunction = Callable[[str], str | None]
+"""Maps a key, without the prefix, to a cache key such as `namespace/name`; None skips the key."""
+
+
+class KeyValue(msgspec.Struct, Generic[V], frozen=True, gc=False):
+    """One key of etcd and its decoded value, for values that have no place for a key and a version themselves."""
+
+    cache_key: str
+    value: V
+    resource_version: str
+    """The revision at which it was written last."""
+    create_revision: str
+    lease: str = ""
+    """The lease that it is attached to, if any."""
+
+
+def default_key(name: str) -> str | None:
+    """The cache key of `name` or `namespace/name`; None for other depths."""
+    namespace, slash, last = name.partition("/")
+    if not slash:
+        return name or None
+    return name if namespace and last and "/" not in last else None
+
+
+class EntryMapping(Generic[T]):
+    """The keys below one prefix, and their values as objects of one class.
+
+    Objects of a class derived from `Keyed` get their key and version; all other values are wrapped in a `KeyValue`.
+    """
+
+    def __init__(self, prefix: str, kind: type | None, decode: Decode[Any] | None, key: KeyFunction | None) -> None:
+        if not prefix:
+            raise UsageError(f"prefix={prefix!r}: expected a prefix of keys, such as '/services/'")
+        if not prefix.endswith("/"):
+            raise UsageError(f"prefix={prefix!r} would also select other keys; end it with a slash: {prefix + '/'!r}")
+        self.prefix = prefix.encode()
+        self.end = prefix_end(self.prefix)
+        self.value_kind: type = kind or bytes
+        self.is_keyed = issubclass(self.value_kind, Keyed)
+        self.kind = cast("type[T]", self.value_kind if self.is_keyed else KeyValue)
+        self._decode = decode or _decoder_of(self.value_kind)
+        self._key_of = key or default_key
+        self._has_own_keys = key is not None
+        self._reports_outside = True
+
+    # --- from etcd ---------------------------------------------------------------------------------------------------
+
+    def cache_key(self, key: bytes) -> str | None:
+        """The cache key of a key of etcd; None if it is outside of the mapping."""
+        try:
+            return self._key_of(key[len(self.prefix) :].decode()) or None
+        except UnicodeDecodeError:
+            return None
+
+    def object_of(self, cache_key: str, entry: KeyValueMessage, version: str) -> T:
+        """Decode a value; raises DecodeError."""
+        try:
+            value = self._decode(entry.value)
+            if self.is_keyed:
+                set_key(value, cache_key, version)
+                return cast("T", value)
+        except Exception as error:
+            name = f"etcd key {entry.key.decode(errors='backslashreplace')}"
+            raise DecodeError(f"{self._reason(error)} (revision {entry.mod_revision})", object_name=name) from error
+        lease = "" if entry.lease == "0" else entry.lease
+        return cast("T", KeyValue(cache_key, value, version, entry.create_revision, lease))
+
+    def _reason(self, error: Exception) -> str:
+        return f"the value is not a {self.value_kind.__name__}: {error}"
+
+    def deleted(self, cache_key: str, version: str, previous: KeyValueMessage | None) -> T:
+        """The last state of a deleted key with the version of its deletion; a Tombstone if it is not known."""
+        if previous is not None:
+            try:
+                return self.object_of(cache_key, previous, version)
+            except DecodeError:
+                pass  # it was reported when it was written
+        return cast("T", Tombstone(cache_key, version))
+
+    def undecodable(self, cache_key: str, version: str, error: DecodeError) -> T:
+        """What replaces a value that cannot be decoded: the object leaves the cache, and the error is reported."""
+        return cast("T", Tombstone(cache_key, version, error))
+
+    def outside(self, key: bytes) -> ListWatchError | None:
+        """The error to report for a key outside of the mapping; only for the first one."""
+        if self._has_own_keys or not self._reports_outside:
+            return None
+        self._reports_outside = False
+        return BadKeyError(
+            f"the key {key.decode(errors='backslashreplace')} is not {self.prefix.decode()}NAME or "
+            f"{self.prefix.decode()}NAMESPACE/NAME; it and others like it are skipped. Pass key=, a function"
+        )
+
+    # --- to etcd -----------------------------------------------------------------------------------------------------
+
+    def etcd_key(self, cache_key: str) -> bytes:
+        key = self.prefix + cache_key.encode()
+        if not cache_key or self.cache_key(key) != cache_key:
+            raise BadKeyError(f"{cache_key!r} is not a valid key: expected 'name' or 'namespace/name'", text=cache_key)
+        return key
+
+    def encoded(self, value: object) -> bytes:
+        """Encode a value; the inverse of the default decoders."""
+        if isinstance(value, KeyValue):
+            value = value.value
+        if isinstance(value, bytes):
+            return value
+        try:
+            return msgspec.json.encode(value)
+        except (TypeError, ValueError) as error:
+            raise EncodeError(f"cannot be encoded: {error}", object_name=type(value).__name__) from None
+
+
+def _decoder_of(kind: type) -> Callable[[bytes], Any]:
+    if kind is bytes:
+        return bytes
+    try:
+        is_known = not isinstance(msgspec.inspect.type_info(kind), msgspec.inspect.CustomType)
+    except TypeError:
+        is_known = False
+    if not is_known:
+        raise UsageError(f"JSON cannot be decoded as {kind.__name__}; pass decode=, a function of the bytes of a value")
+    return msgspec.json.Decoder(kind).decode

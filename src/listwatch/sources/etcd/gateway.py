@@ -1,0 +1,196 @@
+"""Sends requests to the members of an etcd cluster, one member at a time: logs in, and fails over.
+
+    request ─▶ current member ──fails──▶ next member ──…──▶ after one round, the last error
+
+`messages.py` has the requests and responses, `gateway_errors.py` the errors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse, is_success
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.transport.aiohttp_transport import AiohttpTransport
+from listwatch.client.transport.connection import AiohttpStream
+from listwatch.clock import Clock
+from listwatch.errors import (
+    BadRequestError,
+    ConnectError,
+    ProtocolError,
+    TLSError,
+    TransportError,
+    UnauthorizedError,
+)
+from listwatch.json_value import JSONObject
+from listwatch.sources.etcd.gateway_errors import MemberUnavailableError, error_from_response
+from listwatch.sources.etcd.messages import Authenticated, Header, ListedRange, decode, encode, text
+
+__all__ = ["Gateway", "Member"]
+
+R = TypeVar("R")
+
+_LEADER_REQUIRED = "Grpc-Metadata-Hasleader"
+"""With this header, a member that has lost the quorum ends a watch instead of leaving it silent."""
+
+# These fail before a member has processed the request, so that a write may be sent to another one.
+_NOT_PROCESSED = (ConnectError, TLSError, MemberUnavailableError)
+
+
+class Member:
+    """One endpoint of the cluster."""
+
+    def __init__(self, config: ClientConfig, *, clock: Clock) -> None:
+        self.url = config.base_url
+        self.host = urlsplit(self.url).netloc
+        self.transport = AiohttpTransport(config, clock=clock)
+
+    def __repr__(self) -> str:
+        return f"<Member {self.url}>"
+
+
+class Gateway:
+    """The members of one cluster, the current one of them, and the token of the user."""
+
+    def __init__(
+        self,
+        configs: Sequence[ClientConfig],
+        *,
+        username: str,
+        password: str,
+        timeout: float,
+        clock: Clock,
+        random: Random,
+    ) -> None:
+        self.clock = clock
+        self.timeout = timeout
+        self.members = [Member(config, clock=clock) for config in configs]
+        # Clients start with different members, so that the load is distributed.
+        self._current = random.randrange(len(self.members))
+        self._username = username
+        self._password = password
+        self._token = ""
+        self._is_auth_disabled = False
+        self._login = asyncio.Lock()
+
+    async def aclose(self) -> None:
+        for member in self.members:
+            await member.transport.aclose()
+
+    def members_in_order(self) -> Iterator[Member]:
+        """Each member once, the current one first; a member becomes the current one when it is yielded."""
+        for _ in self.members:
+            yield self.members[self._current]
+            self._current = (self._current + 1) % len(self.members)
+
+    def skip(self, member: Member) -> None:
+        """Start with the next member, if this one is the current one."""
+        if self.members[self._current] is member:
+            self._current = (self._current + 1) % len(self.members)
+
+    # --- requests ----------------------------------------------------------------------------------------------------
+
+    async def read(self, path: str, request: JSONObject, kind: type[R], *, timeout: float | None = None) -> R:
+        """Send a request that may be repeated; on failure, to each member once. The timeout is that of one attempt."""
+        return await self._send(path, request, kind, may_repeat=True, timeout=timeout)
+
+    async def write(self, path: str, request: JSONObject, kind: type[R]) -> R:
+        """Send a request once; to another member only if it was certainly not processed."""
+        return await self._send(path, request, kind, may_repeat=False)
+
+    async def _send(
+        self, path: str, request: JSONObject, kind: type[R], *, may_repeat: bool, timeout: float | None = None
+    ) -> R:
+        body = encode(request)
+        problem: TransportError | None = None
+        for member in self.members_in_order():
+            try:
+                return await self.call(member, path, body, kind, timeout=timeout)
+            except _NOT_PROCESSED as error:
+                problem = error
+            except ProtocolError:
+                raise  # it is not an etcd
+            except TransportError as error:
+                problem = error
+                if not may_repeat:
+                    self.skip(member)
+                    raise
+        assert problem is not None
+        raise problem
+
+    async def call(self, member: Member, path: str, body: bytes, kind: type[R], *, timeout: float | None = None) -> R:
+        """Send a request to one member."""
+        may_login = True
+        while True:
+            request = HTTPRequest("POST", path, await self._headers(member), body)
+            response = await member.transport.send(request, timeout=timeout or self.timeout)
+            if is_success(response.status):
+                return decode(response.body, kind)
+            error = error_from_response(response.status, response.body, request.describe(), member.host)
+            if not may_login or not self.forgets_token(error):
+                raise error
+            may_login = False
+
+    async def open_stream(self, member: Member, path: str, request: JSONObject) -> AiohttpStream:
+        """Send a request to one member; its response is read as it arrives."""
+        may_login, body = True, encode(request)
+        while True:
+            headers = {**await self._headers(member), _LEADER_REQUIRED: "true"}
+            http_request = HTTPRequest("POST", path, headers, body)
+            opened = await member.transport.open_stream(http_request, timeout=self.timeout)
+            if not isinstance(opened, HTTPResponse):
+                return opened
+            error = error_from_response(opened.status, opened.body, http_request.describe(), member.host)
+            if not may_login or not self.forgets_token(error):
+                raise error
+            may_login = False
+
+    async def revision(self, member: Member, key: bytes, *, at: str = "0", timeout: float | None = None) -> Header:
+        """Read the header of a linearizable read of one key; with `at`, the read fails if that revision is not there.
+
+        Linearizable: it fails without a quorum, and is never behind what was read before.
+        """
+        request: JSONObject = {"key": text(key), "keys_only": True, "revision": at}
+        return (await self.call(member, "/v3/kv/range", encode(request), ListedRange, timeout=timeout)).header
+
+    # --- login -------------------------------------------------------------------------------------------------------
+
+    def forgets_token(self, error: Exception) -> bool:
+        """Whether a request that failed with this error may be repeated with a new token."""
+        if not self._username or not isinstance(error, UnauthorizedError):
+            return False
+        self.forget_token()
+        return True
+
+    @property
+    def has_user(self) -> bool:
+        return bool(self._username)
+
+    def forget_token(self) -> None:
+        """Log in again before the next request."""
+        self._token, self._is_auth_disabled = "", False
+
+    async def _headers(self, member: Member) -> dict[str, str]:
+        if not self._username or self._is_auth_disabled:
+            return {}
+        async with self._login:
+            if not self._token and not self._is_auth_disabled:
+                await self._authenticate(member)
+        # Not "Bearer …", which etcd 3.5 refuses.
+        return {"Authorization": self._token} if self._token else {}
+
+    async def _authenticate(self, member: Member) -> None:
+        body = encode({"name": self._username, "password": self._password})
+        request = HTTPRequest("POST", "/v3/auth/authenticate", {}, body)
+        response = await member.transport.send(request, timeout=self.timeout)
+        if is_success(response.status):
+            self._token = decode(response.body, Authenticated).token
+            return
+        error = error_from_response(response.status, response.body, request.describe(), member.host)
+        if not isinstance(error, BadRequestError) or "not enabled" not in error.message:
+            raise error
+        self._is_auth_disabled = True

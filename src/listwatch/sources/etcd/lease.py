@@ -1,0 +1,116 @@
+"""Leases: keys that disappear when the process that wrote them does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from types import TracebackType
+from typing import Protocol, Self
+
+from listwatch.cancellation import cancel_and_wait
+from listwatch.clock import time_limit
+from listwatch.errors import ListWatchError, UsageError
+from listwatch.sources.etcd.etcd_client import EtcdClient
+from listwatch.sources.etcd.messages import LeaseGranted, LeaseKeptAlive, Written
+
+__all__ = ["EtcdLease"]
+
+_log = logging.getLogger("listwatch.sources.etcd")
+
+_MIN_TTL = 2.0  # etcd's minimum
+
+
+class _Store(Protocol):
+    def put(self, key: str, value: object, /, *, lease: EtcdLease | None = None) -> object: ...
+
+
+class EtcdLease:
+    """A lease that is renewed inside `async with`, and revoked at its end, which deletes its keys.
+
+    If the process dies, etcd deletes the keys about `ttl` seconds later. If the lease was lost, because etcd could not
+    be reached for too long, a new one is granted, and the keys that were written with `hold` are written again.
+    """
+
+    def __init__(self, client: EtcdClient, *, ttl: float = 15.0) -> None:
+        if not ttl >= _MIN_TTL:
+            raise UsageError(f"ttl={ttl!r}: expected at least {_MIN_TTL:g} seconds")
+        self._gateway = client._gateway
+        self._clock = self._gateway.clock
+        self._ttl = math.ceil(ttl)
+        self._id = ""
+        self._held: dict[tuple[_Store, str], object] = {}
+        self._renewing: asyncio.Task[None] | None = None
+        self._losses = 0
+
+    def __repr__(self) -> str:
+        return f"<EtcdLease {self._id or 'not granted'}, {self._ttl} s>"
+
+    @property
+    def id(self) -> str:
+        """The identifier in etcd; another one after a loss."""
+        if not self._id:
+            raise UsageError("the lease is not granted; use it inside `async with`")
+        return self._id
+
+    @property
+    def losses(self) -> int:
+        """How often the lease was lost and granted anew."""
+        return self._losses
+
+    async def hold(self, store: _Store, key: str, value: object) -> None:
+        """Write an object with this lease; it is written again whenever the lease was lost."""
+        await self._put(store, key, value)
+        self._held[store, key] = value
+
+    async def __aenter__(self) -> Self:
+        await self._grant()
+        self._renewing = asyncio.create_task(self._renew_until_cancelled(), name=f"renewal of lease {self._id}")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._renewing is not None:
+            await cancel_and_wait(self._renewing)
+        lease, self._id = self._id, ""
+        try:
+            async with time_limit(self._clock, self._ttl):
+                await self._gateway.write("/v3/lease/revoke", {"ID": lease}, Written)
+        except (ListWatchError, TimeoutError) as problem:
+            _log.warning("Cannot revoke lease %s, which will expire: %s", lease, problem, extra={"lease": lease})
+
+    async def _grant(self) -> None:
+        granted = await self._gateway.write("/v3/lease/grant", {"TTL": str(self._ttl)}, LeaseGranted)
+        self._id = granted.id
+
+    async def _renew_until_cancelled(self) -> None:
+        failures = 0
+        while True:
+            await self._clock.sleep(self._ttl / (6 if failures else 3))
+            try:
+                await self._renew()
+            except ListWatchError as error:
+                failures += 1
+                level = logging.WARNING if failures == 1 else logging.DEBUG
+                fields = {"lease": self._id, "attempt": failures}
+                _log.log(level, "Cannot renew lease %s: %s", self._id, error, extra=fields)
+            else:
+                failures = 0
+
+    async def _renew(self) -> None:
+        # The gateway ends the stream with the body, so that each renewal is a request.
+        limit = min(self._ttl / 3, self._gateway.timeout)
+        kept = await self._gateway.read("/v3/lease/keepalive", {"ID": self._id}, LeaseKeptAlive, timeout=limit)
+        if kept.result.ttl != "0":
+            return
+        self._losses += 1
+        _log.warning("Lease %s has expired and is granted anew", self._id, extra={"lease": self._id})
+        await self._grant()
+        for (store, key), value in self._held.items():
+            await self._put(store, key, value)
+
+    async def _put(self, store: _Store, key: str, value: object) -> None:
+        written = store.put(key, value, lease=self)
+        if asyncio.iscoroutine(written):
+            await written

@@ -1,0 +1,268 @@
+"""One watch of a prefix: opens it at a member, reads its messages, and detects a member that cannot be relied on.
+
+`watch_state.py` turns messages into events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Generic, Self, TypeVar
+
+from listwatch.api.watch_events import WatchEvent
+from listwatch.client.transport.connection import AiohttpStream
+from listwatch.clock import time_limit
+from listwatch.errors import (
+    ConnectionLostError,
+    ExpiredError,
+    ForbiddenError,
+    ListWatchError,
+    ProtocolError,
+    TransportError,
+    TransportTimeoutError,
+)
+from listwatch.json_value import JSONObject
+from listwatch.keyed import Cached
+from listwatch.sources.etcd.entries import EntryMapping
+from listwatch.sources.etcd.gateway import Gateway, Member
+from listwatch.sources.etcd.gateway_errors import FutureRevisionError, error_of, error_of_cancelled_watch
+from listwatch.sources.etcd.messages import Header, WatchFrame, WatchResponse, decode, text
+from listwatch.sources.etcd.watch_state import WatchMachine
+
+__all__ = ["EtcdWatch"]
+
+T = TypeVar("T", bound=Cached)
+
+_DOING = "watch"
+PROBE_INTERVAL = 30.0
+"""Seconds between two linearizable reads beside a watch. A paused member keeps its connections, and is only silent."""
+
+
+class EtcdWatch(Generic[T]):
+    """The changes after a revision; ends after `timeout` seconds.
+
+    `batches()` yields the events of one message together, so that a transaction is never divided.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        mapping: EntryMapping[T],
+        *,
+        revision: int | None,
+        cluster_id: str = "",
+        timeout: float | None = None,
+        probe_interval: float = PROBE_INTERVAL,
+    ) -> None:
+        self._gateway = gateway
+        self._mapping = mapping
+        self._revision = revision
+        self._cluster_id = cluster_id
+        self._timeout = timeout
+        self._probe_interval = probe_interval
+        self._machine: WatchMachine[T] | None = None
+        self._messages: _Messages | None = None
+        self._guard: asyncio.Task[None] | None = None
+        self._pending: deque[WatchEvent[T]] = deque()
+        self._error: ListWatchError | None = None
+        self._is_over = False
+
+    # --- opening -----------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        problem: TransportError | None = None
+        for member in self._gateway.members_in_order():
+            try:
+                self._messages, created = await self._open_at(member)
+            except ProtocolError:
+                raise
+            except TransportError as error:
+                problem = error
+                continue
+            start = (int(created.revision) if self._revision is None else self._revision) + 1
+            self._machine = WatchMachine(self._mapping, start)
+            self._guard = asyncio.create_task(self._watch_over(member), name="guard of a watch")
+            return self
+        assert problem is not None
+        raise problem
+
+    async def _open_at(self, member: Member) -> tuple[_Messages, Header]:
+        may_login = True
+        while True:
+            messages = _Messages(await self._gateway.open_stream(member, "/v3/watch", self._request()), member)
+            try:
+                created = await self._first(messages)
+                if not created.canceled:
+                    await self._check_history(member, created.header)
+                    return messages, created.header
+                error = error_of_cancelled_watch(created.cancel_reason, created.compact_revision, _DOING, member.host)
+                # etcd 3.5.1 reports an expired token as a missing permission.
+                is_denied = isinstance(error, ForbiddenError) and self._gateway.has_user
+                if not may_login or not (is_denied or self._gateway.forgets_token(error)):
+                    raise error
+                self._gateway.forget_token()
+            except BaseException:
+                messages.close()
+                raise
+            messages.close()
+            may_login = False
+
+    def _request(self) -> JSONObject:
+        create: JSONObject = {
+            "key": text(self._mapping.prefix),
+            "range_end": text(self._mapping.end),
+            "progress_notify": True,
+            "prev_kv": True,
+            "fragment": True,  # else all pending events come as one message, of any size
+        }
+        if self._revision is not None:
+            create["start_revision"] = str(self._revision + 1)
+        return {"create_request": create}
+
+    async def _first(self, messages: _Messages) -> WatchResponse:
+        try:
+            async with time_limit(self._gateway.clock, self._gateway.timeout):
+                received = await messages.read()
+        except TimeoutError:
+            raise TransportTimeoutError("etcd did not confirm the watch", doing=_DOING, host=messages.host) from None
+        if not received or not received[0].created:
+            raise ProtocolError("the first message does not confirm the watch", doing=_DOING, host=messages.host)
+        messages.unread(received[1:])
+        return received[0]
+
+    async def _check_history(self, member: Member, header: Header) -> None:
+        """Raise ExpiredError unless the revision to continue from is in etcd's history.
+
+        A cluster restored from a backup accepts the watch, and silently skips what it writes up to that revision; and
+        an old etcd loses a deletion at the revision that was compacted.
+        """
+        if self._cluster_id and header.cluster_id != self._cluster_id:
+            raise ExpiredError("this is another cluster than the one that was listed", doing=_DOING)
+        if not self._revision:
+            return
+        try:
+            await self._gateway.revision(member, self._mapping.prefix, at=str(self._revision))
+        except FutureRevisionError:
+            raise ExpiredError(
+                f"etcd has not reached revision {self._revision}: it was restored from a backup", doing=_DOING
+            ) from None
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    async def batches(self) -> AsyncIterator[list[WatchEvent[T]]]:
+        """Yield the events of each message, until the end of the watch."""
+        while batch := await self._next_batch():
+            yield batch
+
+    async def _next_batch(self) -> list[WatchEvent[T]]:
+        """Return the events of the next messages; none at the end of the watch."""
+        messages, machine = self._messages, self._machine
+        assert messages is not None
+        assert machine is not None
+        while received := await messages.read():
+            events: list[WatchEvent[T]] = []
+            for response in received:
+                if response.canceled:
+                    reason, compacted = response.cancel_reason, response.compact_revision
+                    raise error_of_cancelled_watch(reason, compacted, _DOING, messages.host)
+                events += machine.receive(response)
+            if events:
+                return events
+        if self._error is not None:
+            raise self._error
+        if not self._is_over:
+            raise ConnectionLostError("the member closed the watch", doing=_DOING, host=messages.host)
+        return []
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> WatchEvent[T]:
+        if not self._pending:
+            self._pending.extend(await self._next_batch())
+        if not self._pending:
+            raise StopAsyncIteration
+        return self._pending.popleft()
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._guard is not None:
+            self._guard.cancel()
+            await asyncio.gather(self._guard, return_exceptions=True)
+        if self._messages is not None:
+            self._messages.close()
+
+    # --- guarding ----------------------------------------------------------------------------------------------------
+
+    async def _watch_over(self, member: Member) -> None:
+        """End the watch after its time, or when the member does not serve a linearizable read."""
+        assert self._messages is not None
+        clock = self._gateway.clock
+        end = None if self._timeout is None else clock.monotonic() + self._timeout
+        try:
+            # A clock may wake a sleeper a rounding error early.
+            while end is None or (remaining := end - clock.monotonic()) > 1e-6:
+                await clock.sleep(self._probe_interval if end is None else min(self._probe_interval, remaining))
+                if end is None or clock.monotonic() < end - 1e-6:
+                    await self._probe(member)
+            self._is_over = True
+        except TransportError as error:
+            reason = f"the member did not serve a linearizable read: {error}"
+            self._error = ConnectionLostError(reason, doing=_DOING, host=member.host)
+            self._gateway.skip(member)
+        except ListWatchError as error:
+            self._error = error
+        finally:
+            self._messages.close()
+
+    async def _probe(self, member: Member) -> None:
+        assert self._machine is not None
+        delivered = self._machine.revision
+        header = await self._gateway.revision(member, self._mapping.prefix)
+        if int(header.revision) < delivered:
+            raise ExpiredError(f"etcd's revision went back to {header.revision}: it was restored from a backup")
+
+
+class _Messages:
+    """Reads the messages of a stream; one that arrives in pieces is joined once, because it may be very large."""
+
+    def __init__(self, stream: AiohttpStream, member: Member) -> None:
+        self.host = member.host
+        self._stream = stream
+        self._unread: list[WatchResponse] = []
+        self._pieces: list[bytes] = []
+        self._is_closed = False
+
+    def unread(self, messages: list[WatchResponse]) -> None:
+        """Return messages again with the next read."""
+        self._unread = messages
+
+    async def read(self) -> list[WatchResponse]:
+        """Return the messages of one network read; none at the end. Raises the error that the member sent."""
+        if self._unread:
+            unread, self._unread = self._unread, []
+            return unread
+        while piece := await self._stream.read():
+            head, line_feed, rest = piece.partition(b"\n")
+            self._pieces.append(head)
+            if line_feed:
+                *lines, last = rest.split(b"\n") if rest else (b"",)
+                first = b"".join(self._pieces)
+                self._pieces = [last] if last else []
+                return [self._message(line) for line in (first, *lines) if line.strip()]
+        # etcd 3.5 sends the error that ends a stream without a line feed.
+        last = b"" if self._is_closed else b"".join(self._pieces).strip()
+        self._pieces = []
+        return [self._message(last)] if last else []
+
+    def _message(self, line: bytes) -> WatchResponse:
+        frame = decode(line, WatchFrame)
+        if frame.error is not None:
+            raise error_of(frame.error.code or frame.error.grpc_code, frame.error.message, _DOING, self.host)
+        if frame.result is None:
+            raise ProtocolError("a message of the watch is empty", doing=_DOING, host=self.host)
+        return frame.result
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._stream.close()
