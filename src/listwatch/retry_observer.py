@@ -30,7 +30,10 @@ def observing_retries(observer: RetryObserver) -> Iterator[None]:
         _observer.reset(token)
 
 
-def notify_retry_observer(error: Exception, delay: float) -> float:
-    """Report a failed attempt to the observer of the current context; return the delay before the next attempt."""
+def notify_retry_observer(error: Exception, delay: float) -> float | None:
+    """Report a failed attempt to the observer of the current context.
+
+    Return the delay before the next attempt; None if there is no observer.
+    """
     observer = _observer.get()
-    return delay if observer is None else observer(error, delay)
+    return None if observer is None else observer(error, delay)

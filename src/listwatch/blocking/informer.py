@@ -37,7 +37,7 @@ from listwatch.informer.list_watch import ListWatch as AsyncListWatch
 from listwatch.informer.listener import HandlerRegistration as AsyncHandlerRegistration
 from listwatch.informer.listener import ListenerStatistics, Overflow
 from listwatch.informer.problems import Problem
-from listwatch.informer.reflector import MIN_WATCH
+from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_informer import InformerStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer as AsyncSharedIndexInformer
 from listwatch.keyed import Cached
@@ -473,6 +473,10 @@ class Informer(PlainInformer[T], Generic[T]):
     def last_sync_resource_version(self) -> str:
         """The version of the last list or event that was received; empty before the first list."""
         return self._async.last_sync_resource_version
+
+    def statistics(self) -> ReflectorStatistics:
+        """Counters and current state of the source."""
+        return self._async.statistics()
 
     def wait_for_sync(self, timeout: float | None = None) -> None:
         """Wait until `has_synced`; raises SyncTimeoutError, and UsageError in the handler, which it waits for."""

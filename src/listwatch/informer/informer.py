@@ -22,7 +22,7 @@ from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.healing import Healer
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.problems import Problem, guarded_reporter
-from listwatch.informer.reflector import MIN_WATCH
+from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.informer.validation import check_number, check_source
 from listwatch.keyed import Cached
@@ -101,6 +101,10 @@ class Informer(Generic[T]):
     def last_sync_resource_version(self) -> str:
         """The version of the last list or event that was received; empty before the first list."""
         return self._pipeline.reflector.last_sync_resource_version
+
+    def statistics(self) -> ReflectorStatistics:
+        """Counters and current state of the source."""
+        return self._pipeline.reflector.statistics()
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
         """Wait until `has_synced`; raises SyncTimeoutError, and UsageError in the handler, which it waits for."""

@@ -189,7 +189,7 @@ class BackingOff(Generic[T]):
     then: Listing[T] | Streaming[T] | Watching
     delay: Delay = Delay.NONE
     problem: Exception | None = None
-    """The error to report; None for a restart that is not a failure."""
+    """The error to report."""
 
     @property
     def version(self) -> str:
@@ -446,7 +446,8 @@ class ReflectorMachine(Generic[T]):
                 self.state = _list_instead(replace(state, restarts=restarts + 1), error)
             case Streaming(restarts=restarts) as state:
                 again = replace(state, initial=self._store.relist(), restarts=restarts + 1)
-                self.state = BackingOff(again, Delay.NONE if restarts == 0 else Delay.BACKOFF)
+                error = WatchClosedError("the stream of initial events ended before it was complete")
+                self.state = BackingOff(again, Delay.NONE if restarts == 0 else Delay.BACKOFF, error)
         return self.state
 
     def fail(self, error: Exception, *, now: float = 0.0) -> BackingOff[T]:

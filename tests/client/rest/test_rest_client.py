@@ -376,7 +376,8 @@ async def test_the_timeout_of_a_stream_covers_the_retries_before_it_starts(mode:
     assert clock.slept == []
 
 
-async def test_an_observer_is_notified_of_each_retry_and_may_delay_it():
+async def test_an_observer_is_notified_of_each_retry_and_may_delay_it(caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.INFO, "listwatch")
     clock, observed = InstantClock(), []
 
     def observe(error: Exception, delay: float) -> float:
@@ -386,6 +387,7 @@ async def test_an_observer_is_notified_of_each_retry_and_may_delay_it():
     async with ScriptedServer(again(429, 3), CLOSE, respond(200, POD)) as server, client(server, clock) as rest:
         with observing_retries(observe):
             await rest.get().do()
+    assert not caplog.records  # the observer reports them
     assert observed == [(TooManyRequestsError, 3.0), (ConnectionLostError, 1.0)]
     assert clock.slept == [7.0, 7.0]
 

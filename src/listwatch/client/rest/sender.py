@@ -290,10 +290,14 @@ class Sender:
             delay = min(retry.delay, self._max_retry_after)
             if delay >= left:
                 break
-            delay = min(notify_retry_observer(_error_of(request, outcome, retry), delay), left)
+            observed = notify_retry_observer(_error_of(request, outcome, retry), delay)
+            delay = delay if observed is None else min(observed, left)
             earlier = outcome if isinstance(outcome, TransportError) else earlier
             retries_left -= 1
-            await self._wait_to_retry(request, retry, delay, retries_left)
+            level = logging.WARNING if delay > _LONG_RETRY_DELAY else logging.INFO
+            # An observer reports the failure itself.
+            level = level if observed is None else logging.DEBUG
+            await self._wait_to_retry(request, retry, delay, retries_left, level)
             if deadline < math.inf:
                 timeout = max(deadline - self._clock.monotonic(), 0.0)
         if not isinstance(outcome, TransportError):
@@ -321,11 +325,13 @@ class Sender:
         self._attempts[method, code] += 1
         self._seconds[method] += self._clock.monotonic() - started
 
-    async def _wait_to_retry(self, request: HTTPRequest, retry: Retry, delay: float, retries_left: int) -> None:
+    async def _wait_to_retry(
+        self, request: HTTPRequest, retry: Retry, delay: float, retries_left: int, level: int
+    ) -> None:
         self._retries += 1
         asked = f" (Retry-After: {retry.delay:g} s)" if delay < retry.delay else ""
         _log.log(
-            logging.WARNING if delay > _LONG_RETRY_DELAY else logging.INFO,
+            level,
             "%s: %s; retrying in %g s%s",
             request.describe(),
             retry.reason,
