@@ -43,6 +43,8 @@ class InitialEventsDeadline:
         newest = self._newest
         has_older = False
         for event in events:
+            if event.type == "UNDECODABLE":
+                continue
             if event.type != "ADDED":
                 self._changed_at = now
                 return
