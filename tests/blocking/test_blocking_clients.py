@@ -110,6 +110,11 @@ def test_a_client_without_a_configuration_loads_it(
     discovery = blocking.DiscoveryClient()
     assert discovery.server_version().major == "1"
     discovery.close()
+    with blocking.RESTMapper() as mapper:
+        assert mapper.resource_for("deploy").kind == "Deployment"
+    with blocking.DiscoveryCache(api_server.config) as cache:
+        assert blocking.RESTMapper(cache).resource_for("po").kind == "Pod"
+    assert loop_threads() == []
 
 
 def test_a_client_that_cannot_be_entered_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

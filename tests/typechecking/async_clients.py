@@ -113,6 +113,8 @@ async def others(config: lw.ClientConfig) -> None:
     assert_type(await discovery.server_groups_and_resources(), DiscoveryResult)
     assert_type((await discovery.server_groups_and_resources()).resources, tuple[Resource, ...])
     assert_type(await lw.RESTMapper(discovery).resource_for("po"), Resource)
+    assert_type(await lw.RESTMapper().resource_for("po"), Resource)
+    assert_type(await lw.RESTMapper(config).resource_for("po"), Resource)
 
 
 async def main() -> None:

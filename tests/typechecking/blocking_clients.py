@@ -105,6 +105,8 @@ def others(config: lw.ClientConfig) -> None:
     discovery = blocking.DiscoveryClient(config)
     assert_type(discovery.server_version(), ServerVersion)
     assert_type(blocking.RESTMapper(discovery).resource_for("po"), Resource)
+    assert_type(blocking.RESTMapper().resource_for("po"), Resource)
+    assert_type(blocking.RESTMapper(config).resource_for("po"), Resource)
 
 
 def main() -> None:

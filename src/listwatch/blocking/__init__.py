@@ -20,6 +20,7 @@ _HOMES = {
     "ByteStream": "listwatch.blocking.client",
     "ClientSet": "listwatch.blocking.client",
     "Controller": "listwatch.blocking.controller",
+    "DiscoveryCache": "listwatch.blocking.client",
     "DiscoveryClient": "listwatch.blocking.client",
     "DynamicClient": "listwatch.blocking.client",
     "EventRecorder": "listwatch.blocking.events",
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from listwatch.blocking.client import BaseResourceClient as BaseResourceClient
     from listwatch.blocking.client import ByteStream as ByteStream
     from listwatch.blocking.client import ClientSet as ClientSet
+    from listwatch.blocking.client import DiscoveryCache as DiscoveryCache
     from listwatch.blocking.client import DiscoveryClient as DiscoveryClient
     from listwatch.blocking.client import DynamicClient as DynamicClient
     from listwatch.blocking.client import LogStream as LogStream

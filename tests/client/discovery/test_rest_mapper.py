@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,13 +22,16 @@ from tests.client.routed import (
 from listwatch.api.references import KindReference, NameReference, read_reference
 from listwatch.api.resource_map import ResourceMap
 from listwatch.client.discovery.discovery_cache import DiscoveryCache
+from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.errors import BadNameError, NoMatchError, RequestError
+from listwatch.client.rest.rest_client import RESTClient
+from listwatch.errors import BadNameError, NoMatchError, RequestError, UsageError
 from listwatch.meta import GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource, Resource
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object import Object
+from listwatch.server import APIServer
 
 # --- references ------------------------------------------------------------------------------------------------------
 
@@ -209,10 +213,10 @@ async def test_a_discovery_that_started_before_the_lookup_is_renewed():
         earlier = asyncio.create_task(client.mapper.resource_for("pods"))
         await other_turns()
         documents.routes |= WITH_WIDGETS
-        asking = asyncio.create_task(client.mapper.resource_for("wd"))
+        lookup = asyncio.create_task(client.mapper.resource_for("wd"))
         await other_turns()
         gate.set()
-        assert (await asking).kind == "Widget"
+        assert (await lookup).kind == "Widget"
         assert (await earlier).kind == "Pod"
 
 
@@ -239,14 +243,14 @@ async def test_concurrent_misses_renew_the_cache_once():
         assert documents.paths == ["/api", "/apis"] * 2
 
 
-@pytest.mark.parametrize("asked_before", [True, False])
-async def test_a_cache_file_is_renewed_on_a_miss(tmp_path: Any, asked_before: bool):
+@pytest.mark.parametrize("used_before", [True, False])
+async def test_a_cache_file_is_renewed_on_a_miss(tmp_path: Any, used_before: bool):
     async with routed(DISCOVERY) as (documents, client):
         await DiscoveryCache(client.discovery, folder=tmp_path).discovered()
         documents.routes |= WITH_WIDGETS
         documents.requests.clear()
         mapper = RESTMapper(DiscoveryCache(client.discovery, folder=tmp_path))
-        if asked_before:
+        if used_before:
             await mapper.resource_for("pods")
             assert documents.requests == []
         assert (await mapper.resource_for("wd")).kind == "Widget"
@@ -299,3 +303,62 @@ async def test_an_unknown_reference_gets_a_suggestion(reference: str, kind: str)
             NoMatchError, match=r"the server has no resource .*; did you mean apps/v1, Kind=Deployment\?"
         ):
             await client.mapper.resource_for(reference, kind)
+
+
+# --- its client ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_mapper_without_arguments_uses_the_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with APIServer() as server:
+        server.kubeconfig(tmp_path / "config")
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+        async with RESTMapper() as mapper:
+            assert (await mapper.resource_for("deploy")).kind == "Deployment"
+        with pytest.raises(UsageError, match="closed"):
+            await _renewed(mapper)
+
+
+async def test_a_mapper_that_was_not_entered_loads_its_configuration_with_the_first_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with APIServer() as server:
+        server.kubeconfig(tmp_path / "config")
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+        mapper = RESTMapper()
+        assert (await mapper.resource_for("po")).kind == "Pod"
+        await mapper.aclose()
+
+
+async def test_a_mapper_of_a_configuration_closes_its_connections():
+    async with APIServer() as server:
+        async with RESTMapper(server.config) as mapper:
+            assert (await mapper.resource_for("po")).kind == "Pod"
+        with pytest.raises(UsageError, match="closed"):
+            await _renewed(mapper)
+
+
+async def test_a_mapper_does_not_close_what_it_shares():
+    async with APIServer() as server, RESTClient(server.config) as rest:
+        discovery = DiscoveryClient(rest)
+        cache = DiscoveryCache(rest)
+        for shared in (rest, discovery, cache):
+            async with RESTMapper(shared) as mapper:
+                assert (await mapper.resource_for("po")).kind == "Pod"
+            assert (await _renewed(mapper)).kind == "Pod"
+        async with DiscoveryCache(discovery):
+            pass
+        assert (await discovery.server_version()).major == "1"
+
+
+async def test_a_cache_of_a_configuration_closes_its_connections(tmp_path: Path):
+    async with APIServer() as server:
+        async with DiscoveryCache(server.config, folder=tmp_path) as cache:
+            assert (await RESTMapper(cache).resource_for("po")).kind == "Pod"
+        cache.invalidate()
+        with pytest.raises(UsageError, match="closed"):
+            await cache.discovered()
+
+
+async def _renewed(mapper: RESTMapper) -> Resource:
+    mapper.invalidate()
+    return await mapper.resource_for("po")

@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from listwatch.client import BaseClient, ClientSet, DiscoveryClient, DynamicClient, MetadataClient, RESTClient
+from listwatch.client import (
+    BaseClient,
+    ClientSet,
+    DiscoveryCache,
+    DiscoveryClient,
+    DynamicClient,
+    MetadataClient,
+    RESTClient,
+    RESTMapper,
+)
 from listwatch.errors import ConfigError, UsageError
 from listwatch.server import APIServer
 
@@ -27,8 +36,10 @@ async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 
 @pytest.mark.usefixtures("missing_kubeconfig")
-@pytest.mark.parametrize("client_class", [*CLIENTS, RESTClient])
-async def test_a_client_loads_its_configuration_on_entry_and_not_before(client_class: type[BaseClient | RESTClient]):
+@pytest.mark.parametrize("client_class", [*CLIENTS, RESTClient, DiscoveryCache, RESTMapper])
+async def test_a_client_loads_its_configuration_on_entry_and_not_before(
+    client_class: type[BaseClient | RESTClient | DiscoveryCache | RESTMapper],
+):
     client = client_class()
     assert "the default server" in repr(client)
     with pytest.raises(ConfigError, match="missing"):

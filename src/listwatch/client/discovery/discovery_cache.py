@@ -9,38 +9,45 @@ import logging
 import os
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
 from listwatch.api.discovery import DiscoveryResult, partial_result, result_from_dict, result_to_dict
 from listwatch.atomic_file import replace_file
+from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.discovery.discovery_client import DiscoveryClient
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, DecodeError, DiscoveryError, TransportError
 from listwatch.objects.wire import DECODE_FAILURES
 
-__all__ = ["DiscoveryCache"]
+__all__ = ["DISCOVERY_TTL", "DiscoveryCache"]
 
 _log = logging.getLogger("listwatch.client")
 
-_TTL = 6 * 3600.0
+DISCOVERY_TTL = 6 * 3600.0
 
 
 class DiscoveryCache:
     """The cached discovery of a server; concurrent callers share one discovery.
 
     With a folder, the result is also cached on disk, for `ttl` seconds and for all programs of this user.
+
+    `discovery` is a DiscoveryClient to share, or the argument of a new one: a ClientConfig, a RESTClient to share, or
+    nothing for `load_config()`. What is shared is not closed with the cache.
     """
 
     def __init__(
         self,
-        discovery: DiscoveryClient,
+        discovery: DiscoveryClient | ClientConfig | RESTClient | None = None,
         *,
         folder: str | os.PathLike[str] | None = None,
-        ttl: float = _TTL,
+        ttl: float = DISCOVERY_TTL,
         clock: Clock | None = None,
     ) -> None:
-        self._discovery = discovery
+        self._owns_discovery = not isinstance(discovery, DiscoveryClient)
+        self._discovery = discovery if isinstance(discovery, DiscoveryClient) else DiscoveryClient(discovery)
         self._folder = None if folder is None else Path(folder)
         self._ttl = ttl
         self._clock = clock or SystemClock()
@@ -71,6 +78,21 @@ class DiscoveryCache:
         if self._file:
             with contextlib.suppress(OSError):
                 self._file.unlink()
+
+    async def aclose(self) -> None:
+        """Close all connections, unless they are shared."""
+        if self._owns_discovery:
+            await self._discovery.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._discovery.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"<DiscoveryCache of {self._discovery!r}>"
 
     async def _discover(self) -> DiscoveryResult:
         self._discoveries += 1

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from listwatch.api.discovery import DiscoveryResult
 from listwatch.api.references import KindReference, NameReference, Reference, ResourceLike, read_reference
 from listwatch.api.resource_map import Match, ResourceMap
+from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.discovery.discovery_cache import DiscoveryCache
 from listwatch.client.discovery.discovery_client import DiscoveryClient
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import NoMatchError
 from listwatch.meta import GroupVersionKind, GroupVersionResource, Resource
 from listwatch.models import resources
@@ -27,11 +29,18 @@ class RESTMapper:
     """Finds resources in the cached discovery of a server, and renews the cache once if it does not find one.
 
     A short name of several groups resolves to the first of them; the others are reported to `on_warning`, or logged.
+
+    `discovery` is a DiscoveryCache or DiscoveryClient to share, or the argument of a new one: a ClientConfig, a
+    RESTClient to share, or nothing for `load_config()`. What is shared is not closed with the mapper.
     """
 
     def __init__(
-        self, discovery: DiscoveryCache | DiscoveryClient, *, on_warning: Callable[[str], None] | None = None
+        self,
+        discovery: DiscoveryCache | DiscoveryClient | ClientConfig | RESTClient | None = None,
+        *,
+        on_warning: Callable[[str], None] | None = None,
     ) -> None:
+        self._owns_cache = not isinstance(discovery, DiscoveryCache)
         self._cache = discovery if isinstance(discovery, DiscoveryCache) else DiscoveryCache(discovery)
         self._on_warning = on_warning
         self._warned: set[str] = set()
@@ -74,6 +83,21 @@ class RESTMapper:
     def invalidate(self) -> None:
         """Discard the cache; the next call performs discovery."""
         self._cache.invalidate()
+
+    async def aclose(self) -> None:
+        """Close all connections, unless they are shared."""
+        if self._owns_cache:
+            await self._cache.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._cache.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"<RESTMapper of {self._cache!r}>"
 
     async def _find(self, lookup: Callable[[ResourceMap], Found | None]) -> Found | None:
         before = self._cache.discoveries

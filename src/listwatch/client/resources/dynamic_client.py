@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.config.client_config import ClientConfig
-from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.base_client import BaseClient
@@ -30,7 +29,7 @@ class DynamicClient(BaseClient):
 
     def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
         super().__init__(config)
-        self._mapper = mapper or RESTMapper(DiscoveryClient(self.rest))
+        self._mapper = mapper or RESTMapper(self.rest)
 
     @property
     def mapper(self) -> RESTMapper:
