@@ -19,7 +19,7 @@ PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
-    meta selectors quantity clock cooperative cancellation callers backoff retry_observer atomic_file
+    meta selectors quantity clock cooperative cancellation callers backoff token_bucket retry_observer atomic_file
     errors json_value keyed _version _exports
 """
 
@@ -50,6 +50,7 @@ BELOW = {
     "atomic_file": "",
     "backoff": "errors",
     "retry_observer": "",
+    "token_bucket": "",
     "errors": "",
     "json_value": "",
     "keyed": "errors",
@@ -63,7 +64,7 @@ TESTING = "testing"
 
 # No async functions, clocks, randomness, logging or I/O, and no imports of modules that have any.
 PURE = """
-    errors meta selectors quantity objects models api cache server json_value keyed _exports _version
+    errors meta selectors quantity token_bucket objects models api cache server json_value keyed _exports _version
     sources.etcd.entries sources.etcd.messages sources.etcd.gateway_errors
     *_state workqueue.rate_limiters informer.expected_kind informer.initial_events informer.request_budget
     events.correlation* events.occurrence events.event_bodies

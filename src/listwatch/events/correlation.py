@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Final, Generic, TypeVar
 
 from listwatch.events.occurrence import Occurrence
+from listwatch.token_bucket import Tokens
 
 __all__ = ["COMBINED", "Correlator", "CountedEvent"]
 
@@ -56,12 +57,6 @@ class _Seen:
     count: int = 0
 
 
-@dataclass(slots=True)
-class _Tokens:
-    left: float
-    counted: float
-
-
 class Correlator:
     """Counts repeated events, combines events that differ only in their message, and limits the rate per object.
 
@@ -72,7 +67,7 @@ class Correlator:
     def __init__(self) -> None:
         self._similar: _Recent[_Similar] = _Recent(_CACHE_SIZE)
         self._seen: _Recent[_Seen] = _Recent(_CACHE_SIZE)
-        self._tokens: _Recent[_Tokens] = _Recent(_CACHE_SIZE)
+        self._tokens: _Recent[Tokens] = _Recent(_CACHE_SIZE)
 
     def correlate(self, occurrence: Occurrence, *, now: float) -> CountedEvent | None:
         """The event to write at the monotonic time `now`; None if it exceeds the rate."""
@@ -101,14 +96,9 @@ class Correlator:
 
     def _is_within_rate(self, occurrence: Occurrence, now: float) -> bool:
         key = (occurrence.regarding.identity, occurrence.type)
-        tokens = self._tokens.get(key) or _Tokens(_SPAM_BURST, now)
-        tokens.left = min(tokens.left + (now - tokens.counted) * _SPAM_REFILL, float(_SPAM_BURST))
-        tokens.counted = now
+        tokens = self._tokens.get(key) or Tokens(_SPAM_REFILL, _SPAM_BURST)
         self._tokens.put(key, tokens)
-        if tokens.left < 1:
-            return False
-        tokens.left -= 1
-        return True
+        return tokens.take(now)
 
 
 class _Recent(Generic[V]):

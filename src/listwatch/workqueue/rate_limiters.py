@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
 from listwatch.errors import UsageError
+from listwatch.token_bucket import Tokens
 
 __all__ = [
     "BucketLimiter",
@@ -47,7 +48,7 @@ class ItemLimiter(Protocol[Contra]):
 
 
 class _Failures(Generic[T]):
-    """Counts failures per item; items without a failure for `expire_after` seconds are dropped, if never forgotten."""
+    """Counts failures per item. An item that is not forgotten is dropped `expire_after` seconds after the last."""
 
     def __init__(self, expire_after: float) -> None:
         self._expire_after = expire_after
@@ -129,17 +130,10 @@ class BucketLimiter:
     def __init__(self, *, qps: float = 10.0, burst: int = 100) -> None:
         if not (0 < qps < math.inf and burst >= 1):
             raise UsageError(f"qps={qps} and burst={burst} are invalid: qps > 0 and burst >= 1 must hold")
-        self._qps = qps
-        self._burst = float(burst)
-        self._tokens = float(burst)  # negative by the number of retries that wait for a token
-        self._counted: float | None = None
+        self._tokens = Tokens(qps, burst)
 
     def next_delay(self, item: object, *, now: float) -> float:
-        if self._counted is not None:
-            self._tokens = min(self._tokens + (now - self._counted) * self._qps, self._burst)
-        self._counted = now
-        self._tokens -= 1
-        return max(-self._tokens / self._qps, 0.0)
+        return self._tokens.reserve(now)
 
     def forget(self, item: object) -> None:
         pass

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Generic, Self, TypeVar
 
-import msgspec
-
 from listwatch.api.options import (
     FieldValidation,
     PropagationPolicy,
@@ -24,7 +22,7 @@ from listwatch.client.discovery.rest_mapper import is_builtin
 from listwatch.client.resources.pager import PAGE_SIZE, Pager
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
-from listwatch.client.rest.result import Result
+from listwatch.client.rest.result import is_status
 from listwatch.client.rest.sender import ResponseStream
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.cooperative import run_sliced
@@ -32,7 +30,6 @@ from listwatch.errors import RequestError
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.wire import DECODE_FAILURES
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
 
 __all__ = ["BaseResourceClient", "ResourceFinder"]
@@ -258,7 +255,7 @@ class BaseResourceClient(Generic[T]):
             ),
         )
         result = await request.body(options).do()
-        return None if _is_status(result) else result.into(self._kind)
+        return None if is_status(result) else result.into(self._kind)
 
     async def delete_collection(
         self,
@@ -297,7 +294,7 @@ class BaseResourceClient(Generic[T]):
             ),
         )
         result = await request.params(parameters).body(options).do()
-        return ObjectList[T]() if _is_status(result) else result.into_list(self._kind)
+        return ObjectList[T]() if is_status(result) else result.into_list(self._kind)
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
@@ -387,18 +384,3 @@ def _check_namespace(resource: Resource, namespace: str, name: str | None, metho
     if resource.namespaced and not namespace and (name is not None or method == "POST"):
         what = f"{resource.group_resource} {name!r}" if name else f"a new object of {resource.group_resource}"
         raise RequestError(f"{what} needs a namespace: select one, as in .namespace('default')")
-
-
-class _TypeMeta(msgspec.Struct, gc=False):
-    kind: str = ""
-
-
-_type_metas = msgspec.json.Decoder(_TypeMeta)
-
-
-def _is_status(result: Result) -> bool:
-    """Whether the response is a Status or empty, instead of an object."""
-    try:
-        return not result.raw or _type_metas.decode(result.raw).kind == "Status"
-    except DECODE_FAILURES:
-        return False  # decoding it as an object raises the error

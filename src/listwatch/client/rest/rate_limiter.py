@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from listwatch.clock import Clock
+from listwatch.token_bucket import Tokens
 
 __all__ = ["RateLimiter", "TokenBucket"]
 
@@ -23,8 +24,7 @@ class TokenBucket:
         self._qps = qps
         self._burst = burst
         self._clock = clock
-        self._tokens = float(burst)  # negative by the number of waiting callers
-        self._refilled_at = clock.monotonic()
+        self._tokens = Tokens(qps, burst)
 
     @property
     def qps(self) -> float:
@@ -34,22 +34,15 @@ class TokenBucket:
     async def wait(self) -> float:
         """Wait for a token. Return the seconds that it waited."""
         # Each call reserves its token at once, so that the order of calls is kept.
-        self._refill()
-        self._tokens -= 1
-        if self._tokens >= 0:
+        delay = self._tokens.reserve(self._clock.monotonic())
+        if delay == 0:
             return 0.0
-        delay = -self._tokens / self._qps
         try:
             await self._clock.sleep(delay)
         except BaseException:
-            self._tokens += 1  # not used
+            self._tokens.give_back()
             raise
         return delay
 
-    def _refill(self) -> None:
-        now = self._clock.monotonic()
-        self._tokens = min(self._tokens + (now - self._refilled_at) * self._qps, float(self._burst))
-        self._refilled_at = now
-
     def __repr__(self) -> str:
-        return f"TokenBucket(qps={self._qps}, burst={self._burst}, tokens={self._tokens:.1f})"
+        return f"TokenBucket(qps={self._qps}, burst={self._burst}, tokens={self._tokens.left:.1f})"

@@ -17,7 +17,7 @@ from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.reading import DECODE_FAILURES, convert, reason_of
 
-__all__ = ["Result"]
+__all__ = ["Result", "is_status"]
 
 T = TypeVar("T")
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -137,6 +137,14 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result of {self._request.describe()}: {self.status_code}, {_length(self._content)} bytes>"
+
+
+def is_status(result: Result) -> bool:
+    """Whether the response is a Status or empty, instead of an object."""
+    try:
+        return not result.raw or _type_metas.decode(result.raw).kind == "Status"
+    except DECODE_FAILURES:
+        return False  # decoding it as an object raises the error
 
 
 def _without_frames(work: Generator[None, None, T]) -> Generator[None, None, T]:

@@ -33,6 +33,7 @@ from listwatch.server.codec.decoding import media_type
 from listwatch.server.json_tree import quoted
 from listwatch.server.patch.patching import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from listwatch.server.requests import ANONYMOUS, APIRequest, NonResourceRequest, Query, User
+from listwatch.server.rules.checks import path_segment
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 
@@ -146,14 +147,7 @@ def _selected_name(verb: str, query: Query) -> str:
     except SelectorError:
         return ""
     names = (term.value for term in terms if term.field == "metadata.name" and term.operator is Operator.EQUALS)
-    return next((name for name in names if not segment_problems(name)), "")
-
-
-def segment_problems(name: str) -> list[str]:
-    """Return why a name cannot be a segment of a path."""
-    if name in (".", ".."):
-        return [f"may not be '{name}'"]
-    return [f"may not contain '{character}'" for character in "/%" if character in name]
+    return next((name for name in names if not path_segment(name)), "")
 
 
 # --- Resources --------------------------------------------------------------------------------------------------------
@@ -328,7 +322,7 @@ def _check_names(place: _Place, verb: str) -> None:
     if place.resource.namespaced and not place.namespace and verb not in ("list", "watch", "create"):
         raise BadRequestError("Namespace parameter required.")
     for what, text in (("Name", place.name), ("Namespace", place.namespace)):
-        if problems := segment_problems(text):
+        if problems := path_segment(text):
             raise BadRequestError(f"{what} parameter invalid: {quoted(text)}: {';'.join(problems)}")
 
 

@@ -58,7 +58,7 @@ def all_of(*checks: Check) -> Check:
 
 
 def at(field: str, *checks: Check) -> Check:
-    """Check the value of a field, given by its path; nothing if it is not set."""
+    """Check the value of the field at a path, if it is set."""
     combined = all_of(*checks)
     outer, dot, inner = field.partition(".")
     if dot:
@@ -153,7 +153,7 @@ def unique_names(field: str) -> Check:
 def exactly_one_field(
     tree: JSONObject, path: str, fields: Iterable[str], *, none: str, more: Callable[[str], StatusCause]
 ) -> Causes:
-    """One of the fields must be set: `none` is the detail if none is, `more` makes the cause for each further one."""
+    """Exactly one field must be set. `none` is the detail if none is; `more` returns the cause of each further one."""
     found = [field for field in fields if field in tree]
     if not found:
         yield required(path, none)
@@ -323,14 +323,12 @@ def wildcard_subdomain(value: str) -> Iterator[str]:
     yield from _is_wildcard_subdomain(value)
 
 
-def path_segment(value: str) -> Iterator[str]:
-    if value in (".", ".."):
-        yield f"may not be '{value}'"
-    yield from path_segment_prefix(value)
+def path_segment(value: str) -> list[str]:
+    return [f"may not be '{value}'"] if value in (".", "..") else path_segment_prefix(value)
 
 
-def path_segment_prefix(value: str) -> Iterator[str]:
-    yield from (f"may not contain '{character}'" for character in "/%" if character in value)
+def path_segment_prefix(value: str) -> list[str]:
+    return [f"may not contain '{character}'" for character in "/%" if character in value]
 
 
 def cron_job_name(value: str) -> Iterator[str]:

@@ -70,7 +70,7 @@ def _names(rule: str) -> Check:
 def _prefix_problems(prefix: str, format_: Format) -> list[str]:
     """Return what is wrong with every name that starts with the prefix. The prefix itself may end in a dash."""
     if format_ is path_segment:
-        return list(path_segment_prefix(prefix))
+        return path_segment_prefix(prefix)
     return list(format_(f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix))
 
 
