@@ -4,10 +4,12 @@ import asyncio
 import signal
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.controller.worlds import Calls, HastyClock, config_map, key, pod, turns_until, world
 
+from listwatch.client import ClientConfig, DiscoveryClient
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
@@ -19,7 +21,7 @@ from listwatch.models.core_v1 import ConfigMap, Node, Pod
 from listwatch.server import Delay, Fail, Fault
 
 
-async def ask(manager: Manager, path: str, method: str = "GET") -> tuple[int, str]:
+async def get(manager: Manager, path: str, method: str = "GET") -> tuple[int, str]:
     reader, writer = await asyncio.open_connection("127.0.0.1", manager.health_port)
     writer.write(f"{method} {path} HTTP/1.1\r\nHost: probe\r\n\r\n".encode())
     response = (await reader.read()).decode()
@@ -353,23 +355,23 @@ async def test_probes_and_metrics_are_served():
         manager.add_ready_check("mine", lambda: None)
         async with manager:
             await turns_until(lambda: manager.health_port)
-            status, text = await ask(manager, "/readyz")
+            status, text = await get(manager, "/readyz")
             assert status == 503
             assert "configmaps" in text
-            assert (await ask(manager, "/healthz?verbose"))[0] == 200
+            assert (await get(manager, "/healthz?verbose"))[0] == 200
             server.faults.remove(held)
             await calls.wait_for(key("a"))
-            assert (await ask(manager, "/readyz")) == (200, "[+] mine\n[+] caches\n[+] running\nok\n")
-            assert (await ask(manager, "/readyz", "HEAD")) == (200, "")
-            status, text = await ask(manager, "/metrics")
+            assert (await get(manager, "/readyz")) == (200, "[+] mine\n[+] caches\n[+] running\nok\n")
+            assert (await get(manager, "/readyz", "HEAD")) == (200, "")
+            status, text = await get(manager, "/metrics")
             assert status == 200
             assert 'workqueue_adds_total{name="ConfigMap"} 1' in text
             assert 'controller_runtime_reconcile_total{controller="ConfigMap",result="success"} 1' in text
             assert 'leader_election_master_status{name="default/op"} 1\n' in text
             assert 'informer_queued_items{name="configmaps",group="",version="v1",resource="configmaps"} 0\n' in text
             assert 'rest_client_requests_total{code="201",method="POST",host="' in text
-            assert (await ask(manager, "/else"))[0] == 404
-            assert (await ask(manager, "/healthz", "POST"))[0] == 405
+            assert (await get(manager, "/else"))[0] == 404
+            assert (await get(manager, "/healthz", "POST"))[0] == 405
 
 
 async def test_a_failing_check_fails_its_probe_and_an_open_connection_does_not_delay_the_stop():
@@ -378,7 +380,7 @@ async def test_a_failing_check_fails_its_probe_and_an_open_connection_does_not_d
         manager.add_health_check("database", lambda: 1 / 0)
         async with manager:
             await turns_until(lambda: manager.health_port)
-            status, text = await ask(manager, "/healthz")
+            status, text = await get(manager, "/healthz")
             assert (status, text) == (503, "[-] database: division by zero\nfailed\n")
             _, idle = await asyncio.open_connection("127.0.0.1", manager.health_port)
         idle.close()
@@ -398,8 +400,8 @@ async def test_a_check_may_be_async(is_wrapped: bool):
         manager.add_health_check("database", (lambda: check()) if is_wrapped else check)
         async with manager:
             await turns_until(lambda: manager.health_port)
-            assert await ask(manager, "/healthz") == (503, "[-] database: is away\nfailed\n")
-            assert await ask(manager, "/healthz") == (200, "[+] database\nok\n")
+            assert await get(manager, "/healthz") == (503, "[-] database: is away\nfailed\n")
+            assert await get(manager, "/healthz") == (200, "[+] database\nok\n")
 
 
 async def test_a_port_that_is_taken_is_an_error():
@@ -407,6 +409,12 @@ async def test_a_port_that_is_taken_is_an_error():
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(UsageError, match=str(port)):
             await Manager(client, health_port=port).run(handle_signals=False)
+
+
+@pytest.mark.parametrize("client", [5, None, DiscoveryClient(ClientConfig(host="http://127.0.0.1:1"))])
+async def test_a_manager_needs_a_client_set_or_a_dynamic_client(client: Any):
+    with pytest.raises(UsageError, match=r"Manager\(.*\): expected a ClientSet or a DynamicClient"):
+        Manager(client)
 
 
 async def test_invalid_options_of_a_manager_are_refused():

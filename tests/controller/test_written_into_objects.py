@@ -46,7 +46,7 @@ def made(**metadata: Any) -> ConfigMap:
 
 
 @pytest.mark.parametrize(
-    ("asked", "change"),
+    ("matches", "change"),
     [
         (generation_changed, {"generation": 2}),
         (labels_changed, {"labels": {"a": "1"}}),
@@ -54,12 +54,19 @@ def made(**metadata: Any) -> ConfigMap:
         (resource_version_changed, {"resourceVersion": "2"}),
     ],
 )
-def test_a_predicate_sees_its_own_change_and_no_other(asked: Predicate, change: dict[str, Any]):
+def test_a_predicate_sees_its_own_change_and_no_other(matches: Predicate, change: dict[str, Any]):
     old = made(generation=1, resourceVersion="1")
-    assert asked(old, made(**{"generation": 1, "resourceVersion": "1", **change}))
-    assert not asked(old, made(generation=1, resourceVersion="1", finalizers=[HOLD]))
-    assert asked(None, old)
-    assert asked(old, None)
+    assert matches(old, made(**{"generation": 1, "resourceVersion": "1", **change}))
+    assert not matches(old, made(generation=1, resourceVersion="1", finalizers=[HOLD]))
+    assert matches(None, old)
+    assert matches(old, None)
+
+
+@pytest.mark.parametrize("matches", [generation_changed, labels_changed, annotations_changed, resource_version_changed])
+def test_the_start_of_a_deletion_matches_every_predicate_of_a_change(matches: Predicate):
+    old, deleted = made(), made(deletionTimestamp="2026-01-01T00:00:00Z")
+    assert matches(old, deleted)
+    assert not matches(deleted, deleted)
 
 
 def test_predicates_can_be_combined():

@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
+from listwatch.errors import APIError
 from listwatch.server.codec.representations import Representation, encode_response
 from listwatch.server.controllers.garbage_collector import GarbageCollector
+from listwatch.server.controllers.owner_graph import StorageKey
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment
 from listwatch.server.protocol.routes import read_target, route
@@ -47,7 +49,7 @@ class Identities:
 
 
 class BareServer:
-    """Responds to requests, and runs the garbage collector after those made with `ask`."""
+    """Responds to requests, and runs the garbage collector after those made with `call`."""
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class BareServer:
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
         self.storage = storage or Storage()
         self.events: list[Event] = []
+        self.rejected: list[tuple[StorageKey, APIError]] = []
         self.storage.subscribe(self.events.append)
         counter = itertools.count()
         made = itertools.chain(suffixes, (f"{number:05}" for number in itertools.count()))
@@ -67,9 +70,11 @@ class BareServer:
         self.identities = Identities()
         self.objects = ObjectStore(self.storage, _REGISTRY, builtin_schema())
         self.pipeline = Pipeline(self.objects, environment, identities=self.identities, admission=admission)
-        self.garbage_collector = GarbageCollector(self.objects, self.pipeline.deleter)
+        self.garbage_collector = GarbageCollector(
+            self.objects, self.pipeline.deleter, on_rejected=lambda place, error: self.rejected.append((place, error))
+        )
         for name in namespaces:
-            self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+            self.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         self.events.clear()
 
     def wait(self, seconds: float) -> None:
@@ -90,24 +95,24 @@ class BareServer:
         finally:
             self.storage.sync()
 
-    def ask(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Tree:
+    def call(self, method: str, target: str, body: Tree = None, *, content_type: str = "application/json") -> Tree:
         """Return the response as a tree, after the garbage collector has run."""
         response = self.respond(method, target, body, content_type=content_type)
         self.garbage_collector.run_pending()
         return msgspec.json.decode(encode_response(response, Representation()))
 
     def get(self, path: str) -> Tree:
-        return self.ask("GET", path)
+        return self.call("GET", path)
 
     def create(self, path: str, name: str, **fields: Tree) -> Tree:
         metadata = {"name": name, **fields.pop("metadata", {})}
-        return self.ask("POST", path, {"metadata": metadata, **fields})
+        return self.call("POST", path, {"metadata": metadata, **fields})
 
     def patch(self, path: str, changes: Tree) -> Tree:
-        return self.ask("PATCH", path, changes, content_type=MERGE_PATCH)
+        return self.call("PATCH", path, changes, content_type=MERGE_PATCH)
 
     def delete(self, path: str, **options: Tree) -> Tree:
-        return self.ask("DELETE", path, options or None)
+        return self.call("DELETE", path, options or None)
 
     def names(self, path: str) -> list[str]:
         return [item["metadata"]["name"] for item in self.get(path)["items"]]

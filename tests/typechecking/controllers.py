@@ -6,8 +6,8 @@ from logging import Logger, LoggerAdapter
 from typing import Any, assert_type
 
 import listwatch as lw
-from listwatch.controller import ReconcileResult, find_condition, generation_changed, set_condition
-from listwatch.models.apps_v1 import Deployment
+from listwatch.controller import ReconcileResult, finalize, find_condition, generation_changed, set_condition
+from listwatch.models.apps_v1 import Deployment, DeploymentCondition
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.models.meta_v1 import Condition
 
@@ -77,3 +77,15 @@ def conditions(deployment: Deployment, typed: list[Condition]) -> None:
     assert_type(set_condition(deployment, "Ready", True, reason="AllSet"), bool)
     assert_type(set_condition(typed, "Ready", True, reason="AllSet", kind=Condition), bool)
     assert_type(find_condition(typed, "Ready"), Condition | None)
+    assert_type(find_condition(deployment, "Ready"), DeploymentCondition | None)
+    assert_type(find_condition(deployment.status, "Ready"), DeploymentCondition | None)
+    assert_type(find_condition(lw.Unstructured({}), "Ready"), dict[str, Any] | None)
+
+
+async def finalizers(client: lw.ClientSet, pod: Pod) -> None:
+    async def create(item: Pod) -> int:
+        return len(item.name)
+
+    pods = client.core_v1.pods("default")
+    assert_type(await finalize(pods, pod, "a.b/c", apply=create, cleanup=lambda item: item.name), int | None)
+    assert_type(await finalize(pods, pod, "a.b/c", apply=lambda item: item.name, cleanup=print), str | None)

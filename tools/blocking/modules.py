@@ -180,7 +180,8 @@ class _ModuleWriter:
         module = sys.modules[original.__module__]
         self._imports.add_module(module)
         name = original.__name__
-        [found] = [each for each in source_of(module).body if isinstance(each, Function) and each.name == name]
+        definitions = [each for each in source_of(module).body if isinstance(each, Function) and each.name == name]
+        found = definitions[-1]  # after its overloads
         own = runtime_functions().get(name)
         if own is not None:
             self._imports.add(f"from {own.__module__.rpartition('.')[0]} import {own.__module__.rpartition('.')[2]}")

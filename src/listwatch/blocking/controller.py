@@ -41,6 +41,7 @@ __all__ = ["Controller", "Manager", "ReconcileContext", "Reconciler", "add_final
 
 C = TypeVar("C", bound="Controller")
 ObjectT = TypeVar("ObjectT", bound=Object)
+R = TypeVar("R")
 
 
 class ReconcileContext(BlockingObject, Generic[T_co]):
@@ -374,9 +375,9 @@ def finalize(
     item: ObjectT,
     finalizer: str,
     *,
-    apply: Callable[[ObjectT], Any],
+    apply: Callable[[ObjectT], R],
     cleanup: Callable[[ObjectT], object],
-) -> Any:
+) -> R | None:
     """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 
     Both functions receive the current object. Returns what `apply` returned; None for an object that is being deleted.

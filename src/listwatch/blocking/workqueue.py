@@ -40,7 +40,7 @@ class WorkQueue(QueueLocking[ItemT], Generic[ItemT]):
         return self._async.name
 
     def add(self, item: ItemT, *, priority: int = 0) -> None:
-        """Add an item. One that waits already is not added twice; one in process waits again when it is done."""
+        """Add an item. A waiting item is not added twice; an item in process waits again when it is done."""
         self._call("add", lambda: self._async.add(item, priority=priority))
 
     def add_after(self, item: ItemT, delay: float, *, priority: int = 0) -> None:

@@ -9,9 +9,9 @@ of an Unstructured are dicts; they are changed in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar, get_args, get_origin, overload
+from typing import Any, Protocol, TypeVar, get_args, get_origin, overload
 
 import msgspec
 
@@ -23,12 +23,24 @@ from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["HasConditions", "find_condition", "is_condition_true", "remove_condition", "set_condition"]
 
-C = TypeVar("C", bound=Model)
-
 _Condition = msgspec.Struct | dict[str, Any]
+
+C = TypeVar("C", bound=Model | dict[str, Any])
+C_co = TypeVar("C_co", bound=Model | dict[str, Any], covariant=True)
 
 HasConditions = Object | Model | dict[str, Any] | list[Any]
 """An object, a status, or a list of conditions."""
+
+
+class _TypedStatus(Protocol[C_co]):
+    @property
+    def conditions(self) -> Sequence[C_co] | None: ...
+
+
+class _TypedObject(Protocol[C_co]):
+    @property
+    def status(self) -> _TypedStatus[C_co]: ...
+
 
 _STATUS_WORDS = {True: "True", False: "False", None: "Unknown"}
 _STATUSES = frozenset(_STATUS_WORDS.values())
@@ -73,8 +85,12 @@ def set_condition(
 @overload
 def find_condition(on: list[C], type: str) -> C | None: ...
 @overload
+def find_condition(on: Unstructured | dict[str, Any], type: str) -> dict[str, Any] | None: ...
+@overload
+def find_condition(on: _TypedObject[C] | _TypedStatus[C], type: str) -> C | None: ...
+@overload
 def find_condition(on: HasConditions, type: str) -> Any: ...
-def find_condition(on: HasConditions, type: str) -> Any:
+def find_condition(on: Any, type: str) -> Any:
     """The condition of that type; None if there is none."""
     return next((each for each in _conditions_of(on) if _value(each, "type") == type), None)
 

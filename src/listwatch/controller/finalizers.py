@@ -8,9 +8,8 @@ cannot disappear. Both may be async or plain. `add_finalizer` and `remove_finali
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, overload
 
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import NotFoundError, UsageError
@@ -19,6 +18,7 @@ from listwatch.objects.object import Object
 __all__ = ["add_finalizer", "finalize", "has_finalizer", "is_being_deleted", "remove_finalizer"]
 
 ObjectT = TypeVar("ObjectT", bound=Object)
+R = TypeVar("R")
 
 
 def is_being_deleted(item: Object) -> bool:
@@ -31,14 +31,32 @@ def has_finalizer(item: Object, finalizer: str) -> bool:
     return finalizer in item.metadata.finalizers
 
 
+@overload
 async def finalize(
     client: ResourceClient[ObjectT],
     item: ObjectT,
     finalizer: str,
     *,
-    apply: Callable[[ObjectT], Any],
+    apply: Callable[[ObjectT], Awaitable[R]],
     cleanup: Callable[[ObjectT], object],
-) -> Any:
+) -> R | None: ...
+@overload
+async def finalize(
+    client: ResourceClient[ObjectT],
+    item: ObjectT,
+    finalizer: str,
+    *,
+    apply: Callable[[ObjectT], R],
+    cleanup: Callable[[ObjectT], object],
+) -> R | None: ...
+async def finalize(
+    client: ResourceClient[ObjectT],
+    item: ObjectT,
+    finalizer: str,
+    *,
+    apply: Callable[[ObjectT], R | Awaitable[R]],
+    cleanup: Callable[[ObjectT], object],
+) -> R | None:
     """Add the finalizer and call `apply`; or, if the object is being deleted, call `cleanup` and remove the finalizer.
 
     Both functions receive the current object. Returns what `apply` returned; None for an object that is being deleted.
@@ -84,6 +102,6 @@ def _check(finalizer: str) -> None:
         raise UsageError(f"{finalizer!r} is not a valid finalizer: expected 'your.domain/name'")
 
 
-async def _called(function: Callable[[ObjectT], Any], item: ObjectT) -> Any:
+async def _called(function: Callable[[ObjectT], R | Awaitable[R]], item: ObjectT) -> R:
     result = function(item)
-    return await result if inspect.isawaitable(result) else result
+    return await result if isinstance(result, Awaitable) else result

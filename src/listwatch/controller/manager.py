@@ -22,6 +22,7 @@ from listwatch.callers import SelfWaitError
 from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.client.rest.base_client import BaseClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.controller.controller import Controller
 from listwatch.controller.loop_watchdog import watched_loop
@@ -72,6 +73,7 @@ class Manager:
         loop_stall_threshold: float = 1.0,
         clock: Clock | None = None,
     ) -> None:
+        _check_client(client)
         _check_election(leader_election, lease_namespace, leader_elector)
         self._client = client
         self._clock = clock or SystemClock()
@@ -330,6 +332,11 @@ class Manager:
             samples += samples_of(rest.statistics(), host=rest.config.base_url)
         text = metrics_text(samples)
         return ProbeResponse(text, content_type=TEXT_CONTENT_TYPE)
+
+
+def _check_client(client: object) -> None:
+    if not isinstance(client, BaseClient) or not callable(getattr(client, "source", None)):
+        raise UsageError(f"Manager({client!r}): expected a ClientSet or a DynamicClient")
 
 
 def _check_election(name: object, namespace: str, elector: object) -> None:

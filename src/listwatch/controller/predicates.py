@@ -3,7 +3,8 @@
     Watch(Deployment, when=generation_changed | annotations_changed)
     Watch(Pod, when=~has_label("ignored"))
 
-`old` is None for a new object, and `new` is None for a deleted one.
+`old` is None for a new object, and `new` is None for a deleted one. An update in which the deletion of an object with
+finalizers starts matches all predicates named `…_changed`, so that a controller with a finalizer never misses it.
 """
 
 from __future__ import annotations
@@ -68,8 +69,16 @@ def predicate(function: AnyPredicate) -> Predicate:
 
 
 def _changed(part: Callable[[Object], object], name: str) -> Predicate:
-    """Whether that part differs; created and deleted objects always match."""
-    return Predicate(lambda old, new: old is None or new is None or part(old) != part(new), name=name)
+    """Whether that part differs. Creations, deletions and the start of a deletion with finalizers always match."""
+
+    def is_changed(old: Object | None, new: Object | None) -> bool:
+        return old is None or new is None or part(old) != part(new) or _starts_deletion(old, new)
+
+    return Predicate(is_changed, name=name)
+
+
+def _starts_deletion(old: Object, new: Object) -> bool:
+    return new.metadata.deletion_timestamp is not None and old.metadata.deletion_timestamp is None
 
 
 generation_changed = _changed(lambda item: item.metadata.generation, "generation_changed")

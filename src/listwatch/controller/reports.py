@@ -82,7 +82,7 @@ class ControllerStatistics:
     requeued: int
     """Successful reconciles that returned a delay."""
     failed: int
-    """Failed reconciles that are retried, timeouts included."""
+    """Failed reconciles that are retried, timeouts included. Those that are not retried are in `gave_up`."""
     gave_up: int
     """Reconciles that raised PermanentError and are not retried."""
     timed_out: int

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from listwatch.api.references import KindReference, Reference, ResourceLike, read_reference
+from listwatch.api.references import KindReference, NameReference, Reference, ResourceLike, read_reference
 from listwatch.cache.indexer import IndexFunction
+from listwatch.client.discovery.rest_mapper import builtin_resources
 from listwatch.controller.predicates import PredicateFunction
 from listwatch.errors import RequestError, UsageError
 from listwatch.informer.factory import Transform, checked_namespaces
@@ -132,19 +133,34 @@ Watched = type[Cached] | Watch | AnyInformer | KindName
 
 def as_watch(given: Kind, option: str) -> Watch:
     """The Watch that was passed, or one without options for a kind; `option` names the argument in errors."""
-    if isinstance(given, Watch):
-        return given
+    watch: Watch = given if isinstance(given, Watch) else Watch(given)
+    if isinstance(watch.of, SharedIndexInformer):
+        return watch
     try:
-        watch: Watch = Watch(given)
-        str(watch)
-        if not isinstance(given, SharedIndexInformer):
-            read_reference(cast("ResourceLike", given))
+        reference = read_reference(cast("ResourceLike", watch.of))
     except RequestError as error:
         raise UsageError(
             f"{option}={given!r}: expected a model class such as Deployment, an (apiVersion, kind) pair, "
             "a resource name such as 'deployments.apps', an informer, or a Watch"
         ) from error
+    if isinstance(reference, NameReference) and "." not in str(reference):
+        _check_builtin(reference, option)
     return watch
+
+
+def _check_builtin(reference: NameReference, option: str) -> None:
+    """Reject an unknown name without a group now: discovery would only find out while the controller runs."""
+    known = builtin_resources()
+    if known.find(reference) is None:
+        from difflib import get_close_matches  # not needed by most programs
+
+        names = [name for resource in known for name in (resource.kind, resource.plural)]
+        near = get_close_matches(reference.name, names, n=1)
+        hint = f"did you mean {near[0]!r}? A" if near else "a"
+        raise UsageError(
+            f"{option}={reference.name!r} is not a built-in kind; {hint} custom kind needs its group, "
+            "as in 'widgets.example.com' or ('example.com/v1', 'Widget')"
+        )
 
 
 def group_kind_of(of: type[Cached] | AnyInformer | KindName) -> GroupKind | None:

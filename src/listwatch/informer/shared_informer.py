@@ -94,7 +94,8 @@ class SharedIndexInformer(Generic[T]):
 
     `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` determine how the source is read: the
     size of the pages of a list, whether the first list is streamed if the server supports it, the minimum duration of
-    a watch, the delay after a failure, and for how many seconds a watch is retried after internal server errors.
+    a watch (less than 300 s counts as 300 s), the delay after a failure, and for how many seconds a watch is retried
+    after internal server errors.
     """
 
     _indexer_type: ClassVar[type[Indexer[Any]]] = Indexer

@@ -7,6 +7,7 @@ async with APIServer() as server:
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import socket
@@ -20,13 +21,14 @@ from typing import TYPE_CHECKING, Self, Unpack
 import msgspec
 
 from listwatch.clock import Clock, SystemClock, epoch_time
-from listwatch.errors import AlreadyExistsError, ConfigError, UsageError
+from listwatch.errors import AlreadyExistsError, APIError, ConfigError, UsageError
 from listwatch.meta import Resource
 from listwatch.server.access.access import MASTERS, Access, Authorizer
 from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create
 from listwatch.server.controllers.custom_resources import CustomResources
 from listwatch.server.controllers.garbage_collector import GarbageCollector
+from listwatch.server.controllers.owner_graph import StorageKey
 from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from listwatch.server.access.certificates import CertificateAuthority, KeyPair
 
 __all__ = ["APIServer", "Statistics"]
+
+_log = logging.getLogger(__name__)
 
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
@@ -189,7 +193,7 @@ class APIServer:
         pipeline = Pipeline(objects, environment, identities=self._access, admission=self._admission)
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
         custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)
-        garbage_collector = GarbageCollector(objects, pipeline.deleter)
+        garbage_collector = GarbageCollector(objects, pipeline.deleter, on_rejected=_log_rejected)
         commits = Commits(storage, (custom_resources, garbage_collector), grouped=self._data_dir is not None)
         # The custom resources are served before their objects are read.
         custom_resources.recover()
@@ -370,6 +374,16 @@ def _create_namespaces(pipeline: Pipeline, registry: Registry) -> None:
         request = APIRequest("create", resource, body=body, content_type="application/json", user=_ADMIN, method="POST")
         with suppress(AlreadyExistsError):
             pipeline.respond(request)
+
+
+def _log_rejected(place: StorageKey, error: APIError) -> None:
+    _log.warning(
+        "The garbage collector cannot process %s %s and retries it after each write: %s",
+        place.storage_id,
+        place.key,
+        error,
+        extra={"resource": place.storage_id, "key": str(place.key)},
+    )
 
 
 def _reason(error: OSError | OverflowError) -> object:

@@ -1,11 +1,18 @@
 """The garbage collector: dependents are deleted with their owners, the contents of a namespace with it."""
 
+import logging
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.bare_server import CONFIG_MAPS, PODS, BareServer, Tree, owner
 
+from listwatch.client import ClientSet
+from listwatch.controller import set_owner
 from listwatch.errors import ForbiddenError, NotFoundError
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects import ObjectMeta
+from listwatch.server import APIServer
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.requests import APIRequest
 from listwatch.server.storage.storage import Storage
@@ -40,7 +47,7 @@ def test_dependents_go_after_their_owner_down_to_the_last(server: BareServer):
     child = dependent(server, "child", owner(root))
     dependent(server, "grandchild", owner(child))
     dependent(server, "secret", owner(child), path=SECRETS)
-    server.create(CONFIG_MAPS, "stranger")
+    server.create(CONFIG_MAPS, "unrelated")
     server.published()
     server.delete(f"{CONFIG_MAPS}/root")
     assert server.published() == [
@@ -49,7 +56,7 @@ def test_dependents_go_after_their_owner_down_to_the_last(server: BareServer):
         ("DELETED", "grandchild"),
         ("DELETED", "secret"),
     ]
-    assert server.names(CONFIG_MAPS) == ["stranger"]
+    assert server.names(CONFIG_MAPS) == ["unrelated"]
 
 
 def test_a_dependent_with_another_owner_stays_and_loses_the_first_reference(server: BareServer):
@@ -71,8 +78,8 @@ def test_a_dependent_that_is_held_stays_marked(server: BareServer):
 
 
 def test_an_owner_that_was_never_there_is_as_one_that_is_gone(server: BareServer):
-    nobody = {"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "none"}
-    dependent(server, "orphan", nobody)
+    missing = {"apiVersion": "v1", "kind": "ConfigMap", "name": "missing", "uid": "none"}
+    dependent(server, "orphan", missing)
     assert server.names(CONFIG_MAPS) == []
 
 
@@ -219,8 +226,8 @@ def test_a_namespace_takes_its_content_along(server: BareServer):
     server.create("/api/v1/namespaces/other/pods", "pod", spec=spec)
     server.create(CONFIG_MAPS, "elsewhere")
     server.published()
-    answer = server.delete("/api/v1/namespaces/other")
-    assert answer["status"] == {"phase": "Terminating"}
+    response = server.delete("/api/v1/namespaces/other")
+    assert response["status"] == {"phase": "Terminating"}
     gone = [name for kind, name in server.published() if kind == "DELETED"]
     assert sorted(gone) == ["a", "b", "other", "pod"]
     assert gone[-1] == "other"
@@ -279,6 +286,28 @@ def test_a_rejected_deletion_is_retried_after_the_next_write():
     assert server.names(CONFIG_MAPS) == ["something-else"]
 
 
+async def test_an_object_whose_deletion_is_rejected_is_logged_once(caplog: pytest.LogCaptureFixture):
+    def refuse(request: APIRequest, new: Tree | None, _old: Tree | None) -> None:
+        if new is None and request.name == "child":
+            raise ForbiddenError.of("configmaps", request.name, "not now")
+
+    async with APIServer(admission=[refuse]) as server, ClientSet(server.config) as client:
+        config_maps = client.core_v1.configmaps("default")
+        root = await config_maps.create(ConfigMap(metadata=ObjectMeta(name="root")))
+        child = ConfigMap(metadata=ObjectMeta(name="child"))
+        set_owner(child, root)
+        await config_maps.create(child)
+        with caplog.at_level(logging.WARNING):
+            await config_maps.delete("root")
+            await config_maps.create(ConfigMap(metadata=ObjectMeta(name="another-write")))
+    [record] = [each for each in caplog.records if "garbage collector" in each.message]
+    assert record.message == (
+        "The garbage collector cannot process configmaps default/child and retries it after each write: "
+        'configmaps "child" is forbidden: not now'
+    )
+    assert record.__dict__["key"] == "default/child"
+
+
 def test_pending_deletions_are_completed_after_a_restart():
     server = BareServer()
     root = server.create(CONFIG_MAPS, "root")
@@ -286,7 +315,7 @@ def test_pending_deletions_are_completed_after_a_restart():
     server.garbage_collector.close()
     server.respond("DELETE", f"{CONFIG_MAPS}/root")
     assert server.names(CONFIG_MAPS) == ["child"]
-    again = GarbageCollector(server.objects, server.pipeline.deleter)
+    again = GarbageCollector(server.objects, server.pipeline.deleter, on_rejected=lambda *_: None)
     again.recover()
     again.run_pending()
     assert server.names(CONFIG_MAPS) == []

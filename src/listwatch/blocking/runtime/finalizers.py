@@ -15,11 +15,12 @@ from listwatch.objects.object import Object
 __all__ = ["finalize"]
 
 T = TypeVar("T", bound=Object)
+R = TypeVar("R")
 
 
 def finalize(
-    client: BlockingObject, item: T, finalizer: str, *, apply: Callable[[T], Any], cleanup: Callable[[T], object]
-) -> Any:
+    client: BlockingObject, item: T, finalizer: str, *, apply: Callable[[T], R], cleanup: Callable[[T], object]
+) -> R | None:
     """Call `apply` or `cleanup` in this thread."""
     for function in (apply, cleanup):
         if inspect.iscoroutinefunction(function):

@@ -89,7 +89,7 @@ class ThreadListener(Listener[T]):
                 return count
             try:
                 call_handler(self._handler, change, loop)
-            except Exception as error:  # noqa: BLE001  # a user's function; later changes are still to be handled
+            except Exception as error:  # noqa: BLE001  # user code; later changes must still be handled
                 self._report(change, error)
         return len(batch)
 

@@ -87,7 +87,7 @@ class Election(BlockingObject):
 
 
 class _Leading:
-    """A task that leads for as long as a block runs in another thread, even if the task is cancelled before."""
+    """A task that leads while a block runs in another thread. After a loss it still waits for the block."""
 
     def __init__(self, elector: LeaderElector, lead: Lead) -> None:
         self._elector = elector

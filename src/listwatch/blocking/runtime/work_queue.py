@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 class LockedQueue(WorkQueue[ItemT]):
-    """A work queue that takes its lock to be read, also by users without the blocking object, such as metrics."""
+    """A work queue that takes its lock when it is read, because metrics read it without the blocking object."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -44,17 +44,23 @@ _OWNED, _DELETED = b'"ownerReferences":', b'"deletionTimestamp":'
 
 
 class GarbageCollector:
-    """Tracks the dependents of all objects, and processes the objects that a write concerns."""
+    """Tracks the dependents of all objects, and processes the objects that a write concerns.
 
-    def __init__(self, objects: ObjectStore, deleter: Deleter) -> None:
+    An object that cannot be processed, for instance because admission rejects its deletion, is passed to `on_rejected`
+    once, and retried after each later write.
+    """
+
+    def __init__(
+        self, objects: ObjectStore, deleter: Deleter, *, on_rejected: Callable[[StorageKey, APIError], None]
+    ) -> None:
         self._objects = objects
         self._storage = objects.storage
         self._registry = objects.registry
         self._deleter = deleter
         self._graph = OwnerGraph()
         self._pending: dict[StorageKey, None] = {}
-        self._rejected: list[StorageKey] = []
-        """Objects that could not be processed; retried after the next write."""
+        self._rejected: set[StorageKey] = set()
+        self._on_rejected = on_rejected
         self._terminating_namespaces: set[str] = set()
         self._unsubscribe = self._storage.subscribe(self._on_event)
 
@@ -73,16 +79,19 @@ class GarbageCollector:
 
     def run_pending(self) -> None:
         """Process all objects that events concern, including events of writes by this method."""
-        self._enqueue(self._rejected)
-        self._rejected = []
+        reported, self._rejected = self._rejected, set()
+        self._enqueue(sorted(reported))
         while self._pending:
             place = next(iter(self._pending))
             del self._pending[place]
             if stored := self._storage.get(*place):
                 try:
                     self._process(place, stored, lifecycle_metadata(stored))
-                except APIError:
-                    self._rejected.append(place)
+                except APIError as error:
+                    self._rejected.add(place)
+                    if place not in reported:
+                        reported.add(place)
+                        self._on_rejected(place, error)
 
     # --- Events ------------------------------------------------------------------------------------------------------
 
