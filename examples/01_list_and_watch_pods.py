@@ -1,4 +1,4 @@
-"""List the pods of all namespaces, then watch them and print `TYPE : name`, until Ctrl-C."""
+"""List the pods of all namespaces, then watch them and print `TYPE name`, until Ctrl-C."""
 
 import asyncio
 
@@ -12,11 +12,11 @@ async def main() -> None:
         for pod in listed:
             print(f"{pod.namespace}/{pod.name} on {pod.spec.node_name or 'no node yet'}")
         async for event in pods.watch(resource_version=listed.resource_version):
-            print(f"{event.type} : {event.object.name}", flush=True)
+            print(f"{event.type} {event.object.name}", flush=True)
 
 
 if __name__ == "__main__":
     try:
         asyncio.run(main())
     except KeyboardInterrupt:
-        print("bye")
+        print("stopped")

@@ -17,11 +17,11 @@ async def main() -> None:
             async for event in configmaps.watch(resource_version=version, allow_watch_bookmarks=True):
                 version = event.object.resource_version
                 if event.type != "BOOKMARK":
-                    print(f"{event.type} : {event.object.name} has {sorted(event.object.data)}", flush=True)
+                    print(f"{event.type} {event.object.name} has {sorted(event.object.data)}", flush=True)
 
 
 if __name__ == "__main__":
     try:
         asyncio.run(main())
     except KeyboardInterrupt:
-        print("bye")
+        print("stopped")

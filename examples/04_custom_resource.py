@@ -44,9 +44,9 @@ async def main() -> None:
         async with lw.SharedInformerFactory(dynamic, resync=60.0) as factory:
             handle = factory.informer(("stable.example.com/v1", "CronTab"))
             handle.informer.add_handler(
-                on_add=lambda item: print(f"ADDED : {item.name}", flush=True),
-                on_update=lambda old, new: print(f"MODIFIED : {new.name}", flush=True),
-                on_delete=lambda item: print(f"DELETED : {item.name}", flush=True),
+                on_add=lambda item: print(f"ADDED {item.name}", flush=True),
+                on_update=lambda old, new: print(f"MODIFIED {new.name}", flush=True),
+                on_delete=lambda item: print(f"DELETED {item.name}", flush=True),
             )
             await factory.wait_for_sync(timeout=30)
             print(f"synced, with {len(handle.lister.list())} crontabs", flush=True)
@@ -57,4 +57,4 @@ if __name__ == "__main__":
     try:
         asyncio.run(main())
     except KeyboardInterrupt:
-        print("bye")
+        print("stopped")

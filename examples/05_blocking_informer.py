@@ -7,16 +7,16 @@ from listwatch.models.core_v1 import Pod
 
 
 def on_add(pod: Pod) -> None:
-    print(f"ADDED : {pod.name}", flush=True)
+    print(f"ADDED {pod.name}", flush=True)
 
 
 def on_update(old: Pod, new: Pod) -> None:
     what = "MODIFIED" if old.resource_version != new.resource_version else "RESYNCED"
-    print(f"{what} : {new.name}", flush=True)
+    print(f"{what} {new.name}", flush=True)
 
 
 def on_delete(pod: Pod) -> None:
-    print(f"DELETED : {pod.name}", flush=True)
+    print(f"DELETED {pod.name}", flush=True)
 
 
 def main() -> None:
@@ -33,4 +33,4 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        print("bye")
+        print("stopped")

@@ -34,7 +34,7 @@ def wanted_for(settings: ConfigMap) -> Deployment:
 async def reconcile(key: lw.ObjectKey, context: lw.ReconcileContext[ConfigMap]) -> None:
     settings = context.get()
     if settings is None:
-        print(f"{key} is gone", flush=True)
+        print(f"{key} deleted", flush=True)
         return
     wanted, present = wanted_for(settings), context.indexer(Deployment).get(key)
     deployments = context.client.apps_v1.deployments(key.namespace)
@@ -56,7 +56,7 @@ async def main() -> None:
         manager = lw.Manager(client)
         manager.add(lw.Controller(reconcile, for_=labelled, owns=[Deployment], name="deployments"))
         await manager.run()  # until Ctrl-C or SIGTERM
-    print("bye")
+    print("stopped")
 
 
 def differs(present: Deployment, wanted: Deployment) -> bool:

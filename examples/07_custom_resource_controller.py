@@ -66,7 +66,7 @@ async def main() -> None:
         manager = lw.Manager(client)
         manager.add(lw.Controller(BucketReconciler(), for_=watch, name="buckets"))
         await manager.run()
-    print("bye")
+    print("stopped")
 
 
 if __name__ == "__main__":

@@ -43,4 +43,4 @@ if __name__ == "__main__":
     try:
         asyncio.run(main())
     except KeyboardInterrupt:
-        print("bye")
+        print("stopped")

@@ -28,7 +28,7 @@ async def main() -> None:
         manager = lw.Manager(client)
         controller = manager.add(lw.Controller(reconcile, for_=Node, watches=[pods]))
         await manager.run()
-    print("bye")
+    print("stopped")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def reconcile(key: lw.ObjectKey, context: blocking.ReconcileContext[ConfigMap]) 
     """Runs in a thread, and may block."""
     settings = context.get()
     if settings is None:
-        print(f"{key} is gone", flush=True)
+        print(f"{key} deleted", flush=True)
         return
     desired, current = deployment_for(settings), context.indexer(Deployment).get(key)
     deployments = context.client.apps_v1.deployments(key.namespace)
@@ -60,7 +60,7 @@ def main() -> None:
         manager = blocking.Manager(client)
         manager.add(blocking.Controller(reconcile, for_=settings, owns=[Deployment], name="deployments"))
         manager.run()  # until Ctrl-C or SIGTERM
-    print("bye")
+    print("stopped")
 
 
 if __name__ == "__main__":

@@ -82,15 +82,15 @@ async def test_a_pod_s_life_is_printed(script: str, tmp_path: Path) -> None:
         async with running(script, server, tmp_path) as program:
             await server.wait_for_requests(verb="watch", resource="pods")
             pod = await pods.create(a_pod("test-pod"))
-            await program.wait_for_line("ADDED : test-pod")
+            await program.wait_for_line("ADDED test-pod")
             pod = pod.copy()
             pod.metadata.labels["tier"] = "front"
             await pods.update(pod)
-            await program.wait_for_line("MODIFIED : test-pod")
+            await program.wait_for_line("MODIFIED test-pod")
             await pods.delete("test-pod")
-            await program.wait_for_line("DELETED : test-pod")
+            await program.wait_for_line("DELETED test-pod")
             assert await program.interrupt() == 0
-            assert "bye" in program.lines
+            assert "stopped" in program.lines
 
 
 def crontab(name: str, spec: str) -> Unstructured:
@@ -104,17 +104,17 @@ async def test_a_custom_resource_is_listed_and_followed(tmp_path: Path) -> None:
         async with running("04_custom_resource.py", server, tmp_path) as program:
             await program.wait_for_line("synced, with 0 crontabs")
             await crontabs.create(crontab("old", "* * * * */5"))
-            await program.wait_for_line("ADDED : old")
+            await program.wait_for_line("ADDED old")
             assert await program.interrupt() == 0
         async with running("04_custom_resource.py", server, tmp_path) as program:
             await program.wait_for_line("default/old runs at * * * * */5")
             await program.wait_for_line("synced, with 1 crontabs")
             await crontabs.create(crontab("new", "0 0 * * *"))
-            await program.wait_for_line("ADDED : new")
+            await program.wait_for_line("ADDED new")
             await crontabs.patch("new", {"spec": {"cronSpec": "1 0 * * *"}})
-            await program.wait_for_line("MODIFIED : new")
+            await program.wait_for_line("MODIFIED new")
             await crontabs.delete("new")
-            await program.wait_for_line("DELETED : new")
+            await program.wait_for_line("DELETED new")
             assert await program.interrupt() == 0
 
 
@@ -125,7 +125,7 @@ async def test_config_maps_are_followed_from_the_version_of_the_list(tmp_path: P
         async with running("02_watch_configmaps_from_a_version.py", server, tmp_path) as program:
             await server.wait_for_requests(verb="watch", resource="configmaps")
             await configmaps.create(ConfigMap(metadata=ObjectMeta(name="settings"), data={"a": "1", "b": "2"}))
-            await program.wait_for_line("ADDED : settings has ['a', 'b']")
+            await program.wait_for_line("ADDED settings has ['a', 'b']")
             assert program.lines[0].startswith("1 config maps at version")
             assert await program.interrupt() == 0
 
@@ -146,9 +146,9 @@ async def test_a_config_map_gets_its_deployment(script: str, tmp_path: Path) -> 
             await program.wait_for_line("default/web updated")
             assert (await deployments.get("web")).spec.replicas == 3
             await configmaps.delete("web")
-            await program.wait_for_line("default/web is gone")
+            await program.wait_for_line("default/web deleted")
             assert await program.interrupt() == 0
-            assert "bye" in program.lines
+            assert "stopped" in program.lines
 
 
 async def test_a_bucket_is_created_reported_and_removed_before_its_object_is_deleted(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ async def test_one_replica_counts_and_the_next_one_continues(tmp_path: Path, mon
             async with running(script, server, tmp_path) as two:
                 await two.wait_for_line("one leads")
                 assert await one.interrupt() == 0
-                assert "bye" in one.lines
+                assert "stopped" in one.lines
                 await two.wait_for_line("two leads")
                 counter = await client.core_v1.configmaps("default").get("counter")
                 await two.wait_for_line(f"two counts {int(counter.data['number']) + (counter.data['by'] == 'one')}")

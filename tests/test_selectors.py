@@ -469,9 +469,9 @@ def test_a_missing_field_has_the_empty_value(text: str, fields: dict[str, str], 
 
 
 def test_a_function_is_called_only_with_the_selected_fields():
-    asked = []
-    assert FieldSelector.parse("b=,a=").matches(lambda name: asked.append(name))
-    assert asked == ["a", "b"]
+    read = []
+    assert FieldSelector.parse("b=,a=").matches(lambda name: read.append(name))
+    assert read == ["a", "b"]
 
 
 @pytest.mark.parametrize(

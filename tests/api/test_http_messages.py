@@ -30,20 +30,20 @@ JSON = "application/json"
 def error_of(
     status: int, body: bytes = b"", content_type: str | None = None, *, method: str = "GET", **headers: str
 ) -> APIError | None:
-    said = {name.replace("_", "-"): value for name, value in headers.items()}
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
     if content_type is not None:
-        said["Content-Type"] = content_type
-    return error_from_response(HTTPResponse(status, said, body), method=method, doing="GET /x")
+        sent["Content-Type"] = content_type
+    return error_from_response(HTTPResponse(status, sent, body), method=method, doing="GET /x")
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 206, 101])
-def test_these_say_yes(status: int):
+def test_these_statuses_are_successes(status: int):
     assert is_success(status)
     assert error_of(status, b"aaaaa") is None
 
 
 @pytest.mark.parametrize("status", [199, 207, 300, 304, 400, 500, 600])
-def test_all_others_say_no(status: int):
+def test_all_other_statuses_are_errors(status: int):
     assert not is_success(status)
     error = error_of(status)
     assert error is not None

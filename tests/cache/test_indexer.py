@@ -192,16 +192,16 @@ def test_several_indexes_return_the_objects_under_all_values():
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "read",
     [
         lambda indexer: indexer.by_index("node", "n1"),
         lambda indexer: indexer.index_keys("node", "n1"),
         lambda indexer: indexer.index_values("node"),
     ],
 )
-def test_an_unknown_index_is_an_error_that_names_the_known_ones(ask):
+def test_an_unknown_index_is_an_error_that_names_the_known_ones(read):
     with pytest.raises(IndexNotFoundError, match="there is no index 'node'; existing indexes: namespace"):
-        ask(Indexer(indexers={NAMESPACE: namespace_of}))
+        read(Indexer(indexers={NAMESPACE: namespace_of}))
 
 
 def test_an_index_that_is_added_later_contains_existing_objects():

@@ -6,10 +6,10 @@ from typing import Self
 
 
 class Forwarder:
-    """Listens on 127.0.0.1. `asked` lists the hosts and ports of all connection requests."""
+    """Listens on 127.0.0.1. `targets` lists the hosts and ports of all connection requests."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, int]] = []
+        self.targets: list[tuple[str, int]] = []
         self.port = 0
         self.is_frozen = False  # forwards nothing and closes nothing, like a lost network
         self._talks: set[asyncio.Task[None]] = set()
@@ -49,7 +49,7 @@ class Forwarder:
     async def _forward(
         self, target: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        self.asked.append(target)
+        self.targets.append(target)
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", target[1])
         try:
             async with asyncio.TaskGroup() as ways:

@@ -43,17 +43,17 @@ class Documents:
         if isinstance(found, Exception):
             raise found
         if isinstance(found, int):
-            return _answer(found, NOT_FOUND if found == 404 else {})
-        return _answer(200, found)
+            return _response(found, NOT_FOUND if found == 404 else {})
+        return _response(200, found)
 
     async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> NoReturn:
-        raise AssertionError("nobody streams documents")
+        raise AssertionError("documents are not streamed")
 
     async def aclose(self) -> None:
         pass
 
 
-def _answer(status: int, tree: Any) -> HTTPResponse:
+def _response(status: int, tree: Any) -> HTTPResponse:
     return HTTPResponse(status, {"Content-Type": "application/json"}, json.dumps(tree).encode())
 
 

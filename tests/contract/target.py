@@ -4,12 +4,12 @@
     LISTWATCH_CONTRACT_ETCD_VERSION  the etcd of a real one, if it is not to be the newest there is
 
     LISTWATCH_CONTRACT_URL           where one is that runs already
-    LISTWATCH_CONTRACT_TOKEN         a bearer token of somebody in system:masters
+    LISTWATCH_CONTRACT_TOKEN         a bearer token of a user in system:masters
     LISTWATCH_CONTRACT_CA            a file with the certificate that signed the server's, or
     LISTWATCH_CONTRACT_INSECURE      anything, to take whatever certificate it shows
     LISTWATCH_CONTRACT_ETCD          where its etcd listens for clients, so that history can be forgotten
 
-No test asks which of them it is.
+No test depends on which of them it is.
 """
 
 import http.client

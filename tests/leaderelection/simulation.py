@@ -34,8 +34,8 @@ LATE_RESPONSE = 4.5
 
 
 @dataclass
-class Weather:
-    """How likely each trouble is, for each request."""
+class FaultRates:
+    """The probability of each fault, per request."""
 
     slow: float = 0.0
     very_slow: float = 0.0
@@ -45,7 +45,7 @@ class Weather:
     """The probability that a lost request raises no error."""
 
     @classmethod
-    def random(cls, dice: Random) -> Weather:
+    def random(cls, dice: Random) -> FaultRates:
         return cls(**{each.name: dice.choice([0.0, 0.05, 0.3, 0.7]) for each in fields(cls)})
 
 
@@ -55,7 +55,7 @@ class LockServer:
     def __init__(self, clock: VirtualClock, dice: Random) -> None:
         self.clock = clock
         self.dice = dice
-        self.weather = Weather()
+        self.faults = FaultRates()
         self.unreachable_for: set[str] = set()
         self.late_responses_for: set[str] = set()
         self.record: LeaderRecord | None = None
@@ -72,7 +72,7 @@ class LockServer:
         self.version += 1
         return self.version
 
-    async def ask(self, name: str, request: Callable[[], R]) -> R:
+    async def send(self, name: str, request: Callable[[], R]) -> R:
         """Send a request; a sender that stops waiting does not cancel it."""
         response: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         delivery = asyncio.create_task(self._deliver(name, request, response))
@@ -84,7 +84,7 @@ class LockServer:
         chance = self.dice.random
         await self.clock.sleep(self._delay())
         outcome: R | ListWatchError
-        if name in self.unreachable_for or chance() < self.weather.lost:
+        if name in self.unreachable_for or chance() < self.faults.lost:
             outcome = ConnectionLostError("lost on the way there")
         else:
             try:
@@ -92,9 +92,9 @@ class LockServer:
             except ListWatchError as error:
                 outcome = error
             await self.clock.sleep(LATE_RESPONSE if name in self.late_responses_for else self._delay())
-            if name in self.unreachable_for or chance() < self.weather.response_lost:
+            if name in self.unreachable_for or chance() < self.faults.response_lost:
                 outcome = ConnectionLostError("lost on the way back")
-        if isinstance(outcome, ConnectionLostError) and chance() < self.weather.silent:
+        if isinstance(outcome, ConnectionLostError) and chance() < self.faults.silent:
             return
         if response.done():
             return
@@ -104,9 +104,9 @@ class LockServer:
             response.set_result(outcome)
 
     def _delay(self) -> float:
-        if self.dice.random() < self.weather.very_slow:
+        if self.dice.random() < self.faults.very_slow:
             return self.dice.random() * 40
-        if self.dice.random() < self.weather.slow:
+        if self.dice.random() < self.faults.slow:
             return self.dice.random() * 6
         return self.dice.random() * LATENCY / 2
 
@@ -122,16 +122,16 @@ class SimulatedLock:
         self._version = 0
 
     async def get(self) -> LeaderRecord | None:
-        record, version = await self._server.ask(self._name, lambda: (self._server.record, self._server.version))
+        record, version = await self._server.send(self._name, lambda: (self._server.record, self._server.version))
         self._version = version
         return record
 
     async def create(self, record: LeaderRecord) -> None:
-        self._version = await self._server.ask(self._name, lambda: self._created(record))
+        self._version = await self._server.send(self._name, lambda: self._created(record))
 
     async def update(self, record: LeaderRecord) -> None:
         version = self._version
-        self._version = await self._server.ask(self._name, lambda: self._updated(record, version))
+        self._version = await self._server.send(self._name, lambda: self._updated(record, version))
 
     def _created(self, record: LeaderRecord) -> int:
         if self._server.record is not None:
@@ -197,7 +197,7 @@ class Process:
 
 
 class Simulation:
-    """One seeded run: trouble at first, then good weather in which leadership has to move as promised."""
+    """One seeded run: faults at first, then none, so that leadership has to move as promised."""
 
     def __init__(self, seed: int, *, slowest: float = SLOWEST, fastest: float = FASTEST) -> None:
         self.dice = Random(seed)
@@ -257,31 +257,31 @@ class Simulation:
 
     async def _step(self) -> None:
         # What happens to a leader is what matters most.
-        someone = self.dice.choice([*self.acting * 5, *self.candidates])
+        candidate = self.dice.choice([*self.acting * 5, *self.candidates])
         match self.dice.randrange(10):
             case 0:
-                self.server.weather = Weather.random(self.dice)
-                self.server.log(f"{self.server.weather}")
+                self.server.faults = FaultRates.random(self.dice)
+                self.server.log(f"{self.server.faults}")
             case 1:
-                self.server.weather = Weather()
+                self.server.faults = FaultRates()
             case 2:
-                await self._restart(someone)
+                await self._restart(candidate)
             case 3 | 4:
-                self.server.log(f"{someone.name} is cut off")
-                self.server.unreachable_for.add(someone.name)
+                self.server.log(f"{candidate.name} is cut off")
+                self.server.unreachable_for.add(candidate.name)
             case 5 | 6:
                 self.server.unreachable_for.clear()
                 self.server.late_responses_for.clear()
             case 7 | 8:
-                await self._worst_case(someone)
+                await self._worst_case(candidate)
             case _:
-                someone.step_down.set()
+                candidate.step_down.set()
         await self.clock.sleep(self.dice.random() * self.dice.choice([1, 10, 30]))
 
     async def _worst_case(self, process: Process) -> None:
-        """It hears of its last renewal as late as can be, and of nothing afterwards, while all is well for others."""
+        """Delay the response to its last renewal as long as possible, and drop all later ones. Others get theirs."""
         self.server.log(f"{process.name} gets late responses, and then none")
-        self.server.weather = Weather()
+        self.server.faults = FaultRates()
         self.server.late_responses_for.add(process.name)
         await self.clock.sleep(10 + self.dice.random() * 10)
         self.server.unreachable_for.add(process.name)
@@ -293,7 +293,7 @@ class Simulation:
         self._start(process.name)
 
     async def _come_to_rest(self) -> None:
-        self.server.weather = Weather()
+        self.server.faults = FaultRates()
         self.server.unreachable_for.clear()
         self.server.late_responses_for.clear()
         # What is still on its way may change the record for the last time.
@@ -304,7 +304,7 @@ class Simulation:
         crashed = self.acting[0]
         self.candidates.remove(crashed)
         await self._new_leader(crashed.crash(), within=LEASE + 2 * LONGEST_RETRY)
-        # Who released the lease may well be the next to get it.
+        # The candidate that released the lease may acquire it again.
         self.acting[0].step_down.set()
         await self._new_leader(asyncio.sleep(0), within=LONGEST_RETRY)
 

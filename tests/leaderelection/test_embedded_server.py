@@ -113,7 +113,7 @@ async def when_nobody_can_write_the_leader_stops_and_one_follows(
         assert len(candidates.terms) > terms
 
 
-async def when_answers_get_lost_now_and_then_the_leader_stays(
+async def when_responses_are_lost_occasionally_the_leader_stays(
     server: APIServer, candidates: Candidates, clock: VirtualClock
 ) -> None:
     leader = await candidates.wait_for_a_leader()
@@ -141,7 +141,7 @@ STORIES = {
     for each in (
         when_a_leader_stops_another_one_follows_at_once,
         when_nobody_can_write_the_leader_stops_and_one_follows,
-        when_answers_get_lost_now_and_then_the_leader_stays,
+        when_responses_are_lost_occasionally_the_leader_stays,
         when_the_lease_is_deleted_the_leader_makes_another_one,
     )
 }

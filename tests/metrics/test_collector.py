@@ -193,9 +193,9 @@ async def test_the_text_format_equals_what_prometheus_client_writes(client: lw.C
     text = metrics_text(
         [*samples_of(manager.statistics()), *samples_of(client.rest.statistics(), host=client.rest.config.base_url)]
     )
-    asked, written = Scraped(collector), Scraped(collector, text=text)
-    assert written.types == asked.types
-    assert written.names == asked.names
+    collected, written = Scraped(collector), Scraped(collector, text=text)
+    assert written.types == collected.types
+    assert written.names == collected.names
     assert written.value("leader_election_master_status", name='default/a "quoted\\" name') == 0
 
 

@@ -80,7 +80,7 @@ def test_they_are_cut_in_groups_as_they_would_be_at_once(size: int, templates: i
     assert len(groups) > 8
 
 
-def test_objects_wait_for_a_list_that_says_of_which_kind_they_are_at_the_end():
+def test_objects_wait_for_a_list_whose_kind_comes_last():
     body = written([item(number, SIZES[number], 0) for number in range(150)], is_sorted=True)
     groups, wire = cut(body, 100_000)
     assert [len(group) for group in groups] == [150]

@@ -109,7 +109,7 @@ def test_the_longer_bytes_are_let_go_of():
     assert item.labels == {"app": "web"}
 
 
-def test_what_cannot_be_read_stays_and_is_told_when_it_is_touched():
+def test_invalid_managed_fields_are_kept_and_raise_on_access():
     head = b'"name":"a","namespace":"b","uid":"c","resourceVersion":"1","labels":{}'
     broken = Pod.from_wire(b'{"metadata":{%s,"managedFields":[{]}}%s' % (head, b" " * 1024))
     assert broken.without_managed_fields() is broken

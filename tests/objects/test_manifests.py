@@ -182,7 +182,7 @@ def test_objects_of_one_anchor_share_nothing():
         ("kind: Other", "kind: expected 'Widget', got 'Other'"),
     ],
 )
-def test_what_is_no_manifest_is_told_where_and_why(text: str | bytes, reason: str):
+def test_an_invalid_manifest_is_an_error_with_its_place_and_reason(text: str | bytes, reason: str):
     for read in (Widget.from_yaml, Widget.all_from_yaml):
         with pytest.raises(DecodeError) as caught:
             read(text)
@@ -191,7 +191,7 @@ def test_what_is_no_manifest_is_told_where_and_why(text: str | bytes, reason: st
 
 @pytest.mark.parametrize("text", ["a: \ud800", 'a: "\\ud800"', "\ud800: 1"])
 def test_half_of_a_surrogate_pair_is_refused(text: str):
-    # By whom depends on how PyYAML was built.
+    # Which of the two raises it depends on how PyYAML was built.
     with pytest.raises(FieldError, match=r"surrogate|character"):
         Widget.from_yaml(text)
 

@@ -145,13 +145,13 @@ def test_an_element_is_known_by_any_of_what_identifies_it():
     assert [(each["name"], each["containerPort"], each["later"]) for each in sent] == [("web", 80, 1), ("dns", 5353, 2)]
 
 
-def test_elements_that_share_a_name_are_told_apart_by_the_rest():
+def test_elements_that_share_a_name_are_distinguished_by_the_rest():
     came = [{"name": "data", "mountPath": path, "later": path} for path in ("/a", "/b")]
     seen = [{"name": "data", "mountPath": path} for path in ("/a", "/b")]
     assert merged(came, seen, [{**seen[1], "readOnly": True}]) == [{**came[1], "readOnly": True}]
 
 
-def test_ports_of_one_number_are_told_apart_by_their_protocol():
+def test_ports_of_one_number_are_distinguished_by_their_protocol():
     seen = [{"port": 53, "protocol": protocol} for protocol in ("TCP", "UDP")]
     came = [{**each, "later": each["protocol"]} for each in seen]
     assert merged(came, seen, [{**seen[1], "nodePort": 1}]) == [{**came[1], "nodePort": 1}]
@@ -167,7 +167,7 @@ RULES = [{"verbs": [verb], "later": verb} for verb in ("get", "list", "watch")]
         (lambda rules: rules.reverse(), ["watch", "list", "get"]),
         (lambda rules: rules.pop(1), ["get", "watch"]),
         (lambda rules: rules.insert(0, Rule(verbs=["new"])), [None, "get", "list", "watch"]),
-        # One was changed while another went: which of the two this was, nobody can tell.
+        # One was changed and another removed: the values do not show which of the two this is.
         (lambda rules: (rules.pop(0), rules[0].verbs.append("x")), [None, "watch"]),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_struct_that_replaces_another_inherits_what_is_unknown_of_it_and_one_t
 # --- nulls and zeros -------------------------------------------------------------------------------------------------
 
 
-def test_nulls_that_nobody_changed_are_sent_back():
+def test_unchanged_nulls_are_sent_back():
     spec = {
         "parts": None,
         "selector": None,

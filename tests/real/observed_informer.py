@@ -23,7 +23,7 @@ class ObservedInformer:
         self.informer = SharedIndexInformer(source, ConfigMap, on_problem=self._on_problem)
         self.informer.add_handler(self)
         self.problems: list[Problem] = []
-        self.told: dict[str, list[int]] = {}
+        self.notified: dict[str, list[int]] = {}
         """The notified versions of each object, in order."""
         self.cache_versions: list[int] = []
         """The versions of the whole cache at each notification."""
@@ -54,7 +54,7 @@ class ObservedInformer:
         self._record(item)
 
     def _record(self, item: ConfigMap) -> None:
-        self.told.setdefault(str(item.key), []).append(int(item.resource_version))
+        self.notified.setdefault(str(item.key), []).append(int(item.resource_version))
         self.cache_versions.append(int(self.reflector.resource_version))
         self._something_happened.set()
 
@@ -85,13 +85,13 @@ class ObservedInformer:
         """Wait for a last change, and compare the cache with a list of the server."""
         last = await configmaps.create({"metadata": {"generateName": "last-"}})
         await self.informer.wait_until(last.resource_version, timeout=90)
-        await self.wait_for(lambda: str(last.key) in self.told)
+        await self.wait_for(lambda: str(last.key) in self.notified)
         assert self.contents() == _versions((await configmaps.list()).items)
-        assert self.told.keys() == self.contents().keys() | self.gone.keys()
+        assert self.notified.keys() == self.contents().keys() | self.gone.keys()
         self.check_no_version_went_back()
 
     def check_no_version_went_back(self) -> None:
-        for versions in [*self.told.values(), self.cache_versions]:
+        for versions in [*self.notified.values(), self.cache_versions]:
             assert versions == sorted(versions)
 
 

@@ -31,4 +31,4 @@ async def test_a_paused_informer_relists_after_a_compaction_and_reports_deleted_
         await observed.check_converged(configmaps)
         assert any(isinstance(problem.error, GoneError) for problem in observed.problems)
         assert observed.gone == {"default/a-0": False}
-        assert len(observed.told["default/a-2"]) == 2
+        assert len(observed.notified["default/a-2"]) == 2

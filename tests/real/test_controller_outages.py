@@ -74,12 +74,12 @@ async def test_a_controller_completes_its_work_after_an_outage(
             # A server without its etcd fails slowly.
             expected = 10 if outage.of_api_server else 3
             failed = [await mirror.failures.get() for _ in range(expected)]
-            asked = impatient.rest.statistics().requests - before
+            sent = impatient.rest.statistics().requests - before
             lasted = asyncio.get_running_loop().time() - began
             record_property(
-                f"{outage} down", f"{asked} requests of the controller in {lasted:.1f} s, {asked / lasted:.2f} a second"
+                f"{outage} down", f"{sent} requests of the controller in {lasted:.1f} s, {sent / lasted:.2f} a second"
             )
-            assert asked <= expected + OF_THE_INFORMER
+            assert sent <= expected + OF_THE_INFORMER
             assert all(failure.will_retry for failure in failed)
             await outage.end(cluster)
             await configmaps.delete("a-1")

@@ -29,11 +29,11 @@ async def test_an_informer_survives_an_outage_and_backs_off_meanwhile(
         began = asyncio.get_running_loop().time()
         await outage.begin(cluster)
         await wait_for_failures(cluster, observed, outage)
-        asked, lasted = observed.requests.requests - before, asyncio.get_running_loop().time() - began
+        sent, lasted = observed.requests.requests - before, asyncio.get_running_loop().time() - began
         record_property(
-            f"{outage} down", f"{asked} requests of the informer in {lasted:.1f} s, {asked / lasted:.2f} a second"
+            f"{outage} down", f"{sent} requests of the informer in {lasted:.1f} s, {sent / lasted:.2f} a second"
         )
-        assert asked <= FAILURES
+        assert sent <= FAILURES
         delays = [problem.delay for problem in observed.problems]
         assert delays == sorted(delays)
         assert all(delay >= 0.8 for delay in delays)
@@ -42,7 +42,7 @@ async def test_an_informer_survives_an_outage_and_backs_off_meanwhile(
         await configmaps.patch("a-1", {"data": {"round": "1"}})
         await observed.check_converged(configmaps)
         assert observed.gone.keys() == {"default/a-0"}
-        assert len(observed.told["default/a-1"]) == 2
+        assert len(observed.notified["default/a-1"]) == 2
 
 
 async def wait_for_failures(cluster: RealAPIServer, observed: ObservedInformer, outage: Outage) -> None:
@@ -77,6 +77,6 @@ async def test_writes_through_another_server_during_an_outage_are_not_missed(
         await elsewhere.delete("a-2")
         await cluster.start_api_server()
         await observed.check_converged(configmaps)
-        assert observed.told["default/a-0"][-1] == int(again.resource_version)
-        assert len(observed.told["default/a-1"]) == 2
+        assert observed.notified["default/a-0"][-1] == int(again.resource_version)
+        assert len(observed.notified["default/a-1"]) == 2
         assert observed.gone.keys() == {"default/a-2"}

@@ -55,5 +55,5 @@ async def test_a_lagging_server_does_not_move_an_informer_back(
         assert int(stale.resource_version) < int(ahead.resource_version)
         link.thaw()
         await observed.check_converged(configmaps)
-        assert len(observed.told["default/a-5"]) == 2
+        assert len(observed.notified["default/a-5"]) == 2
         assert observed.gone == {f"default/a-{number}": True for number in range(5)}

@@ -48,9 +48,9 @@ async def test_the_namespaces_of_every_cluster_are_there():
 
 async def test_a_server_that_does_not_run_has_no_address():
     server = APIServer()
-    for ask in (lambda: server.url, lambda: server.config, lambda: server.revision, server.statistics):
+    for read in (lambda: server.url, lambda: server.config, lambda: server.revision, server.statistics):
         with pytest.raises(UsageError, match="not running"):
-            ask()
+            read()
     await server.stop()
 
 
@@ -354,15 +354,15 @@ def test_the_program_reports_errors(tmp_path: Path):
 
 
 async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path):
-    answered: dict[str, str] = {}
+    acknowledged: dict[str, str] = {}
     enough = asyncio.Event()
 
     async def write(session: aiohttp.ClientSession, base: str, writer: int) -> None:
         for number in range(10_000):
             name = f"w{writer}-{number}"
             async with session.post(base + CONFIG_MAPS, json=config_map(name)) as response:
-                answered[name] = (await response.json())["metadata"]["resourceVersion"]
-            if len(answered) >= 200:
+                acknowledged[name] = (await response.json())["metadata"]["resourceVersion"]
+            if len(acknowledged) >= 200:
                 enough.set()
 
     arguments = ("--data-dir", str(tmp_path / "data"), "--token", "secret")
@@ -379,7 +379,7 @@ async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path):
     ):
         items = json.loads(await response.read())["items"]
     kept = {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in items}
-    assert answered.items() <= kept.items()
+    assert acknowledged.items() <= kept.items()
 
 
 # Import

@@ -1,6 +1,6 @@
 """Compares a server, over HTTP, with a simple model: a dictionary, and a list of its events.
 
-Every watch must tell a part of that list without gaps, in order and each event once, whatever else happens; every list
+Every watch must send a part of that list without gaps, in order and each event once, whatever else happens; every list
 must be the dictionary as it was at the version that the list says.
 """
 
@@ -55,7 +55,7 @@ class Change(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """What a list or watch asks for."""
+    """What a list or watch selects."""
 
     namespace: str | None
     app: str | None
@@ -74,7 +74,7 @@ class Selection(NamedTuple):
     def of(self, things: dict[Key, Thing]) -> dict[Key, Thing]:
         return {key: thing for key, thing in sorted(things.items()) if self.includes(key, thing)}
 
-    def told(self, change: Change) -> tuple[str, Key, Thing] | None:
+    def event_of(self, change: Change) -> tuple[str, Key, Thing] | None:
         """What a watch says of a change."""
         was, is_ = self.includes(change.key, change.before), self.includes(change.key, change.after)
         if is_ and change.after:
@@ -167,7 +167,7 @@ class Server(RuleBasedStateMachine):
 
     # --- Writes
 
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
         # One client after the other.
         self.clients.append(self.clients.pop(0))
         reply = self.run(self.clients[0](method, path, body, **headers))
@@ -184,7 +184,7 @@ class Server(RuleBasedStateMachine):
         self.log.append(change)
         self.states[revision] = dict(self.things)
         for watch in self.watches:
-            if revision > watch.version and (event := watch.selection.told(change)):
+            if revision > watch.version and (event := watch.selection.event_of(change)):
                 watch.unread.append(event)
 
     def written(self, key: Key, item: Any) -> None:
@@ -195,7 +195,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(key=keys, app=apps, value=values)
     def create(self, key: Key, app: str, value: str) -> None:
-        status, item = self.ask("POST", Selection(key[0], None).path, body_of(key, app, value))
+        status, item = self.call("POST", Selection(key[0], None).path, body_of(key, app, value))
         assert status == (409 if key in self.things else 201)
         if status == 201:
             self.written(key, item)
@@ -204,7 +204,7 @@ class Server(RuleBasedStateMachine):
     def update(self, key: Key, app: str, value: str, version: str) -> None:
         present = self.things.get(key)
         given = {"": "", "right": str(present.version if present else 1), "stale": "1"}[version]
-        status, item = self.ask("PUT", self.path(key), body_of(key, app, value, given))
+        status, item = self.call("PUT", self.path(key), body_of(key, app, value, given))
         assert status == (404 if not present else 409 if version == "stale" else 200)
         if status == 200:
             assert (item["metadata"]["labels"]["app"], item["data"]["value"]) == (app, value)
@@ -213,7 +213,7 @@ class Server(RuleBasedStateMachine):
     @rule(key=keys, app=apps)
     def patch(self, key: Key, app: str) -> None:
         patch = {"metadata": {"labels": {"app": app}}}
-        status, item = self.ask("PATCH", self.path(key), patch, Content_Type="application/merge-patch+json")
+        status, item = self.call("PATCH", self.path(key), patch, Content_Type="application/merge-patch+json")
         assert status == (200 if key in self.things else 404)
         if status == 200:
             assert item["data"]["value"] == self.things[key].value
@@ -221,7 +221,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(key=keys)
     def delete(self, key: Key) -> None:
-        status, _ = self.ask("DELETE", self.path(key))
+        status, _ = self.call("DELETE", self.path(key))
         assert status == (200 if key in self.things else 404)
         if status == 200:
             self.happened(key, None, self.server.revision)
@@ -231,7 +231,7 @@ class Server(RuleBasedStateMachine):
         selection = Selection(namespace, app)
         doomed = selection.of(self.things)
         before = self.server.revision
-        status, listed = self.ask("DELETE", f"{selection.path}?{selection.query}")
+        status, listed = self.call("DELETE", f"{selection.path}?{selection.query}")
         assert status == 200
         assert dict(map(thing_in, listed["items"])) == doomed
         for number, key in enumerate(doomed, start=1):
@@ -249,7 +249,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(selection=selections)
     def list_now(self, selection: Selection) -> None:
-        status, listed = self.ask("GET", f"{selection.path}?{selection.query}")
+        status, listed = self.call("GET", f"{selection.path}?{selection.query}")
         assert status == 200
         assert listed["metadata"]["resourceVersion"] == str(self.server.revision)
         assert dict(map(thing_in, listed["items"])) == selection.of(self.things)
@@ -258,7 +258,7 @@ class Server(RuleBasedStateMachine):
     def list_at(self, selection: Selection, back: int) -> None:
         revision = max(self.server.revision - back, 1)
         query = f"{selection.query}&resourceVersion={revision}&resourceVersionMatch=Exact"
-        status, listed = self.ask("GET", f"{selection.path}?{query}")
+        status, listed = self.call("GET", f"{selection.path}?{query}")
         if revision < self.compacted:
             assert (status, listed["reason"]) == (410, "Expired")
         else:
@@ -267,7 +267,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(selection=selections, limit=st.integers(1, 3))
     def begin_pages(self, selection: Selection, limit: int) -> None:
-        status, listed = self.ask("GET", f"{selection.path}?{selection.query}&limit={limit}")
+        status, listed = self.call("GET", f"{selection.path}?{selection.query}&limit={limit}")
         assert status == 200
         revision = int(listed["metadata"]["resourceVersion"])
         self.turn_page(Paging(selection, revision, "", selection.of(self.things)), listed)
@@ -277,7 +277,7 @@ class Server(RuleBasedStateMachine):
     def go_on_with_pages(self, limit: int, number: int) -> None:
         paging = self.lists.pop(number % len(self.lists))
         query = f"{paging.selection.query}&limit={limit}&continue={paging.token}"
-        status, listed = self.ask("GET", f"{paging.selection.path}?{query}")
+        status, listed = self.call("GET", f"{paging.selection.path}?{query}")
         if paging.revision < self.compacted:
             assert (status, listed["reason"]) == (410, "Expired")
             return
@@ -314,8 +314,8 @@ class Server(RuleBasedStateMachine):
             assert json.loads(self.run(response.content.readline()))["object"]["code"] == 410
             assert self.run(response.content.readline()) == b""
             return
-        told = (selection.told(change) for change in self.log if change.revision > version)
-        self.watches.append(Watching(selection, response, version, [event for event in told if event]))
+        events = (selection.event_of(change) for change in self.log if change.revision > version)
+        self.watches.append(Watching(selection, response, version, [event for event in events if event]))
 
     def open(self, selection: Selection, query: str) -> aiohttp.ClientResponse:
         url = f"{self.server.url}{selection.path}?watch=1&{selection.query}&{query}"

@@ -9,11 +9,11 @@ from listwatch.errors import ConfigError
 from listwatch.server import APIServer, Fault, Refuse
 from listwatch.testing.api_server_thread import APIServerThread
 
-ASK = """
+CLIENT = """
 import json
 from urllib.request import Request, urlopen
 
-def ask(server, path, body=None):
+def call(server, path, body=None):
     data = json.dumps(body).encode() if body else None
     headers = {"Authorization": "Bearer " + server.token, "Content-Type": "application/json"}
     with urlopen(Request(server.url + path, data=data, headers=headers)) as response:
@@ -24,7 +24,7 @@ def ask(server, path, body=None):
 @pytest.fixture
 def run(pytester: pytest.Pytester):
     """Run tests with only the package installed."""
-    pytester.makepyfile(asking=ASK)
+    pytester.makepyfile(client=CLIENT)
 
     def run_tests(*arguments: str, **files: str) -> pytest.RunResult:
         pytester.makepyfile(**files)
@@ -36,16 +36,16 @@ def run(pytester: pytest.Pytester):
 def test_plain_tests_can_use_the_fixtures(run):
     result = run(
         test_it="""
-        from asking import ask
+        from client import call
 
         def test_a_namespace_of_its_own(api_server, api_namespace):
             path = f"/api/v1/namespaces/{api_namespace}/configmaps"
-            assert ask(api_server, path, {"metadata": {"name": "a"}})["metadata"]["namespace"] == api_namespace
-            assert [item["metadata"]["name"] for item in ask(api_server, path)["items"]] == ["a"]
+            assert call(api_server, path, {"metadata": {"name": "a"}})["metadata"]["namespace"] == api_namespace
+            assert [item["metadata"]["name"] for item in call(api_server, path)["items"]] == ["a"]
             assert api_server.requests.matching(resource="configmaps", verb="create")
 
         def test_nothing_is_left_of_another_test(api_server):
-            assert ask(api_server, "/api/v1/configmaps")["items"] == []
+            assert call(api_server, "/api/v1/configmaps")["items"] == []
             assert not api_server.requests.matching(resource="configmaps", verb="create")
         """
     )
@@ -56,13 +56,13 @@ def test_the_server_can_be_called_from_within_an_event_loop(run):
     result = run(
         test_it="""
         import asyncio
-        from asking import ask
+        from client import call
 
         def test_in_a_loop(api_server, api_namespace):
             path = "/api/v1/namespaces/" + api_namespace
             # In the loop itself, which would deadlock if the server needed it.
             async def main():
-                return ask(api_server, path)
+                return call(api_server, path)
             assert asyncio.run(main())["metadata"]["name"] == api_namespace
         """
     )
@@ -73,22 +73,22 @@ def test_tests_may_share_a_server_and_have_their_own_namespaces(run, pytester: p
     pytester.makeini("[pytest]\napi_server_scope = session")
     result = run(
         test_it="""
-        from asking import ask
+        from client import call
         from listwatch.server import Fault, Refuse
         seen = []
 
         def test_first(api_server, api_namespace):
             seen.append((api_server.url, api_namespace))
             api_server.faults.add(Fault(Refuse(), path="/version"))
-            ask(api_server, f"/api/v1/namespaces/{api_namespace}/configmaps", {"metadata": {"name": "a"}})
+            call(api_server, f"/api/v1/namespaces/{api_namespace}/configmaps", {"metadata": {"name": "a"}})
 
         def test_second(api_server, api_namespace):
             [(url, namespace)] = seen
             assert (api_server.url, api_namespace) != (url, namespace)
             assert api_server.url == url
-            assert ask(api_server, "/version")
-            assert ask(api_server, "/api/v1/configmaps")["items"] == []
-            names = [item["metadata"]["name"] for item in ask(api_server, "/api/v1/namespaces")["items"]]
+            assert call(api_server, "/version")
+            assert call(api_server, "/api/v1/configmaps")["items"] == []
+            names = [item["metadata"]["name"] for item in call(api_server, "/api/v1/namespaces")["items"]]
             assert namespace not in names
             assert api_namespace in names
         """

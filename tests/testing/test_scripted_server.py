@@ -16,7 +16,7 @@ from listwatch.testing.scripted_server import (
     stream_head,
 )
 
-ASK = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nx-a: 2\r\n\r\n"
+GET = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nx-a: 2\r\n\r\n"
 
 
 async def talk(server: ScriptedServer, *requests: bytes) -> bytes:
@@ -33,10 +33,10 @@ async def talk(server: ScriptedServer, *requests: bytes) -> bytes:
 
 async def test_each_request_gets_the_next_reply_over_whichever_connection():
     async with ScriptedServer(b"one", b"two", otherwise=b"more") as server:
-        assert await talk(server, ASK, ASK) == b"onetwo"
-        assert await talk(server, ASK) == b"more"
+        assert await talk(server, GET, GET) == b"onetwo"
+        assert await talk(server, GET) == b"more"
         server.will(b"three")
-        assert await talk(server, ASK) == b"three"
+        assert await talk(server, GET) == b"three"
     assert [request.connection for request in server.requests] == [1, 1, 2, 3]
     assert server.connections == 3
 
@@ -45,7 +45,7 @@ async def test_received_requests_are_recorded():
     body = b"POST /x HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
     in_chunks = b"PUT /y HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n1\r\nf\r\n0\r\n\r\n"
     async with ScriptedServer(otherwise=b"") as server:
-        await talk(server, ASK, body, in_chunks)
+        await talk(server, GET, body, in_chunks)
     first, second, third = server.requests
     assert (first.method, first.target, first.headers) == ("GET", "/a?b=c", {"host": "x", "x-a": "2"})
     assert first.repeated["x-a"] == ["1", "2"]
@@ -54,7 +54,7 @@ async def test_received_requests_are_recorded():
 
 async def test_a_request_without_a_script_is_reported():
     async with ScriptedServer() as server:
-        assert b"the script is used up" in await talk(server, ASK)
+        assert b"the script is used up" in await talk(server, GET)
 
 
 async def test_it_can_send_before_a_request():
@@ -65,20 +65,20 @@ async def test_it_can_send_before_a_request():
 @pytest.mark.parametrize("reply", [[b"a", CLOSE, b"never"], [b"a", HANG]], ids=["close", "hang"])
 async def test_a_reply_may_close_the_connection(reply: Reply):
     async with ScriptedServer(reply) as server:
-        assert await talk(server, ASK) == b"a"
+        assert await talk(server, GET) == b"a"
         await server.wait_all_closed()
 
 
 async def test_a_reset_is_not_a_normal_end_of_the_connection():
     async with ScriptedServer(RESET) as server:
         with pytest.raises(ConnectionResetError):
-            await talk(server, ASK)
+            await talk(server, GET)
 
 
 async def test_a_reply_can_be_paused_by_the_test():
     gate = asyncio.Event()
     async with ScriptedServer([b"a", gate, b"b", CLOSE]) as server:
-        talking = asyncio.create_task(talk(server, ASK))
+        talking = asyncio.create_task(talk(server, GET))
         await server.wait_requests(1)
         await server.wait_connections(1)
         assert server.open_connections == 1

@@ -99,7 +99,7 @@ async def test_an_item_can_be_added_again_after_it_is_done(queue: WorkQueue[str]
 async def test_done_for_an_item_that_is_not_in_process_changes_nothing(queue: WorkQueue[str]):
     queue.add("one")
     queue.done("one")
-    queue.done("stranger")
+    queue.done("unknown")
     assert await take_all(queue) == ["one"]
 
 

@@ -22,9 +22,9 @@ async def demo() -> None:
         await pods.create(_pod("old-pod"))
         informer = SharedIndexInformer(pods, Pod, indexers={"node": lambda pod: [pod.spec.node_name or ""]})
         informer.add_handler(
-            on_add=lambda pod: print(f"ADDED : {pod.name}"),
-            on_update=lambda old, new: print(f"MODIFIED : {new.name}"),
-            on_delete=lambda pod: print(f"DELETED : {pod.name}"),
+            on_add=lambda pod: print(f"ADDED {pod.name}"),
+            on_update=lambda old, new: print(f"MODIFIED {new.name}"),
+            on_delete=lambda pod: print(f"DELETED {pod.name}"),
         )
         async with informer:
             await informer.wait_for_sync(timeout=10)

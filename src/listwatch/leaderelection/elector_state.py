@@ -66,7 +66,7 @@ class Timing:
 
     @property
     def request_timeout(self) -> float:
-        """The timeout of one request: one that hangs leaves time for a second one."""
+        """The timeout of one request, short enough for a second request if the first one hangs."""
         return min(self.renew_deadline, max(1.0, self.renew_deadline / 2))
 
     @property

@@ -25,7 +25,7 @@ __all__ = ["LOW_PRIORITY", "WorkQueue", "WorkQueueStatistics", "drained_by_worke
 
 ItemT = TypeVar("ItemT")
 
-# A clock may wake a sleeper slightly early; a shorter sleep could then repeat without progress.
+# A clock may wake a sleeper slightly early. The minimum prevents a series of ever shorter sleeps.
 _MIN_SLEEP = 1e-6
 
 
@@ -52,7 +52,7 @@ class WorkQueue(Generic[ItemT]):
     # --- adding ------------------------------------------------------------------------------------------------------
 
     def add(self, item: ItemT, *, priority: int = 0) -> None:
-        """Add an item. One that waits already is not added twice; one in process waits again when it is done."""
+        """Add an item. A waiting item is not added twice; an item in process waits again when it is done."""
         self._state.add(item, priority=priority, now=self._clock.monotonic())
         if self._waiters:
             self._wake_next()

@@ -33,7 +33,7 @@ PROVIDER = OIDCConfig(issuer_url="https://idp", client_id="c", id_token="t")
 async def unused(
     method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, tls: Any
 ) -> tuple[int, bytes]:
-    raise AssertionError("nobody asked for this")
+    raise AssertionError("must not be called")
 
 
 def credentials(clock: VirtualClock | None = None, **fields: Any) -> Credentials:
@@ -52,7 +52,7 @@ def credentials(clock: VirtualClock | None = None, **fields: Any) -> Credentials
         ({"username": "jane", "password": "ö:x"}, "Basic " + base64.b64encode("jane:ö:x".encode()).decode()),
         ({"username": "jane"}, "Basic amFuZTo="),
         ({"client_cert_data": b"c", "client_key_data": b"k"}, ""),
-        # A plugin is not even started beside any other proof, nor a provider asked.
+        # With another credential, no plugin is started and no provider is called.
         ({"token": "t", "exec": PLUGIN}, "Bearer t"),
         ({"username": "jane", "exec": PLUGIN}, "Basic amFuZTo="),
         ({"client_cert_data": b"c", "client_key_data": b"k", "exec": PLUGIN}, ""),
@@ -151,21 +151,21 @@ async def test_a_rejected_token_is_worth_another_try_if_the_file_has_a_new_one(t
 
 
 class ScriptedIssuer:
-    """Gives out what it is told to, when it is told to."""
+    """Issues scripted credentials, when `may_respond` is set."""
 
-    def __init__(self, *answers: IssuedCredential | CredentialError) -> None:
-        self.asked: list[bool] = []
-        self.may_answer = asyncio.Event()
-        self.may_answer.set()
-        self._answers = iter(answers)
+    def __init__(self, *results: IssuedCredential | CredentialError) -> None:
+        self.calls: list[bool] = []
+        self.may_respond = asyncio.Event()
+        self.may_respond.set()
+        self._results = iter(results)
 
     async def issue(self, *, renew: bool) -> IssuedCredential:
-        self.asked.append(renew)
-        answer = next(self._answers)
-        await self.may_answer.wait()
-        if isinstance(answer, CredentialError):
-            raise answer
-        return answer
+        self.calls.append(renew)
+        result = next(self._results)
+        await self.may_respond.wait()
+        if isinstance(result, CredentialError):
+            raise result
+        return result
 
 
 def issued(token: str, seconds: float | None = None) -> IssuedCredential:
@@ -186,7 +186,7 @@ async def test_an_issued_credential_serves_until_it_has_expired():
     assert await found.current() == Credential("Bearer c")
     clock.jump(1e9)
     assert await found.current() == Credential("Bearer c"), "it never expires"
-    assert issuer.asked == [False, False, False]
+    assert issuer.calls == [False, False, False]
 
 
 async def test_a_rejected_credential_is_renewed_once():
@@ -194,9 +194,9 @@ async def test_a_rejected_credential_is_renewed_once():
     found = IssuedCredentials(issuer, clock=VirtualClock())
     first = await found.current()
     assert await asyncio.gather(*(found.renew(first) for _ in range(5))) == [True] * 5
-    assert await found.renew(first) is True, "a late answer to an old request"
+    assert await found.renew(first) is True, "a late response to an old request"
     assert await found.current() == Credential("Bearer b")
-    assert issuer.asked == [False, True]
+    assert issuer.calls == [False, True]
 
 
 async def test_the_same_credential_again_is_not_worth_another_try():
@@ -208,7 +208,7 @@ async def test_the_same_credential_again_is_not_worth_another_try():
     found = IssuedCredentials(ScriptedIssuer(*again), clock=VirtualClock())
     first = await found.current()
     assert await found.renew(first) is False
-    assert await found.renew(first) is False, "nor is the issuer asked a third time"
+    assert await found.renew(first) is False, "nor is the issuer called a third time"
 
 
 async def test_a_rejection_without_a_new_credential_is_logged(caplog: pytest.LogCaptureFixture):
@@ -221,47 +221,47 @@ async def test_a_rejection_without_a_new_credential_is_logged(caplog: pytest.Log
 
 async def test_concurrent_requests_share_one_renewal():
     issuer = ScriptedIssuer(issued("a"))
-    issuer.may_answer.clear()
+    issuer.may_respond.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())
     waiting = [asyncio.create_task(found.current()) for _ in range(10)]
     await asyncio.sleep(0)
-    issuer.may_answer.set()
+    issuer.may_respond.set()
     assert set(await asyncio.gather(*waiting)) == {Credential("Bearer a")}
-    assert len(issuer.asked) == 1
+    assert len(issuer.calls) == 1
 
 
 async def test_concurrent_requests_share_one_failure_and_the_next_request_retries():
     issuer = ScriptedIssuer(CredentialError("no"), issued("a"))
     found = IssuedCredentials(issuer, clock=VirtualClock())
-    answers = await asyncio.gather(*(found.current() for _ in range(3)), return_exceptions=True)
-    assert [str(answer) for answer in answers] == ["no"] * 3
+    results = await asyncio.gather(*(found.current() for _ in range(3)), return_exceptions=True)
+    assert [str(result) for result in results] == ["no"] * 3
     assert await found.current() == Credential("Bearer a")
-    assert len(issuer.asked) == 2
+    assert len(issuer.calls) == 2
 
 
 async def test_cancelling_one_request_does_not_cancel_the_renewal():
     issuer = ScriptedIssuer(issued("a"))
-    issuer.may_answer.clear()
+    issuer.may_respond.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())
     first, second = (asyncio.create_task(found.current()) for _ in range(2))
     await asyncio.sleep(0)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
-    issuer.may_answer.set()
+    issuer.may_respond.set()
     assert await second == Credential("Bearer a")
 
 
 async def test_a_failed_renewal_without_waiting_requests_is_not_reported():
     issuer = ScriptedIssuer(CredentialError("no"), issued("a"))
-    issuer.may_answer.clear()
+    issuer.may_respond.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())
     waiting = asyncio.create_task(found.current())
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    issuer.may_answer.set()
+    issuer.may_respond.set()
     with pytest.raises(CredentialError, match="no"):
         await found.current()
     assert await found.current() == Credential("Bearer a")
@@ -269,7 +269,7 @@ async def test_a_failed_renewal_without_waiting_requests_is_not_reported():
 
 async def test_closing_ends_what_still_runs():
     issuer = ScriptedIssuer(issued("a"))
-    issuer.may_answer.clear()
+    issuer.may_respond.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())
     waiting = asyncio.create_task(found.current())
     await asyncio.sleep(0)

@@ -32,7 +32,7 @@ Script = Callable[..., str]
 
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
-    """Makes an executable of some Python code, in which `answer(status)` prints an ExecCredential."""
+    """Makes an executable of some Python code, in which `print_credential(status)` prints an ExecCredential."""
 
     def write(code: str, name: str = "plugin") -> str:
         path = tmp_path / name
@@ -48,7 +48,7 @@ import json, os, pathlib, sys, time
 info = json.loads(os.environ["KUBERNETES_EXEC_INFO"])
 folder = pathlib.Path(sys.argv[0]).parent
 
-def answer(**status):
+def print_credential(**status):
     print(json.dumps({"kind": "ExecCredential", "apiVersion": info["apiVersion"], "status": status}))
 """
 
@@ -63,7 +63,9 @@ def plugin(
 
 async def seen(script: Script, **options: Any) -> dict[str, Any]:
     """What a plugin finds around it."""
-    command = script('answer(token=json.dumps({"info": info, "args": sys.argv[1:], "env": dict(os.environ)}))')
+    command = script(
+        'print_credential(token=json.dumps({"info": info, "args": sys.argv[1:], "env": dict(os.environ)}))'
+    )
     issued = await plugin(command, **options).issue(renew=False)
     found: dict[str, Any] = json.loads(issued.credential.authorization.removeprefix("Bearer "))
     return found
@@ -74,26 +76,30 @@ async def seen(script: Script, **options: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
 async def test_a_plugin_gives_a_token(script: Script, version: str):
-    issued = await plugin(script('answer(token="t")'), api_version=version).issue(renew=False)
+    issued = await plugin(script('print_credential(token="t")'), api_version=version).issue(renew=False)
     assert issued.credential == Credential("Bearer t")
     assert issued.expires is None
 
 
 async def test_a_plugin_gives_a_certificate(script: Script):
-    command = script(f"answer(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token=None)")
+    command = script(
+        f"print_credential(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token=None)"
+    )
     issued = await plugin(command).issue(renew=False)
     assert issued.credential == Credential("", ClientCertificate(CERT, KEY))
 
 
 async def test_a_plugin_gives_both(script: Script):
-    command = script(f'answer(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token="t")')
+    command = script(
+        f'print_credential(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token="t")'
+    )
     issued = await plugin(command).issue(renew=False)
     assert issued.credential == Credential("Bearer t", ClientCertificate(CERT, KEY))
 
 
 @pytest.mark.parametrize("text", ["2020-01-01T01:00:00Z", "2020-01-01T02:00:00+01:00", "2020-01-01T01:00:00.000000Z"])
-async def test_a_plugin_may_say_when_its_credentials_expire(script: Script, text: str):
-    issued = await plugin(script(f'answer(token="t", expirationTimestamp="{text}")')).issue(renew=False)
+async def test_a_plugin_may_report_when_its_credentials_expire(script: Script, text: str):
+    issued = await plugin(script(f'print_credential(token="t", expirationTimestamp="{text}")')).issue(renew=False)
     assert issued.expires == datetime.fromisoformat("2020-01-01T01:00:00+00:00")
 
 
@@ -106,9 +112,9 @@ async def test_a_plugin_may_print_yaml_and_unknown_fields(script: Script):
 
 async def test_a_config_with_a_plugin_runs_it(script: Script):
     async def unused(*_: Any, **__: Any) -> tuple[int, bytes]:
-        raise AssertionError("nobody asked for this")
+        raise AssertionError("must not be called")
 
-    described = ExecConfig(command=script('answer(token="t")'), interactive_mode="Never")
+    described = ExecConfig(command=script('print_credential(token="t")'), interactive_mode="Never")
     found = credentials_for(ClientConfig(host=HOST, exec=described), fetch=unused)
     assert await found.current() == Credential("Bearer t")
     await found.aclose()
@@ -152,7 +158,7 @@ async def test_a_plugin_gets_its_arguments_and_our_environment_with_its_own(
 ):
     monkeypatch.setenv("FROM_US", "1")
     monkeypatch.setenv("FROM_BOTH", "ours")
-    monkeypatch.setenv("KUBERNETES_EXEC_INFO", "of somebody around us")
+    monkeypatch.setenv("KUBERNETES_EXEC_INFO", "of the parent process")
     found = await seen(script, args=["get-token", "--cluster", "a b"], env={"FROM_BOTH": "its own", "MORE": "2"})
     assert found["args"] == ["get-token", "--cluster", "a b"]
     environment = {name: found["env"].get(name) for name in ("FROM_US", "FROM_BOTH", "MORE")}
@@ -160,7 +166,7 @@ async def test_a_plugin_gets_its_arguments_and_our_environment_with_its_own(
 
 
 async def test_a_command_is_looked_for_in_our_path(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    script('answer(token="t")', "login")
+    script('print_credential(token="t")', "login")
     monkeypatch.setenv("PATH", str(tmp_path))
     found = plugin("login", env={"PATH": "/nowhere"})
     assert (await found.issue(renew=False)).credential == Credential("Bearer t")
@@ -188,21 +194,21 @@ def no_terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         yield
 
 
-REPORT = "answer(token=f\"{info['spec']['interactive']} {os.isatty(0)} {os.getpgrp()}\")"
+REPORT = "print_credential(token=f\"{info['spec']['interactive']} {os.isatty(0)} {os.getpgrp()}\")"
 
 
 @pytest.mark.parametrize(("mode", "interactive"), [("Never", False), ("IfAvailable", True), ("Always", True)])
 async def test_a_plugin_may_talk_to_a_user_at_a_terminal(script: Script, terminal: None, mode: str, interactive: bool):
     issued = await plugin(script(REPORT), interactive_mode=mode).issue(renew=False)
-    _, told, has_terminal, group = issued.credential.authorization.split()
-    assert (told, has_terminal) == (str(interactive), str(interactive))
-    # Only who is in the terminal's own group may read from it.
+    _, is_interactive, has_terminal, group = issued.credential.authorization.split()
+    assert (is_interactive, has_terminal) == (str(interactive), str(interactive))
+    # Only processes in the foreground group of the terminal may read from it.
     assert (int(group) == os.getpgrp()) == interactive
 
 
 @pytest.mark.parametrize("mode", ["Never", "IfAvailable"])
 async def test_without_a_terminal_a_plugin_is_not_interactive(script: Script, no_terminal: None, mode: str):
-    command = script('answer(token=str(info["spec"]["interactive"]) + repr(sys.stdin.read()))')
+    command = script('print_credential(token=str(info["spec"]["interactive"]) + repr(sys.stdin.read()))')
     assert (await plugin(command, interactive_mode=mode).issue(renew=False)).credential == Credential("Bearer False''")
 
 
@@ -234,18 +240,27 @@ PRINTED = f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": %s}}'
         ),
         ("print(json.dumps({'kind': 'Pod', 'apiVersion': info['apiVersion']}))", "did not print an ExecCredential of"),
         (f"print('{PRINTED % 'null'}')", "printed an ExecCredential without a status"),
-        ("answer()", "printed neither a token nor a certificate with its key"),
-        ("answer(token='')", "printed neither a token nor a certificate with its key"),
-        (f"answer(clientCertificateData='{CANARY}')", "printed a certificate without its key, or a key without"),
-        (f"answer(token='t', clientKeyData='{CANARY}')", "printed a certificate without its key, or a key without"),
+        ("print_credential()", "printed neither a token nor a certificate with its key"),
+        ("print_credential(token='')", "printed neither a token nor a certificate with its key"),
         (
-            f"answer(clientCertificateData='{CANARY}', clientKeyData='{CANARY}')",
+            f"print_credential(clientCertificateData='{CANARY}')",
+            "printed a certificate without its key, or a key without",
+        ),
+        (
+            f"print_credential(token='t', clientKeyData='{CANARY}')",
+            "printed a certificate without its key, or a key without",
+        ),
+        (
+            f"print_credential(clientCertificateData='{CANARY}', clientKeyData='{CANARY}')",
             "printed a certificate that cannot be used: the client certificate or its key is not in PEM form",
         ),
-        (f"answer(token='{CANARY}\\nx')", "printed a token with line breaks"),
-        (f"answer(token=['{CANARY}'])", "Expected `str | null`, got `array` - at `$.status.token`"),
-        (f"answer(token='t', expirationTimestamp='{CANARY}')", "Invalid RFC3339 encoded datetime - at `$.status.exp"),
-        ("answer(token='t', expirationTimestamp='2020-01-01T01:00:00')", "at `$.status.expirationTimestamp`"),
+        (f"print_credential(token='{CANARY}\\nx')", "printed a token with line breaks"),
+        (f"print_credential(token=['{CANARY}'])", "Expected `str | null`, got `array` - at `$.status.token`"),
+        (
+            f"print_credential(token='t', expirationTimestamp='{CANARY}')",
+            "Invalid RFC3339 encoded datetime - at `$.status.exp",
+        ),
+        ("print_credential(token='t', expirationTimestamp='2020-01-01T01:00:00')", "at `$.status.expirationTimestamp`"),
     ],
 )
 async def test_errors_about_a_plugin_do_not_quote_its_output(
@@ -269,7 +284,7 @@ async def test_errors_about_a_plugin_do_not_quote_its_output(
 
 
 async def test_a_plugin_inherits_standard_error(script: Script, capfd: pytest.CaptureFixture[str]):
-    await plugin(script('print("please log in", file=sys.stderr)\nanswer(token="t")')).issue(renew=False)
+    await plugin(script('print("please log in", file=sys.stderr)\nprint_credential(token="t")')).issue(renew=False)
     assert "please log in" in capfd.readouterr().err
 
 
@@ -331,7 +346,9 @@ def credentials(command: str, clock: VirtualClock, **fields: Any) -> IssuedCrede
 async def test_a_plugin_is_run_again_when_its_credentials_have_expired_or_are_refused(script: Script):
     clock = VirtualClock()
     expires = START.replace(hour=1).isoformat()
-    found = credentials(script(f'{COUNTING}\nanswer(token=str(number), expirationTimestamp="{expires}")'), clock)
+    found = credentials(
+        script(f'{COUNTING}\nprint_credential(token=str(number), expirationTimestamp="{expires}")'), clock
+    )
     first = await found.current()
     assert first == Credential("Bearer 1")
     assert await found.current() is first
@@ -346,7 +363,9 @@ async def test_a_plugin_is_run_again_when_its_credentials_have_expired_or_are_re
 
 async def test_a_plugin_runs_once_for_all_and_the_loop_goes_on_meanwhile(script: Script, tmp_path: Path):
     os.mkfifo(tmp_path / "fifo")
-    found = credentials(script(f'{COUNTING}\nanswer(token=str(number) + open(folder / "fifo").read())'), VirtualClock())
+    found = credentials(
+        script(f'{COUNTING}\nprint_credential(token=str(number) + open(folder / "fifo").read())'), VirtualClock()
+    )
     waiting = [asyncio.create_task(found.current()) for _ in range(5)]
     # The plugin cannot go on before this is written, and this is written by a loop that goes on.
     await asyncio.to_thread((tmp_path / "fifo").write_text, "!")
@@ -365,17 +384,17 @@ line.write("survived\\n")
 """
 
 
-@pytest.mark.parametrize("who", ["alone", "with a child", "only its child"])
-async def test_closing_ends_a_plugin_that_still_runs_and_what_it_has_started(script: Script, tmp_path: Path, who: str):
+@pytest.mark.parametrize("form", ["alone", "with a child", "only its child"])
+async def test_closing_ends_a_plugin_that_still_runs_and_what_it_has_started(script: Script, tmp_path: Path, form: str):
     os.mkfifo(tmp_path / "fifo")
-    found = credentials(script(LINGERING), VirtualClock(), args=[who])
+    found = credentials(script(LINGERING), VirtualClock(), args=[form])
     waiting = asyncio.create_task(found.current())
     with await asyncio.to_thread(open, tmp_path / "fifo") as line:
         assert await asyncio.to_thread(line.readline) == "started\n"
         await found.aclose()
         with pytest.raises(CredentialError, match="the client was closed"):
             await waiting
-        # The line is closed when nobody holds it any more.
+        # The pipe is closed when no process has it open.
         assert "survived" not in await asyncio.to_thread(line.read)
 
 

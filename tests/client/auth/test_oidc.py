@@ -32,10 +32,10 @@ def id_token(seconds: float, **claims: Any) -> str:
 
 
 class ScriptedProvider:
-    """An identity provider that gives the answers it is told to, and remembers the questions."""
+    """An identity provider with scripted responses. It keeps the requests."""
 
     def __init__(self, *tokens: Any, discovery: Any = None, statuses: tuple[int, ...] = ()) -> None:
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
         self.forms: list[dict[str, str]] = []
         self.headers: list[Mapping[str, str]] = []
         self.tls: list[ssl.SSLContext | None] = []
@@ -46,7 +46,7 @@ class ScriptedProvider:
     async def __call__(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, tls: ssl.SSLContext | None
     ) -> tuple[int, bytes]:
-        self.asked.append((method, url))
+        self.requests.append((method, url))
         self.headers.append(headers)
         self.tls.append(tls)
         if method == "GET":
@@ -55,8 +55,8 @@ class ScriptedProvider:
         return next(self._statuses, 200), _encoded(next(self._tokens))
 
 
-def _encoded(answer: Any) -> bytes:
-    return answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+def _encoded(response: Any) -> bytes:
+    return response if isinstance(response, bytes) else json.dumps(response).encode()
 
 
 def described(**fields: Any) -> OIDCConfig:
@@ -77,10 +77,10 @@ async def test_an_id_token_serves_until_ten_seconds_before_its_end():
     assert await found.current() == Credential(f"Bearer {old}")
     clock.jump(50)
     assert await found.current() == Credential(f"Bearer {old}")
-    assert provider.asked == []
+    assert provider.requests == []
     clock.jump(0.1)
     assert await found.current() == Credential(f"Bearer {new}")
-    assert provider.asked == [("GET", DISCOVERY), ("POST", ENDPOINT)]
+    assert provider.requests == [("GET", DISCOVERY), ("POST", ENDPOINT)]
 
 
 async def test_the_refresh_token_is_sent_with_the_clients_id():
@@ -108,12 +108,12 @@ async def test_a_client_secret_is_sent_in_the_header_and_if_that_fails_in_the_fo
 
 async def test_a_new_refresh_token_replaces_the_old_one():
     clock = VirtualClock()
-    answers = [
+    responses = [
         {"id_token": id_token(60), "refresh_token": "r2"},
         {"id_token": id_token(120)},
         {"id_token": id_token(180)},
     ]
-    provider = ScriptedProvider(*answers)
+    provider = ScriptedProvider(*responses)
     found = credentials(provider, clock)
     for _ in range(3):
         await found.current()

@@ -66,7 +66,7 @@ def config(**fields: Any) -> ClientConfig:
     return ClientConfig(**{"host": HOST, "ca_data": CA_PEM, **fields})
 
 
-# Whom we trust
+# Server certificates
 
 
 def test_without_tls_there_is_no_context():
@@ -138,7 +138,7 @@ def test_a_context_for_another_server_can_be_built(tmp_path: Path):
         handshake(ca_context())
 
 
-# Who we are
+# Client certificates
 
 
 def test_a_client_certificate_is_shown_to_the_server(tmp_path: Path):

@@ -65,7 +65,7 @@ async def other_turns() -> None:
         await asyncio.sleep(0)
 
 
-# --- Answers ---------------------------------------------------------------------------------------------------------
+# --- Responses -------------------------------------------------------------------------------------------------------
 
 
 async def test_a_pod_is_read_as_a_pod():
@@ -189,7 +189,7 @@ async def first_event(request: Request) -> Any:
 
 ALWAYS, NEVER = set(MODES), set[str]()
 NOT_STREAMS = ALWAYS - {"stream"}
-NO_ANSWER_HEAD = [b"HTTP/1.1 200 OK\r\nContent-Type: ", CLOSE]
+PARTIAL_HEAD = [b"HTTP/1.1 200 OK\r\nContent-Type: ", CLOSE]
 
 CONDITIONS: list[tuple[str, list[str], Reply, set[str]]] = [
     ("429 with a time", VERBS, again(429, 0), ALWAYS),
@@ -199,10 +199,10 @@ CONDITIONS: list[tuple[str, list[str], Reply, set[str]]] = [
     ("429 without a time", VERBS, respond(429), NEVER),
     ("503 with a date", VERBS, respond(503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}), NEVER),
     ("reset", ["GET"], RESET, NOT_STREAMS),
-    ("closed before the answer", ["GET"], CLOSE, NOT_STREAMS),
-    ("closed in the head", ["GET"], NO_ANSWER_HEAD, NOT_STREAMS),
+    ("closed before the response", ["GET"], CLOSE, NOT_STREAMS),
+    ("closed in the head", ["GET"], PARTIAL_HEAD, NOT_STREAMS),
     ("reset", ["POST", "PUT", "DELETE", "PATCH"], RESET, {"watch"}),
-    ("closed before the answer", ["POST", "PUT", "DELETE", "PATCH"], CLOSE, {"watch"}),
+    ("closed before the response", ["POST", "PUT", "DELETE", "PATCH"], CLOSE, {"watch"}),
     ("no HTTP", VERBS, [b"nonsense\r\n\r\n", CLOSE], NEVER),
     ("200", VERBS, respond(200, b""), NEVER),
     ("301 with a time", VERBS, respond(301, headers={"Retry-After": "0"}), NEVER),
@@ -417,7 +417,7 @@ async def test_a_wait_before_a_retry_can_be_cancelled():
 
 
 class CountingLimiter:
-    """Lets everybody pass, as if it had taken so long, and counts."""
+    """Delays no caller, but reports `waited` seconds, and counts the calls."""
 
     def __init__(self, waited: float = 0.0) -> None:
         self.waited = waited
@@ -636,16 +636,16 @@ async def test_closing_a_client_ends_its_requests_at_once(reply: Reply):
     async with ScriptedServer(reply) as server:
         config = ClientConfig(host=server.url, timeout=None)
         rest = RESTClient(config, clock=VirtualClock(), transport=AiohttpTransport(config))
-        asking = asyncio.create_task(rest.get().resource("pods").do())
+        request = asyncio.create_task(rest.get().resource("pods").do())
         await server.wait_requests(1)
         await other_turns()
         await asyncio.gather(rest.aclose(), rest.aclose())
         with pytest.raises(ConnectionLostError, match="GET /api/v1/pods: the client was closed during the request"):
-            await asking
+            await request
         await server.wait_all_closed()
 
 
-@pytest.mark.parametrize("reply", [HANG, again(seconds=3600)], ids=["no answer", "429"])
+@pytest.mark.parametrize("reply", [HANG, again(seconds=3600)], ids=["no response", "429"])
 async def test_closing_a_client_ends_a_watch_that_is_being_opened(reply: Reply):
     async with ScriptedServer(reply) as server:
         config = ClientConfig(host=server.url, timeout=None)
@@ -662,11 +662,11 @@ async def test_closing_a_client_ends_a_watch_that_is_being_opened(reply: Reply):
 async def test_closing_a_client_ends_a_pending_tls_handshake():
     async with ScriptedServer(greeting=HANG) as server:
         rest = RESTClient(ClientConfig(host=server.url.replace("http:", "https:"), insecure_skip_tls_verify=True))
-        asking = asyncio.create_task(rest.get().do())
+        request = asyncio.create_task(rest.get().do())
         await server.wait_connections(1)
         await rest.aclose()
         with pytest.raises(ConnectionLostError, match="the client was closed during the request"):
-            await asking
+            await request
         await server.wait_all_closed()
 
 
@@ -675,11 +675,11 @@ async def test_closing_a_client_ends_requests_that_are_throttled():
     bucket = TokenBucket(qps=1, burst=1, clock=clock)
     await bucket.wait()
     rest = RESTClient(ClientConfig(host="http://127.0.0.1:1"), clock=clock, rate_limiter=bucket)
-    asking = asyncio.create_task(rest.get().do())
+    request = asyncio.create_task(rest.get().do())
     await clock.wait_asleep()
     await rest.aclose()
     with pytest.raises(ConnectionLostError, match="the client was closed during the request"):
-        await asking
+        await request
 
 
 async def test_a_client_works_after_a_forbidden_response():

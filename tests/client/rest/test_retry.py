@@ -18,7 +18,7 @@ from listwatch.errors import (
 VERBS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
 
 
-def answered(status: int, retry_after: str | None = None) -> HTTPResponse:
+def response(status: int, retry_after: str | None = None) -> HTTPResponse:
     return HTTPResponse(status, {} if retry_after is None else {"Retry-After": retry_after})
 
 
@@ -26,36 +26,36 @@ def answered(status: int, retry_after: str | None = None) -> HTTPResponse:
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 599])
 def test_every_request_is_retried_after_retry_after(mode: RequestKind, verb: str, status: int):
-    decision = next_retry(answered(status, "7"), kind=mode, method=verb)
+    decision = next_retry(response(status, "7"), kind=mode, method=verb)
     assert decision == Retry(7.0, f"the server responded with status {status}")
 
 
 @pytest.mark.parametrize("mode", RequestKind)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(
-    "answer",
+    "received",
     [
-        answered(429),
-        answered(503),
-        answered(500, "soon"),
-        answered(503, "Wed, 21 Oct 2015 07:28:00 GMT"),
-        answered(429, "1.5"),
-        answered(429, "-1"),
-        answered(429, ""),
-        answered(429, "9" * 5000),
-        answered(200, "1"),
-        answered(301, "0"),
-        answered(404, "1"),
-        answered(409, "1"),
+        response(429),
+        response(503),
+        response(500, "soon"),
+        response(503, "Wed, 21 Oct 2015 07:28:00 GMT"),
+        response(429, "1.5"),
+        response(429, "-1"),
+        response(429, ""),
+        response(429, "9" * 5000),
+        response(200, "1"),
+        response(301, "0"),
+        response(404, "1"),
+        response(409, "1"),
     ],
-    ids=lambda answer: f"{answer.status} {answer.headers.get('Retry-After', 'without')[:8]}",
+    ids=lambda received: f"{received.status} {received.headers.get('Retry-After', 'without')[:8]}",
 )
-def test_no_other_response_is_retried(mode: RequestKind, verb: str, answer: HTTPResponse):
-    assert next_retry(answer, kind=mode, method=verb) is None
+def test_no_other_response_is_retried(mode: RequestKind, verb: str, received: HTTPResponse):
+    assert next_retry(received, kind=mode, method=verb) is None
 
 
 def test_retry_after_zero_is_retried_at_once():
-    assert next_retry(answered(429, "0"), kind=RequestKind.DO, method="POST") == Retry(
+    assert next_retry(response(429, "0"), kind=RequestKind.DO, method="POST") == Retry(
         0.0, "the server responded with status 429"
     )
 

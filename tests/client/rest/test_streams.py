@@ -214,12 +214,12 @@ class Given:
         pass
 
 
-@pytest.mark.parametrize(("asked", "in_bulk"), [({}, False), ({"sendInitialEvents": True}, True)])
-async def test_reads_are_coalesced_if_initial_events_are_requested(asked: dict[str, Any], in_bulk: bool):
+@pytest.mark.parametrize(("options", "in_bulk"), [({}, False), ({"sendInitialEvents": True}, True)])
+async def test_reads_are_coalesced_if_initial_events_are_requested(options: dict[str, Any], in_bulk: bool):
     stream = CoalescingPieces([])
     stream.headers = {"Content-Type": "application/json"}
     async with RESTClient(ClientConfig(host="http://unused"), transport=Given(stream)) as rest:
-        assert await all_of(watch(rest, timeoutSeconds=30, **asked)) == []
+        assert await all_of(watch(rest, timeoutSeconds=30, **options)) == []
     assert stream.expected == [60]
     assert stream.coalesced == [in_bulk]
 

@@ -40,7 +40,7 @@ def test_a_header_is_read_up_to_where_it_makes_no_sense(header: str, expected: l
 
 
 @given(st.lists(st.tuples(st.integers(100, 999), printable), min_size=1, max_size=5))
-def test_whatever_a_server_may_say_is_read_back(warnings: list[tuple[int, str]]):
+def test_every_text_of_a_warning_is_read_back(warnings: list[tuple[int, str]]):
     header = ", ".join(f"{code} - {quoted(text)}" for code, text in warnings)
     assert parse_warnings([header]) == [ServerWarning(code, "-", text) for code, text in warnings]
 

@@ -136,9 +136,9 @@ async def test_another_user_agent_can_be_given(connect: Connect):
 
 
 async def test_impersonation_names_every_group_and_extra_value(connect: Connect):
-    who = Impersonation(user="jane", uid="7", groups=("a", "b"), extra={"scopes/x": ("read", "write")})
+    impersonated = Impersonation(user="jane", uid="7", groups=("a", "b"), extra={"scopes/x": ("read", "write")})
     async with ScriptedServer(respond()) as server:
-        await connect(server.url, impersonate=who).send(get(), timeout=60)
+        await connect(server.url, impersonate=impersonated).send(get(), timeout=60)
     said = {name: values for name, values in server.requests[0].repeated.items() if name.startswith("impersonate-")}
     assert said == {
         "impersonate-user": ["jane"],
@@ -288,7 +288,7 @@ async def test_each_failure_has_its_own_error_that_names_the_request(
     async with ScriptedServer(reply) as server:
         transport = connect(server.url, token=CANARY)
         with pytest.raises(error, match=message) as caught:
-            await ask(transport, is_stream=is_stream)
+            await send(transport, is_stream=is_stream)
         assert type(caught.value) is error
         assert str(caught.value).startswith(f"GET /api/v1/pods: 127.0.0.1:{server.port}: ")
         assert CANARY not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
@@ -304,7 +304,7 @@ def errors_behind(error: BaseException) -> Iterator[BaseException]:
             yield from errors_behind(each)
 
 
-async def ask(transport: AiohttpTransport, *, is_stream: bool) -> None:
+async def send(transport: AiohttpTransport, *, is_stream: bool) -> None:
     if is_stream:
         await read_all(await transport.open_stream(get(), timeout=60))
     else:
@@ -380,7 +380,7 @@ async def test_a_connection_has_limited_time_to_be_made(connect: Connect):
     clock = VirtualClock()
     with socket.socket() as full, socket.socket() as first, socket.socket() as second:
         full.bind(("127.0.0.1", 0))
-        full.listen(0)  # and nobody accepts: once its queue is full, the system does not answer either
+        full.listen(0)  # never accepted from: once its queue is full, the system does not respond either
         for filler in (first, second):
             filler.setblocking(False)
             filler.connect_ex(full.getsockname())
@@ -599,12 +599,12 @@ async def test_closing_the_transport_ends_everything(connect: Connect):
 async def test_closing_the_transport_ends_pending_reads_of_a_body(connect: Connect, reply: Reply, is_stream: bool):
     async with ScriptedServer(reply) as server:
         transport = connect(server.url)
-        asking = asyncio.create_task(ask(transport, is_stream=is_stream))
+        sending = asyncio.create_task(send(transport, is_stream=is_stream))
         await server.wait_requests(1)
-        await other_turns()  # in which the beginning of the answer comes
+        await other_turns()  # in which the start of the response arrives
         await transport.aclose()
         with pytest.raises(ConnectionLostError):
-            await asking
+            await sending
         await server.wait_all_closed()
 
 
@@ -664,7 +664,7 @@ async def test_a_redirect_to_an_invalid_url_is_returned_as_the_response(connect:
         transport = connect(server.url)
         assert (await transport.send(HTTPRequest(method, "/here", {}), timeout=60)).status == 302
         assert (await transport.send(get(), timeout=60)).status == 200
-    assert server.connections == 1, "the answer was read to its end"
+    assert server.connections == 1, "the response was read to its end"
 
 
 async def test_a_redirect_to_itself_or_without_a_location_is_returned_as_the_response(connect: Connect):
@@ -776,7 +776,7 @@ async def test_a_timeout_while_waiting_for_credentials_names_their_issuer(connec
         with pytest.raises(UsageError, match="the client is closed"):
             await transport.send(get(), timeout=60)
     assert server.requests == []
-    assert len(provider.requests) <= 1, "a closed client asks nobody"
+    assert len(provider.requests) <= 1, "a closed client sends no request"
 
 
 # --- TLS -------------------------------------------------------------------------------------------------------------
@@ -845,13 +845,13 @@ async def test_connections_made_with_old_certificates_are_given_up(connect: Conn
         await transport.send(get(), timeout=None)
         assert [request.connection for request in server.requests] == [1, 2, 3]
         await other_turns()
-        assert server.open_connections == 2  # the one that nobody used is closed, the stream goes on
+        assert server.open_connections == 2  # the idle one is closed, the stream continues
         assert not stream.is_closed
         stream.close()
 
 
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
-async def test_a_dead_peer_is_not_waited_for_to_say_good_bye(connect: Connect, is_stream: bool):
+async def test_closing_does_not_wait_for_a_dead_peer(connect: Connect, is_stream: bool):
     clock = VirtualClock()
     async with (
         ScriptedServer(respond(200, b"{}"), [stream_head(), HANG], tls=server_tls()) as server,
@@ -903,7 +903,7 @@ async def test_tls_goes_through_a_tunnel(connect: Connect):
             f"https://api.example.com:{server.port}", ca_data=ca_data(), proxy_url=f"http://127.0.0.1:{proxy.port}"
         )
         assert (await transport.send(get(), timeout=60)).body == b"{}"
-    assert proxy.asked == [("api.example.com", server.port)]
+    assert proxy.targets == [("api.example.com", server.port)]
     assert "Bearer" not in proxy.heads[0]
 
 
@@ -926,7 +926,7 @@ async def test_a_socks_proxy_looks_up_the_name(connect: Connect, name: str):
     async with ScriptedServer(respond(200, b"{}")) as server, SocksProxyServer() as proxy:
         transport = connect(f"http://{name}:{server.port}", proxy_url=f"socks5://127.0.0.1:{proxy.port}")
         assert (await transport.send(get(), timeout=60)).body == b"{}"
-    assert proxy.asked == [(name.strip("[]"), server.port)]
+    assert proxy.targets == [(name.strip("[]"), server.port)]
 
 
 async def test_tls_goes_through_a_socks_proxy_with_a_password(connect: Connect):

@@ -27,12 +27,12 @@ def test_a_body_is_decoded_wherever_it_is_cut(cuts: list[int]) -> None:
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
 def test_decoded_data_does_not_depend_on_the_read_buffer(cuts: list[int]) -> None:
-    body, room = ChunkedDecoder(), bytearray(len(STREAM))
+    body, buffer = ChunkedDecoder(), bytearray(len(STREAM))
     found = []
     for start, end in pairwise([0, *sorted(cuts), len(STREAM)]):
-        room[: end - start] = STREAM[start:end]
-        found.append(body.feed(memoryview(room)[: end - start]))
-    room[:] = bytes(len(room))
+        buffer[: end - start] = STREAM[start:end]
+        found.append(body.feed(memoryview(buffer)[: end - start]))
+    buffer[:] = bytes(len(buffer))
     assert b"".join(found) == b"".join(PARTS) + b"end"
 
 

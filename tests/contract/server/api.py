@@ -89,7 +89,7 @@ class API:
 
     # --- requests
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -113,20 +113,20 @@ class API:
         return Response(response.status, response.headers, content)
 
     def get(self, path: str, **options: Any) -> Response:
-        return self.ask("GET", path, **options)
+        return self.request("GET", path, **options)
 
     def post(self, path: str, body: Tree, /, **options: Any) -> Response:
-        return self.ask("POST", path, body, **options)
+        return self.request("POST", path, body, **options)
 
     def put(self, path: str, body: Tree, /, **options: Any) -> Response:
-        return self.ask("PUT", path, body, **options)
+        return self.request("PUT", path, body, **options)
 
     def patch(self, path: str, body: Tree, /, content_type: str = MERGE_PATCH, **options: Any) -> Response:
         headers = {"Content-Type": content_type, **options.pop("headers", {})}
-        return self.ask("PATCH", path, body, headers=headers, **options)
+        return self.request("PATCH", path, body, headers=headers, **options)
 
     def delete(self, path: str, body: Tree = None, /, **options: Any) -> Response:
-        return self.ask("DELETE", path, body, **options)
+        return self.request("DELETE", path, body, **options)
 
     def create(self, plural: str, name: str, *, version: str = "v1", **fields: Tree) -> Tree:
         """Create an object in the namespace; `metadata` may have more than its name."""

@@ -9,6 +9,6 @@ from tests.contract.target import Target
 
 @pytest.fixture
 def api(target: Target, namespace: str) -> Iterator[API]:
-    asking = API(target, namespace)
-    yield asking
-    asking.close()
+    found = API(target, namespace)
+    yield found
+    found.close()

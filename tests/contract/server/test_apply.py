@@ -304,9 +304,9 @@ def test_the_status_is_managed_through_its_subresource(api: API, web: str):
     apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
     body = {"apiVersion": APPS, "kind": "Deployment", "metadata": {"name": "web"}}
     status = {"replicas": 3, "conditions": [{"type": "Available", "status": "True"}]}
-    told = apply(api, f"{web}/status", {**body, "status": status, "spec": {"replicas": 9}}, "you").ok()
-    assert (told["status"]["replicas"], told["spec"]["replicas"]) == (3, 1)
-    assert managers(told)[("you", "Apply", "status")] == {
+    applied = apply(api, f"{web}/status", {**body, "status": status, "spec": {"replicas": 9}}, "you").ok()
+    assert (applied["status"]["replicas"], applied["spec"]["replicas"]) == (3, 1)
+    assert managers(applied)[("you", "Apply", "status")] == {
         "f:status": {
             "f:conditions": {'k:{"type":"Available"}': {".": {}, "f:status": {}, "f:type": {}}},
             "f:replicas": {},
@@ -486,9 +486,9 @@ def test_what_the_schema_of_a_custom_resource_does_not_know_is_not_applied(api: 
 def test_the_status_of_a_custom_object_is_applied_through_its_subresource(api: API, widgets: Widgets):
     widgets.define(version(subresources={"status": {}}))
     apply(api, widgets.path("a"), widgets.body("a", spec={"x": 1}, status={"y": 1})).ok(201)
-    told = apply(api, widgets.path("a", "status"), widgets.body("a", status={"y": 2}), "you").ok()
-    assert (told["spec"], told["status"]) == ({"x": 1}, {"y": 2})
-    assert managers(told) == {
+    applied = apply(api, widgets.path("a", "status"), widgets.body("a", status={"y": 2}), "you").ok()
+    assert (applied["spec"], applied["status"]) == ({"x": 1}, {"y": 2})
+    assert managers(applied) == {
         ("me", "Apply", ""): {"f:spec": {".": {}, "f:x": {}}},
         ("you", "Apply", "status"): {"f:status": {".": {}, "f:y": {}}},
     }

@@ -1,4 +1,4 @@
-"""What is answered to requests that make no sense, and that the server goes on after them."""
+"""The responses to invalid requests, after which the server continues."""
 
 from collections.abc import Iterator
 
@@ -155,11 +155,13 @@ def test_a_name_may_be_odd_and_is_then_not_found(api: API):
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_a_collection_is_not_written_as_a_whole(api: API, method: str):
-    api.ask(method, api.path("configmaps"), {}, headers={"Content-Type": JSON_PATCH}).failed(405, "MethodNotAllowed")
+    api.request(method, api.path("configmaps"), {}, headers={"Content-Type": JSON_PATCH}).failed(
+        405, "MethodNotAllowed"
+    )
 
 
 def test_an_unknown_method_is_not_allowed(api: API):
-    response = api.ask("FROB", api.path("configmaps"))
+    response = api.request("FROB", api.path("configmaps"))
     assert response.status == 405
 
 
@@ -238,10 +240,10 @@ def test_bytes_may_come_as_numbers(api: API):
 
 @pytest.mark.parametrize("subresource", ["status", "ephemeralcontainers"])
 def test_a_body_is_decoded_before_the_object_is_looked_up(api: API, subresource: str):
-    path = api.path("pods", "nobody", subresource)
+    path = api.path("pods", "missing", subresource)
     api.put(path, {"metadata": 3}).failed(400, "BadRequest")
     api.put(path, {"metadata": {"name": "another"}}).failed(400, "BadRequest")
-    api.put(path, {"metadata": {"name": "nobody"}}).failed(404, "NotFound")
-    scale = api.path("deployments", "nobody", "scale", version="apps/v1")
+    api.put(path, {"metadata": {"name": "missing"}}).failed(404, "NotFound")
+    scale = api.path("deployments", "missing", "scale", version="apps/v1")
     api.put(scale, {"metadata": 3}).failed(400, "BadRequest")
-    api.put(scale, {"metadata": {"name": "nobody"}}).failed(404, "NotFound")
+    api.put(scale, {"metadata": {"name": "missing"}}).failed(404, "NotFound")

@@ -351,9 +351,9 @@ def test_unknown_fields_are_reported_also_with_a_failed_request(api: API):
     response = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, "extra": 1})
     response.failed(409, "AlreadyExists")
     assert response.warnings == ['299 - "unknown field \\"extra\\""']
-    nobody = api.put(api.path("configmaps", "nobody"), {"metadata": {"name": "nobody"}, "extra": 1})
-    nobody.failed(404, "NotFound")
-    assert nobody.warnings == response.warnings
+    missing = api.put(api.path("configmaps", "missing"), {"metadata": {"name": "missing"}, "extra": 1})
+    missing.failed(404, "NotFound")
+    assert missing.warnings == response.warnings
 
 
 # --- jobs -------------------------------------------------------------------------------------------------------------

@@ -179,8 +179,8 @@ def test_the_fields_of_a_version_are_validated(api: API, widgets: Widgets, more:
 
 
 def test_a_custom_resource_is_discovered_with_all_its_names(api: API, widgets: Widgets):
-    doors = {"status": {}, "scale": SCALE}
-    widgets.define(version(subresources=doors), shortNames=["wd"], categories=["things"])
+    subresources = {"status": {}, "scale": SCALE}
+    widgets.define(version(subresources=subresources), shortNames=["wd"], categories=["things"])
     plain = api.get(f"/apis/{widgets.group}/v1").ok()["resources"]
     assert [each["name"] for each in plain] == ["widgets", "widgets/status", "widgets/scale"]
     assert plain[0]["singularName"] == "widget"
@@ -194,7 +194,7 @@ def test_a_custom_resource_is_in_the_aggregated_discovery(api: API, widgets: Wid
     widgets.define(version(subresources={"status": {}}), shortNames=["wd"])
 
     def groups() -> dict[str, Tree]:
-        response = api.ask("GET", "/apis", headers={"Accept": V2})
+        response = api.request("GET", "/apis", headers={"Accept": V2})
         return {each["metadata"]["name"]: each for each in response.json["items"]}
 
     wait_until(lambda: widgets.group in groups())
@@ -279,9 +279,11 @@ def test_generation_counts_what_is_wanted_and_not_the_status(api: API, widgets: 
     assert "status" not in made
     path = widgets.path("a")
     assert api.patch(path, {"metadata": {"labels": {"x": "y"}}}).ok()["metadata"]["generation"] == 1
-    told = api.patch(f"{path}/status", {"status": {"ready": True}, "spec": {"x": 2}, "metadata": {"labels": None}}).ok()
-    assert (told["spec"], told["status"], told["metadata"]["generation"]) == ({"x": 1}, {"ready": True}, 1)
-    assert told["metadata"]["labels"] == {"x": "y"}
+    patched = api.patch(
+        f"{path}/status", {"status": {"ready": True}, "spec": {"x": 2}, "metadata": {"labels": None}}
+    ).ok()
+    assert (patched["spec"], patched["status"], patched["metadata"]["generation"]) == ({"x": 1}, {"ready": True}, 1)
+    assert patched["metadata"]["labels"] == {"x": "y"}
     kept = api.patch(path, {"status": {"ready": False}, "spec": {"x": 3}}).ok()
     assert (kept["status"], kept["metadata"]["generation"]) == ({"ready": True}, 2)
 

@@ -146,7 +146,7 @@ def test_watchers_see_the_deletion_timestamp_and_the_deletion(api: API):
     assert type_ == "DELETED"
     assert "finalizers" not in last["metadata"]
     assert last["metadata"]["resourceVersion"] == marked["metadata"]["resourceVersion"]
-    # What is told is the last state that was stored.
+    # The event has the last state that was stored.
     assert seen["metadata"]["finalizers"] == [HOLD]
     assert int(seen["metadata"]["resourceVersion"]) > int(marked["metadata"]["resourceVersion"])
 
@@ -352,11 +352,11 @@ PODS_STAY = (
 
 def test_a_delete_of_jobs_without_a_policy_warns_that_their_pods_stay(api: API):
     path = api.path("jobs", version="batch/v1")
-    assert api.delete(f"{path}/nobody").warnings == [PODS_STAY]
+    assert api.delete(f"{path}/missing").warnings == [PODS_STAY]
     assert api.delete(path).warnings == [PODS_STAY]
-    assert api.delete(f"{path}/nobody", {"propagationPolicy": "Background"}).warnings == []
+    assert api.delete(f"{path}/missing", {"propagationPolicy": "Background"}).warnings == []
     assert api.delete(path, {"orphanDependents": True}).warnings == []
-    assert api.delete(api.path("configmaps", "nobody")).warnings == []
+    assert api.delete(api.path("configmaps", "missing")).warnings == []
 
 
 def test_an_invalid_selector_of_jobs_causes_no_warning(api: API):
@@ -381,4 +381,4 @@ def test_an_invalid_selector_of_jobs_causes_no_warning(api: API):
     ],
 )
 def test_invalid_options_are_rejected_before_the_object_is_looked_up(api: API, body: bytes, message: str):
-    assert api.delete(api.path("configmaps", "nobody"), body).failed(400, "BadRequest")["message"] == message
+    assert api.delete(api.path("configmaps", "missing"), body).failed(400, "BadRequest")["message"] == message

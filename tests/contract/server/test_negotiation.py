@@ -1,4 +1,4 @@
-"""In which form things are sent and answered."""
+"""The content types of requests and responses."""
 
 import gzip
 

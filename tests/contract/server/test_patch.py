@@ -241,7 +241,7 @@ def test_a_collection_is_not_patched(api: API):
 
 
 def test_an_invalid_patch_is_rejected_before_the_object_is_looked_up(api: API):
-    for path in (api.path("configmaps", "nobody"), api.path("pods", "nobody", "status")):
+    for path in (api.path("configmaps", "missing"), api.path("pods", "missing", "status")):
         status = api.patch(path, {}, content_type="application/json").failed(415, "UnsupportedMediaType")
         assert status["message"] == "415: Unsupported Media Type"
 

@@ -256,8 +256,12 @@ def test_a_container_can_be_added_to_a_pod_to_look_around(api: API, pod: str):
 
 def test_a_service_account_gets_a_token(api: API):
     api.create("serviceaccounts", "robot")
-    asked = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {"expirationSeconds": 600}}
-    response = api.post(api.path("serviceaccounts", "robot", "token"), asked).ok(201)
+    token_request = {
+        "kind": "TokenRequest",
+        "apiVersion": "authentication.k8s.io/v1",
+        "spec": {"expirationSeconds": 600},
+    }
+    response = api.post(api.path("serviceaccounts", "robot", "token"), token_request).ok(201)
     assert response["kind"] == "TokenRequest"
     assert response["spec"]["expirationSeconds"] == 600
     token = response["status"]["token"]

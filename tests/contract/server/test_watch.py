@@ -139,8 +139,8 @@ def test_watches_by_the_old_path_work_too(api: API):
 
 
 def begin(api: API, **query: object) -> AbstractContextManager[Watch]:
-    asked = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
-    return api.watch(api.path("configmaps"), **{**asked, **query})
+    options = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    return api.watch(api.path("configmaps"), **{**options, **query})
 
 
 def initial(watch: Watch) -> tuple[list[str], Tree]:
@@ -152,10 +152,10 @@ def initial(watch: Watch) -> tuple[list[str], Tree]:
     return seen, event[1]
 
 
-@pytest.mark.parametrize("asked", ["", "0"])
-def test_a_watch_marks_the_end_of_its_initial_events(api: API, asked: str):
+@pytest.mark.parametrize("version", ["", "0"])
+def test_a_watch_marks_the_end_of_its_initial_events(api: API, version: str):
     newest = [version(api.create("configmaps", name)) for name in "ba"][-1]
-    with begin(api, resourceVersion=asked) as watch:
+    with begin(api, resourceVersion=version) as watch:
         seen, bookmark = initial(watch)
         assert sorted(seen) == ["a", "b"]
         assert bookmark["metadata"]["annotations"] == {END: "true"}

@@ -26,7 +26,7 @@ ALICE = User("alice", groups=("developers",))
 
 
 class AllowVerbs:
-    """Everybody may do these, and nothing else."""
+    """Allows these requests to all users, and no others."""
 
     def __init__(self, *verbs: str) -> None:
         self._verbs = verbs
@@ -39,7 +39,7 @@ def access(**options: Any) -> Access:
     return Access({"secret": ALICE}, new_token=lambda: "new", **options)
 
 
-# Who is asking
+# Authentication
 
 
 def test_a_token_identifies_a_user():
@@ -233,7 +233,7 @@ async def get(server: APIServer, path: str, tls: ssl.SSLContext, *headers: str) 
         writer.write("\r\n".join([f"GET {path} HTTP/1.0", "Host: x", *headers, "", ""]).encode())
         head, _, body = (await reader.read()).partition(b"\r\n\r\n")
         if not head:
-            raise ConnectionError("there is no answer")
+            raise ConnectionError("no response")
         return int(head.split()[1]), json.loads(body)
     finally:
         writer.close()

@@ -197,7 +197,7 @@ def test_an_updater_becomes_the_only_manager_of_changed_fields(old: Tree, new: T
     _, managed = apply(empty_object_tree(), old, {}, "me")
     after = after_update(old, new, managed, Manager("you", "Update", "v1"), SHAPE, now=LATER)
     changed, gone = compare(old, new, SHAPE)
-    mine, yours = (after.get(who) for who in (Manager("me", "Apply"), Manager("you", "Update", "v1")))
+    mine, yours = (after.get(manager) for manager in (Manager("me", "Apply"), Manager("you", "Update", "v1")))
     assert (yours.fields if yours else {}) == changed
     assert not set(paths(mine.fields if mine else {})) & {*paths(changed), *paths(gone)}
 
@@ -257,8 +257,8 @@ def test_the_oldest_updaters_are_merged():
 
 
 @pytest.mark.parametrize(
-    ("asked", "agent", "found"),
+    ("requested", "agent", "found"),
     [("me", "tool/1", "me"), ("", "tool/1 (x)", "tool"), ("", "", "unknown"), ("", "x" * 200, "x" * 128)],
 )
-def test_a_manager_is_named_by_the_request_or_its_user_agent(asked: str, agent: str, found: str):
-    assert manager_name(asked, agent) == found
+def test_a_manager_is_named_by_the_request_or_its_user_agent(requested: str, agent: str, found: str):
+    assert manager_name(requested, agent) == found

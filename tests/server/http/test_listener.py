@@ -23,7 +23,7 @@ async def call(server: APIServer) -> AsyncIterator[Caller]:
         yield call
 
 
-# Answers
+# Responses
 
 
 async def test_an_object_is_sent_as_json_with_the_headers_of_every_response(call: Caller):
@@ -242,8 +242,8 @@ async def test_a_client_that_goes_away_in_the_middle_of_its_body_leaves_nothing(
 async def test_requests_on_one_connection_get_responses_in_order(server: APIServer):
     async with raw_connection(server) as (reader, writer):
         writer.write(request(server, "GET", "/healthz") + request(server, "GET", "/nowhere", Connection="close"))
-        answers = await reader.read()
-    assert answers.index(b"200 OK") < answers.index(b"404 Not Found")
+        responses = await reader.read()
+    assert responses.index(b"200 OK") < responses.index(b"404 Not Found")
 
 
 async def test_a_token_in_a_path_is_not_logged_even_if_the_rest_cannot_be_read(server: APIServer):

@@ -267,6 +267,6 @@ def test_a_collection_with_a_limit_goes_in_parts():
     server = BareServer()
     for name in "abc":
         server.create(CONFIG_MAPS, name)
-    page = server.ask("DELETE", f"{CONFIG_MAPS}?limit=2")
+    page = server.call("DELETE", f"{CONFIG_MAPS}?limit=2")
     assert page["metadata"]["continue"]
     assert server.names(CONFIG_MAPS) == ["c"]

@@ -123,14 +123,15 @@ def test_a_load_balancer_with_local_traffic_gets_a_health_check_port():
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"), [(30000, "provided port is already allocated"), (80, "provided port is not in the valid range")]
+    ("requested", "message"),
+    [(30000, "provided port is already allocated"), (80, "provided port is not in the valid range")],
 )
-def test_a_node_port_that_is_taken_or_out_of_range_is_rejected(asked: int, said: str):
+def test_a_node_port_that_is_taken_or_out_of_range_is_rejected(requested: int, message: str):
     first = assigned(service("a", type="NodePort"))
-    tree = service("b", type="NodePort", ports=[{"port": 80, "nodePort": asked}])
+    tree = service("b", type="NodePort", ports=[{"port": 80, "nodePort": requested}])
     [(field, message)] = refusal(tree, first)
     assert field == "spec.ports[0].nodePort"
-    assert said in message
+    assert message in message
 
 
 # --- updates ----------------------------------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ def test_no_two_services_ever_have_the_same(steps: list[tuple[str, str | None]])
         body = {"metadata": {"name": name}, "spec": {"type": kind, "ports": [{"port": 80}]}}
         if kind == "ExternalName":
             body["spec"]["externalName"] = "example.com"
-        server.ask("PUT", f"{SERVICES}/{name}", body)
+        server.call("PUT", f"{SERVICES}/{name}", body)
         specs = [item["spec"] for item in server.get(SERVICES)["items"]]
         given_out = [spec["clusterIP"] for spec in specs if "clusterIP" in spec]
         numbers = [port["nodePort"] for spec in specs for port in spec["ports"] if "nodePort" in port]

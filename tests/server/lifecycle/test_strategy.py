@@ -60,7 +60,7 @@ def begin(tree: Tree, about: Resource) -> Tree:
     return tree
 
 
-# --- who is meant -----------------------------------------------------------------------------------------------------
+# --- identity ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("said", "kept"), [({}, "default"), ({"namespace": "default"}, "default")])

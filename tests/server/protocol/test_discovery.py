@@ -22,7 +22,7 @@ def registry() -> Registry:
     return Registry.builtin()
 
 
-class Asker:
+class DiscoveryServer:
     def __init__(self, registry: Registry, **options: Any) -> None:
         self._registry = registry
         self._paths = NonResources(registry, **options)
@@ -38,8 +38,8 @@ class Asker:
 
 
 @pytest.fixture
-def asker(registry: Registry) -> Asker:
-    return Asker(registry, address="127.0.0.1:6443")
+def server(registry: Registry) -> DiscoveryServer:
+    return DiscoveryServer(registry, address="127.0.0.1:6443")
 
 
 def by(name: str, items: list[Any]) -> dict[str, Any]:
@@ -49,16 +49,16 @@ def by(name: str, items: list[Any]) -> dict[str, Any]:
 # --- Aggregated -------------------------------------------------------------------------------------------------------
 
 
-def test_all_groups_are_in_one_document(asker, registry):
-    answer = asker.respond("/apis", Accept=KUBECTL)
-    assert answer.headers["Content-Type"] == V2
-    document = json.loads(answer.body)
+def test_all_groups_are_in_one_document(server, registry):
+    response = server.respond("/apis", Accept=KUBECTL)
+    assert response.headers["Content-Type"] == V2
+    document = json.loads(response.body)
     assert (document["kind"], document["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
     assert [item["metadata"]["name"] for item in document["items"]] == [each for each in registry.groups() if each]
 
 
-def test_an_aggregated_resource_is_complete(asker):
-    apps = next(item for item in asker.tree("/apis", Accept=V2)["items"] if item["metadata"] == {"name": "apps"})
+def test_an_aggregated_resource_is_complete(server):
+    apps = next(item for item in server.tree("/apis", Accept=V2)["items"] if item["metadata"] == {"name": "apps"})
     (version,) = apps["versions"]
     assert (version["version"], version["freshness"]) == ("v1", "Current")
     assert by("resource", version["resources"])["deployments"] == {
@@ -84,16 +84,16 @@ def test_an_aggregated_resource_is_complete(asker):
     }
 
 
-def test_the_group_without_a_name_has_a_document_of_its_own(asker):
-    (core,) = asker.tree("/api", Accept=KUBECTL)["items"]
+def test_the_group_without_a_name_has_a_document_of_its_own(server):
+    (core,) = server.tree("/api", Accept=KUBECTL)["items"]
     assert core["metadata"] == {}
     assert by("resource", core["versions"][0]["resources"])["nodes"]["scope"] == "Cluster"
 
 
-def test_older_clients_get_the_older_version(asker):
-    answer = asker.respond("/api", Accept=f"{V2_BETA},application/json")
-    assert answer.headers["Content-Type"] == V2_BETA
-    assert json.loads(answer.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
+def test_older_clients_get_the_older_version(server):
+    response = server.respond("/api", Accept=f"{V2_BETA},application/json")
+    assert response.headers["Content-Type"] == V2_BETA
+    assert json.loads(response.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
 
 
 @pytest.mark.parametrize(
@@ -106,36 +106,36 @@ def test_older_clients_get_the_older_version(asker):
         "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",
     ],
 )
-def test_a_client_that_does_not_accept_the_aggregated_form_gets_the_plain_one(asker, accept):
-    answer = asker.respond("/apis", Accept=accept)
-    assert answer.headers == {"Content-Type": "application/json"}
-    assert json.loads(answer.body)["kind"] == "APIGroupList"
+def test_a_client_that_does_not_accept_the_aggregated_form_gets_the_plain_one(server, accept):
+    response = server.respond("/apis", Accept=accept)
+    assert response.headers == {"Content-Type": "application/json"}
+    assert json.loads(response.body)["kind"] == "APIGroupList"
 
 
-def test_a_client_that_has_the_document_is_not_sent_it_again(asker):
-    first = asker.respond("/apis", Accept=V2)
-    again = asker.respond("/apis", Accept=V2, If_None_Match=first.headers["ETag"])
+def test_a_client_that_has_the_document_is_not_sent_it_again(server):
+    first = server.respond("/apis", Accept=V2)
+    again = server.respond("/apis", Accept=V2, If_None_Match=first.headers["ETag"])
     assert (again.code, again.body) == (304, b"")
     assert again.headers["ETag"] == first.headers["ETag"]
-    assert asker.respond("/apis", Accept=V2, If_None_Match='"other"').code == 200
+    assert server.respond("/apis", Accept=V2, If_None_Match='"other"').code == 200
 
 
-def test_a_new_resource_changes_the_document_and_its_tag(asker, registry):
-    before = asker.respond("/apis", Accept=V2)
+def test_a_new_resource_changes_the_document_and_its_tag(server, registry):
+    before = server.respond("/apis", Accept=V2)
     registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",)))
-    after = asker.respond("/apis", Accept=V2, If_None_Match=before.headers["ETag"])
+    after = server.respond("/apis", Accept=V2, If_None_Match=before.headers["ETag"])
     assert after.code == 200
     assert after.headers["ETag"] != before.headers["ETag"]
     assert json.loads(after.body)["items"][-1]["metadata"] == {"name": "example.com"}
 
 
 def test_resources_that_are_added_to_a_group_are_listed_in_order(registry):
-    asker = Asker(registry)
+    server = DiscoveryServer(registry)
     registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",)))
-    assert [item["resource"] for item in newest(asker.tree("/apis", Accept=V2))] == ["widgets"]
+    assert [item["resource"] for item in newest(server.tree("/apis", Accept=V2))] == ["widgets"]
     registry.add(Resource("example.com", "v1", "Gadget", "gadgets", verbs=("get",)))
-    assert {item["resource"] for item in newest(asker.tree("/apis", Accept=V2))} == {"gadgets", "widgets"}
-    names = [entry["name"] for entry in asker.tree("/apis/example.com/v1")["resources"]]
+    assert {item["resource"] for item in newest(server.tree("/apis", Accept=V2))} == {"gadgets", "widgets"}
+    names = [entry["name"] for entry in server.tree("/apis/example.com/v1")["resources"]]
     assert names == ["gadgets", "widgets"]
 
 
@@ -145,7 +145,7 @@ def newest(document: Any) -> list[Any]:
 
 
 def test_the_tag_follows_from_the_content():
-    tags = {Asker(Registry.builtin()).respond("/apis", Accept=V2).headers["ETag"] for _ in range(2)}
+    tags = {DiscoveryServer(Registry.builtin()).respond("/apis", Accept=V2).headers["ETag"] for _ in range(2)}
     assert len(tags) == 1
     assert tags.pop().startswith('"')
 
@@ -153,15 +153,15 @@ def test_the_tag_follows_from_the_content():
 # --- Plain ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_plain_root_has_the_versions_and_the_address_of_the_server(asker):
-    assert asker.tree("/api") == {
+def test_the_plain_root_has_the_versions_and_the_address_of_the_server(server):
+    assert server.tree("/api") == {
         "kind": "APIVersions",
         "versions": ["v1"],
         "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}],
     }
 
 
-def test_a_group_has_its_versions_and_the_preferred_one(asker):
+def test_a_group_has_its_versions_and_the_preferred_one(server):
     autoscaling = {
         "name": "autoscaling",
         "versions": [
@@ -170,14 +170,14 @@ def test_a_group_has_its_versions_and_the_preferred_one(asker):
         ],
         "preferredVersion": {"groupVersion": "autoscaling/v2", "version": "v2"},
     }
-    assert asker.tree("/apis/autoscaling") == {"kind": "APIGroup", "apiVersion": "v1", **autoscaling}
-    groups = asker.tree("/apis")["groups"]
+    assert server.tree("/apis/autoscaling") == {"kind": "APIGroup", "apiVersion": "v1", **autoscaling}
+    groups = server.tree("/apis")["groups"]
     assert by("name", groups)["autoscaling"] == autoscaling
     assert "" not in by("name", groups)
 
 
-def test_a_version_lists_its_resources_and_their_subresources(asker):
-    document = asker.tree("/apis/apps/v1")
+def test_a_version_lists_its_resources_and_their_subresources(server):
+    document = server.tree("/apis/apps/v1")
     assert (document["kind"], document["apiVersion"], document["groupVersion"]) == ("APIResourceList", "v1", "apps/v1")
     names = [entry["name"] for entry in document["resources"]]
     assert names == sorted(names)
@@ -194,8 +194,8 @@ def test_a_version_lists_its_resources_and_their_subresources(asker):
     }
 
 
-def test_the_oldest_list_has_no_version_of_its_own(asker):
-    document = asker.tree("/api/v1")
+def test_the_oldest_list_has_no_version_of_its_own(server):
+    document = server.tree("/api/v1")
     assert "apiVersion" not in document
     assert document["groupVersion"] == "v1"
     assert by("name", document["resources"])["pods"]["storageVersionHash"]
@@ -204,35 +204,35 @@ def test_the_oldest_list_has_no_version_of_its_own(asker):
 def test_a_subresource_of_a_custom_resource_is_listed(registry):
     status = Subresource("status", "example.com", "v1", "Widget", ("get",))
     registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",), subresources=(status,)))
-    names = by("name", Asker(registry).tree("/apis/example.com/v1")["resources"])
+    names = by("name", DiscoveryServer(registry).tree("/apis/example.com/v1")["resources"])
     assert list(names) == ["widgets", "widgets/status"]
     assert names["widgets"]["storageVersionHash"] == "gIwvi5rymmg="
 
 
-def test_plain_documents_are_also_written_in_yaml_and_for_people(asker):
-    answer = asker.respond("/apis/apps", Accept="application/yaml")
-    assert answer.headers["Content-Type"] == "application/yaml"
-    assert b"name: apps\n" in answer.body
-    assert asker.respond("/apis/apps", User_Agent="curl/8").body.startswith(b"{\n  ")
+def test_plain_documents_are_also_written_in_yaml_and_for_people(server):
+    response = server.respond("/apis/apps", Accept="application/yaml")
+    assert response.headers["Content-Type"] == "application/yaml"
+    assert b"name: apps\n" in response.body
+    assert server.respond("/apis/apps", User_Agent="curl/8").body.startswith(b"{\n  ")
     with pytest.raises(NotAcceptableError):
-        asker.respond("/apis/apps", Accept="text/html")
+        server.respond("/apis/apps", Accept="text/html")
 
 
 @pytest.mark.parametrize("target", ["/api/v2", "/apis/apps/v2"])
-def test_an_unknown_version_of_a_known_group_is_not_found(asker, target):
+def test_an_unknown_version_of_a_known_group_is_not_found(server, target):
     with pytest.raises(NotFoundError, match="the server could not find the requested resource"):
-        asker.respond(target)
+        server.respond(target)
 
 
 @pytest.mark.parametrize("target", ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version"])
-def test_discovery_is_only_for_reading(asker, target):
+def test_discovery_is_only_for_reading(server, target):
     with pytest.raises(MethodNotAllowedError, match="the server does not allow this method"):
-        asker.respond(target, method="POST")
+        server.respond(target, method="POST")
 
 
 @pytest.mark.parametrize("target", ["/api/", "/apis/", "/api/v1/", "/apis/apps/", "/apis/apps/v1/", "/version/"])
-def test_a_slash_at_the_end_changes_nothing(asker, target):
-    assert asker.respond(target).body == asker.respond(target.rstrip("/")).body
+def test_a_slash_at_the_end_changes_nothing(server, target):
+    assert server.respond(target).body == server.respond(target.rstrip("/")).body
 
 
 # --- The other paths --------------------------------------------------------------------------------------------------
@@ -240,21 +240,29 @@ def test_a_slash_at_the_end_changes_nothing(asker, target):
 
 @pytest.mark.parametrize(
     "target",
-    ["/nothing", "/apis/nobody", "/apis/nobody/v1", "/apis/nobody/v1/things", "//api/v1", "/openapi/v2", "/healthz/x"],
+    [
+        "/nothing",
+        "/apis/unknown",
+        "/apis/unknown/v1",
+        "/apis/unknown/v1/things",
+        "//api/v1",
+        "/openapi/v2",
+        "/healthz/x",
+    ],
 )
-def test_an_unknown_path_is_not_found_in_plain_text(asker, target):
-    answer = asker.respond(target)
-    assert (answer.code, answer.body) == (404, b"404 page not found\n")
-    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+def test_an_unknown_path_is_not_found_in_plain_text(server, target):
+    response = server.respond(target)
+    assert (response.code, response.body) == (404, b"404 page not found\n")
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
 
 
-def test_the_version_is_a_release_of_kubernetes(asker):
-    version = asker.tree("/version")
+def test_the_version_is_a_release_of_kubernetes(server):
+    version = server.tree("/version")
     assert version["gitVersion"] == f"v{version['major']}.{version['minor']}.0+listwatch"
 
 
-def test_the_index_lists_the_paths(asker):
-    paths = asker.tree("/")["paths"]
+def test_the_index_lists_the_paths(server):
+    paths = server.tree("/")["paths"]
     assert {"/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/healthz", "/livez/ping", "/version"} <= {
         *paths
     }
@@ -262,23 +270,23 @@ def test_the_index_lists_the_paths(asker):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping"])
-def test_a_healthy_server_responds_ok(asker, path):
-    assert asker.respond(path).body == b"ok"
+def test_a_healthy_server_responds_ok(server, path):
+    assert server.respond(path).body == b"ok"
 
 
 def test_verbose_health_lists_each_check(registry):
-    asker = Asker(registry, checks={"storage": lambda: True})
-    assert asker.respond("/livez?verbose").body == b"[+]ping ok\n[+]storage ok\nlivez check passed\n"
-    assert asker.respond("/livez?verbose&exclude=storage&exclude=x").body == (
+    server = DiscoveryServer(registry, checks={"storage": lambda: True})
+    assert server.respond("/livez?verbose").body == b"[+]ping ok\n[+]storage ok\nlivez check passed\n"
+    assert server.respond("/livez?verbose&exclude=storage&exclude=x").body == (
         b"[+]ping ok\n[+]storage excluded: ok\n"
         b'warn: some health checks cannot be excluded: no matches for "x"\nlivez check passed\n'
     )
 
 
 def test_a_failed_check_is_listed_without_verbose(registry):
-    asker = Asker(registry, checks={"storage": lambda: False})
-    answer = asker.respond("/readyz")
-    assert answer.code == 500
-    assert answer.body == b"[+]ping ok\n[-]storage failed: reason withheld\nreadyz check failed\n"
-    assert asker.respond("/readyz?exclude=storage").code == 200
-    assert asker.respond("/readyz/storage").code == 500
+    server = DiscoveryServer(registry, checks={"storage": lambda: False})
+    response = server.respond("/readyz")
+    assert response.code == 500
+    assert response.body == b"[+]ping ok\n[-]storage failed: reason withheld\nreadyz check failed\n"
+    assert server.respond("/readyz?exclude=storage").code == 200
+    assert server.respond("/readyz/storage").code == 500

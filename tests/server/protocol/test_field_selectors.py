@@ -29,12 +29,12 @@ def stored(tree: dict[str, Any], path: str = "ns/x", revision: int = 1) -> Store
 
 
 def selection(path: str, fields: str = "", labels: str = "", namespace: str = "") -> Selection:
-    asked = resource(path)
+    requested = resource(path)
     return Selection(
-        REGISTRY.stored_as(asked).group_resource,
+        REGISTRY.stored_as(requested).group_resource,
         namespace,
         LabelSelector.parse(labels),
-        check_fields(FieldSelector.parse(fields), asked),
+        check_fields(FieldSelector.parse(fields), requested),
     )
 
 

@@ -36,18 +36,18 @@ REGISTRY = Registry.builtin()
 TOKEN = write_continue(ObjectKey("ns", "web"), 7, "ns")
 
 
-def ask(target: str) -> APIRequest:
+def request(target: str) -> APIRequest:
     request = route(read_target("GET", target), REGISTRY)
     assert isinstance(request, APIRequest)
     return request
 
 
 def list_options(query: str, path: str = "/api/v1/namespaces/ns/pods") -> ListOptions:
-    return read_list_options(ask(f"{path}?{query}"), REGISTRY)
+    return read_list_options(request(f"{path}?{query}"), REGISTRY)
 
 
 def watch_options(query: str, path: str = "/api/v1/namespaces/ns/pods") -> WatchOptions:
-    return read_watch_options(ask(f"{path}?watch=1&{query}"), REGISTRY)
+    return read_watch_options(request(f"{path}?watch=1&{query}"), REGISTRY)
 
 
 # --- From when --------------------------------------------------------------------------------------------------------

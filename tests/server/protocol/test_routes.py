@@ -16,7 +16,7 @@ NOT_FOUND = "the server could not find the requested resource"
 NOT_ALLOWED = "the server does not allow this method on the requested resource"
 
 
-def ask(method: str, target: str) -> APIRequest:
+def routed(method: str, target: str) -> APIRequest:
     headers = {"Content-Type": "application/merge-patch+json"}
     request = route(read_target(method, target), REGISTRY, headers=headers)
     assert isinstance(request, APIRequest), request
@@ -24,7 +24,7 @@ def ask(method: str, target: str) -> APIRequest:
 
 
 def place(method: str, target: str) -> tuple[str, str, str, str, str]:
-    request = ask(method, target)
+    request = routed(method, target)
     return request.verb, request.resource.plural, request.namespace, request.name, request.subresource
 
 
@@ -88,7 +88,7 @@ def test_a_namespace_is_an_object_and_a_place(line, expected):
     ],
 )
 def test_a_collection_is_watched_by_parameter_or_by_the_old_prefix(target, verb, name):
-    request = ask("GET", target)
+    request = routed("GET", target)
     assert (request.verb, request.name) == (verb, name)
 
 
@@ -104,7 +104,7 @@ def test_a_collection_is_watched_by_parameter_or_by_the_old_prefix(target, verb,
     ],
 )
 def test_some_subresources_have_the_verb_connect(target, subresource, subpath):
-    request = ask("GET", target)
+    request = routed("GET", target)
     assert (request.verb, request.subresource, request.subpath) == ("connect", subresource, subpath)
 
 
@@ -146,7 +146,7 @@ def test_a_request_carries_what_came_with_it():
 )
 def test_what_is_not_served_is_not_found(line):
     with pytest.raises(NotFoundError) as caught:
-        ask(*line.split())
+        routed(*line.split())
     assert caught.value.message == NOT_FOUND
 
 
@@ -170,13 +170,13 @@ def test_what_is_not_served_is_not_found(line):
 )
 def test_a_method_that_does_not_fit_is_not_allowed(line):
     with pytest.raises(MethodNotAllowedError) as caught:
-        ask(*line.split())
+        routed(*line.split())
     assert caught.value.message == NOT_ALLOWED
 
 
 def test_what_cannot_be_watched_is_not_watched():
     with pytest.raises(MethodNotAllowedError) as caught:
-        ask("GET", "/api/v1/componentstatuses?watch=true")
+        routed("GET", "/api/v1/componentstatuses?watch=true")
     assert caught.value.message == 'watch is not supported on resources of kind "componentstatuses"'
 
 
@@ -190,7 +190,7 @@ def test_what_cannot_be_watched_is_not_watched():
         "/api/v1",
         "/apis/apps",
         "/apis/apps/v1/",
-        "/apis/nobody/v1/things",
+        "/apis/unknown/v1/things",
         "//api/v1/pods",
         "/nothing/here/at/all",
         "*",
@@ -239,7 +239,7 @@ def test_a_path_is_cut_into_segments_after_it_was_decoded(target, expected):
 )
 def test_names_that_are_not_path_segments_are_rejected(line, message):
     with pytest.raises(BadRequestError) as caught:
-        ask(*line.split())
+        routed(*line.split())
     assert caught.value.message == message
 
 
@@ -255,7 +255,7 @@ def test_a_path_that_cannot_be_decoded_is_a_bad_request(target):
 @pytest.mark.parametrize(
     ("line", "verb", "group", "resource", "subresource", "namespace", "name"),
     [
-        ("GET /apis/nobody/v1/namespaces/ns/things/t/part", "get", "nobody", "things", "part", "ns", "t"),
+        ("GET /apis/unknown/v1/namespaces/ns/things/t/part", "get", "unknown", "things", "part", "ns", "t"),
         ("GET /api/v1/namespaces/ns", "get", "", "namespaces", "", "ns", "ns"),
         ("PUT /api/v1/namespaces/ns/finalize", "update", "", "namespaces", "finalize", "ns", "ns"),
         ("HEAD /api/v1/pods", "list", "", "pods", "", "", ""),
@@ -325,7 +325,7 @@ def test_every_name_survives_the_way_through_a_url(namespace, name):
     )  # fmt: skip
 
 
-# --- What is asked again ----------------------------------------------------------------------------------------------
+# --- Repeated requests ----------------------------------------------------------------------------------------------
 
 
 def test_a_cached_collection_that_is_no_longer_served_is_not_found():
@@ -339,7 +339,7 @@ def test_a_cached_collection_that_is_no_longer_served_is_not_found():
 
 
 def test_the_same_path_is_a_list_or_a_watch_whichever_is_cached():
-    verbs = [ask("GET", f"/api/v1/namespaces/again/pods{query}").verb for query in ("", "?watch=1", "", "?watch=1")]
+    verbs = [routed("GET", f"/api/v1/namespaces/again/pods{query}").verb for query in ("", "?watch=1", "", "?watch=1")]
     assert verbs == ["list", "watch", "list", "watch"]
 
 

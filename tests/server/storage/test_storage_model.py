@@ -34,7 +34,7 @@ State = tuple[ObjectKey, bytes, int]
 keys = st.builds(ObjectKey, st.sampled_from(NAMESPACES), st.sampled_from(["x", "x-y", "x.y", "y", "é"]))
 places = st.tuples(st.sampled_from(RESOURCES), keys)
 contents = st.binary(max_size=3)
-# How many of the revisions worth asking for to go back; the first is still to come.
+# How many revisions to go back from the newest interesting one, which does not exist yet.
 moments = st.integers(0, 30)
 
 
@@ -332,7 +332,7 @@ class SqliteComparison(MemoryComparison):
         assert self.storage.revision > issued
         self.model.lose_after(self.safe_revision)
         self.model.skip_to(self.storage.revision)
-        # Nobody could have begun these if the promise of group commit was kept.
+        # If group commit works, no reader can have started from these.
         self.pages = [page for page in self.pages if page.revision <= self.safe_revision]
         self.safe_revision = self.model.revision
 

@@ -38,11 +38,11 @@ def budget(server: BareServer, name: str = "web", *, spec: Tree = None, **status
 
 
 def evict(server: BareServer, **options: Tree) -> Tree:
-    return server.ask("POST", f"{PODS}/web/eviction", {"metadata": {"name": "web"}, "deleteOptions": options})
+    return server.call("POST", f"{PODS}/web/eviction", {"metadata": {"name": "web"}, "deleteOptions": options})
 
 
 def is_there(server: BareServer) -> bool:
-    """Whether nobody has begun to delete the pod."""
+    """Whether the pod is not being deleted."""
     return "deletionTimestamp" not in server.get(f"{PODS}/web")["metadata"]
 
 
@@ -161,7 +161,7 @@ def test_a_dry_eviction_takes_nothing_from_the_budget(server: BareServer):
 
 def bind(server: BareServer, name: str = "web", **fields: Tree) -> Tree:
     body = {"metadata": {"name": name, **fields.pop("metadata", {})}, "target": {"name": "n1"}, **fields}
-    return server.ask("POST", f"{PODS}/web/binding", body)
+    return server.call("POST", f"{PODS}/web/binding", body)
 
 
 def unbound_pod(server: BareServer, **spec: Tree) -> None:
@@ -170,9 +170,9 @@ def unbound_pod(server: BareServer, **spec: Tree) -> None:
 
 def test_a_binding_may_annotate_the_pod(server: BareServer):
     unbound_pod(server)
-    bind(server, metadata={"annotations": {"why": "there is room"}})
+    bind(server, metadata={"annotations": {"why": "it has capacity"}})
     pod = server.get(f"{PODS}/web")
-    assert (pod["metadata"]["annotations"], pod["spec"]["nodeName"]) == ({"why": "there is room"}, "n1")
+    assert (pod["metadata"]["annotations"], pod["spec"]["nodeName"]) == ({"why": "it has capacity"}, "n1")
     assert pod["metadata"]["generation"] == 1
 
 
@@ -204,7 +204,7 @@ def test_a_binding_is_for_the_pod_of_its_path(server: BareServer):
 
 def test_a_dry_binding_binds_nothing(server: BareServer):
     unbound_pod(server)
-    server.ask("POST", f"{PODS}/web/binding?dryRun=All", {"metadata": {"name": "web"}, "target": {"name": "n1"}})
+    server.call("POST", f"{PODS}/web/binding?dryRun=All", {"metadata": {"name": "web"}, "target": {"name": "n1"}})
     assert "nodeName" not in server.get(f"{PODS}/web")["spec"]
 
 
@@ -221,7 +221,7 @@ def web(server: BareServer) -> str:
 
 def test_a_scale_without_a_version_overwrites(server: BareServer, web: str):
     scale = {"metadata": {"name": "web"}, "spec": {"replicas": 5}}
-    assert server.ask("PUT", f"{web}/scale", scale)["spec"] == {"replicas": 5}
+    assert server.call("PUT", f"{web}/scale", scale)["spec"] == {"replicas": 5}
     assert server.get(web)["spec"]["replicas"] == 5
 
 
@@ -237,7 +237,7 @@ def test_a_scale_that_changes_nothing_writes_nothing(server: BareServer, web: st
 
 def test_a_scale_with_another_name_is_rejected(server: BareServer, web: str):
     with pytest.raises(BadRequestError):
-        server.ask("PUT", f"{web}/scale", {"metadata": {"name": "other"}, "spec": {"replicas": 5}})
+        server.call("PUT", f"{web}/scale", {"metadata": {"name": "other"}, "spec": {"replicas": 5}})
 
 
 def test_admission_sees_the_object_behind_a_scale():
@@ -270,22 +270,22 @@ def test_a_resize_changes_resources_and_nothing_else(server: BareServer):
 
 def test_a_token_is_that_of_its_account_for_a_while(server: BareServer):
     account = server.create(ACCOUNTS, "robot")
-    answer = server.ask("POST", f"{ACCOUNTS}/robot/token", {"spec": {}})
-    user = server.identities.user_of(answer["status"]["token"])
+    response = server.call("POST", f"{ACCOUNTS}/robot/token", {"spec": {}})
+    user = server.identities.user_of(response["status"]["token"])
     assert user is not None
     assert (user.name, user.uid) == ("system:serviceaccount:default:robot", account["metadata"]["uid"])
-    assert answer["status"]["expirationTimestamp"] == "2026-01-01T01:00:00Z"
+    assert response["status"]["expirationTimestamp"] == "2026-01-01T01:00:00Z"
 
 
 def test_a_token_lasts_ten_minutes_at_least(server: BareServer):
     server.create(ACCOUNTS, "robot")
     with pytest.raises(InvalidError, match="10 minutes"):
-        server.ask("POST", f"{ACCOUNTS}/robot/token", {"spec": {"expirationSeconds": 599}})
+        server.call("POST", f"{ACCOUNTS}/robot/token", {"spec": {"expirationSeconds": 599}})
 
 
 def test_a_token_needs_its_account(server: BareServer):
     with pytest.raises(NotFoundError):
-        server.ask("POST", f"{ACCOUNTS}/nobody/token", {"spec": {}})
+        server.call("POST", f"{ACCOUNTS}/missing/token", {"spec": {}})
 
 
 def test_logs_are_empty(server: BareServer):

@@ -37,24 +37,24 @@ def path_of(resource: Resource, namespace: str = "default") -> str:
 def test_a_generated_name_that_is_taken_is_made_again():
     server = BareServer(suffixes=["aaaaa", "aaaaa", "aaaaa", "bbbbb"])
     for expected in ("job-aaaaa", "job-bbbbb"):
-        created = server.ask("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
+        created = server.call("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
         assert created["metadata"]["name"] == expected
 
 
 def test_name_generation_fails_after_eight_attempts_with_retry_after():
     server = BareServer(suffixes=["aaaaa"] * 9)
-    server.ask("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
+    server.call("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
     with pytest.raises(AlreadyExistsError, match="was not able to generate a unique name") as caught:
-        server.ask("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
+        server.call("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
     assert caught.value.retry_after == 1
-    created = server.ask("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
+    created = server.call("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
     assert created["metadata"]["name"] == "job-00000"
 
 
 def test_a_job_with_a_generated_name_carries_that_name(server: BareServer):
     spec = {"template": {"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}}
     path = "/apis/batch/v1/namespaces/default/jobs"
-    created = server.ask("POST", path, {"metadata": {"generateName": "job-"}, "spec": spec})
+    created = server.call("POST", path, {"metadata": {"generateName": "job-"}, "spec": spec})
     labels = created["spec"]["template"]["metadata"]["labels"]
     assert labels["batch.kubernetes.io/job-name"] == created["metadata"]["name"] == "job-00000"
 
@@ -74,7 +74,7 @@ def test_what_changes_nothing_costs_none(server: BareServer):
     server.create(CONFIG_MAPS, "a", data={"x": "1"})
     before = server.storage.revision
     read = server.get(f"{CONFIG_MAPS}/a")
-    server.ask("PUT", f"{CONFIG_MAPS}/a", read)
+    server.call("PUT", f"{CONFIG_MAPS}/a", read)
     server.patch(f"{CONFIG_MAPS}/a", {"data": {"x": "1"}})
     server.patch(f"{CONFIG_MAPS}/a", {"metadata": {"labels": {}}})
     assert server.storage.revision == before
@@ -89,7 +89,7 @@ def test_a_dry_run_costs_none(server: BareServer, method: str):
     name = "b" if method == "POST" else "a"
     body = {"metadata": {"name": name}, "data": {"x": "1"}} if method != "DELETE" else None
     content_type = MERGE_PATCH if method == "PATCH" else "application/json"
-    server.ask(method, f"{path}?dryRun=All", body, content_type=content_type)
+    server.call(method, f"{path}?dryRun=All", body, content_type=content_type)
     assert server.storage.revision == before
     assert server.names(CONFIG_MAPS) == ["a"]
 
@@ -105,9 +105,9 @@ def test_a_rejected_write_stores_nothing(server: BareServer):
 
 def test_of_two_updates_of_the_same_version_one_succeeds(server: BareServer):
     read = server.create(CONFIG_MAPS, "a")
-    server.ask("PUT", f"{CONFIG_MAPS}/a", {**read, "data": {"x": "first"}})
+    server.call("PUT", f"{CONFIG_MAPS}/a", {**read, "data": {"x": "first"}})
     with pytest.raises(ConflictError):
-        server.ask("PUT", f"{CONFIG_MAPS}/a", {**read, "data": {"x": "second"}})
+        server.call("PUT", f"{CONFIG_MAPS}/a", {**read, "data": {"x": "second"}})
     assert server.get(f"{CONFIG_MAPS}/a")["data"] == {"x": "first"}
 
 
@@ -171,10 +171,10 @@ def test_every_resource_can_be_listed_and_read(server: BareServer, resource: Res
 def test_every_resource_rejects_an_object_without_a_name_alike(server: BareServer, resource: Resource):
     if "create" not in resource.verbs:
         with pytest.raises(MethodNotAllowedError):
-            server.ask("POST", path_of(resource), {})
+            server.call("POST", path_of(resource), {})
         return
     with pytest.raises(InvalidError) as caught:
-        server.ask("POST", path_of(resource), {"metadata": {}})
+        server.call("POST", path_of(resource), {"metadata": {}})
     assert "metadata.name" in {cause.field for cause in caught.value.causes}
 
 
@@ -196,11 +196,11 @@ def test_what_can_be_made_by_an_update_is_made_by_one(server: BareServer, resour
     body = {"metadata": {"name": "a"}, **bodies.get(resource.kind, {})}
     if resource.group == "events.k8s.io":
         time = "2026-01-01T00:00:00.000000Z"
-        who = {"reportingController": "example.com/me", "reportingInstance": "me", "action": "Do", "reason": "Why"}
-        body = {"metadata": {"name": "a"}, "eventTime": time, "type": "Normal", **who}
-    answer = server.respond("PUT", f"{path_of(resource)}/a", body)
-    assert answer.code == 201
-    assert server.respond("PUT", f"{path_of(resource)}/a", {**msgspec.json.decode(answer.body)}).code == 200
+        reporter = {"reportingController": "example.com/me", "reportingInstance": "me", "action": "Do", "reason": "Why"}
+        body = {"metadata": {"name": "a"}, "eventTime": time, "type": "Normal", **reporter}
+    response = server.respond("PUT", f"{path_of(resource)}/a", body)
+    assert response.code == 201
+    assert server.respond("PUT", f"{path_of(resource)}/a", {**msgspec.json.decode(response.body)}).code == 200
 
 
 # --- versions of a kind -----------------------------------------------------------------------------------------------
@@ -216,8 +216,8 @@ def test_a_list_is_in_the_requested_version(server: BareServer):
         assert listed["items"][0]["spec"]["maxReplicas"] == 3
     older, newer = (server.get(f"{path.format(version)}/a") for version in ("v1", "v2"))
     assert older["metadata"] == newer["metadata"]
-    # As it was asked for, nothing changes; so nothing is written in either version.
+    # Nothing changes in the requested version, so nothing is written in either version.
     before = server.storage.revision
-    server.ask("PUT", f"{path.format('v1')}/a", older)
-    server.ask("PUT", f"{path.format('v2')}/a", newer)
+    server.call("PUT", f"{path.format('v1')}/a", older)
+    server.call("PUT", f"{path.format('v2')}/a", newer)
     assert server.storage.revision == before

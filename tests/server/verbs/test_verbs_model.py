@@ -39,8 +39,8 @@ class Thing(NamedTuple):
     is_ending: bool = False
 
 
-class Told(NamedTuple):
-    """What a watch tells."""
+class Observed(NamedTuple):
+    """An event of a watch."""
 
     type: str
     name: str
@@ -55,22 +55,22 @@ class Change(NamedTuple):
     before: Thing | None
     after: Thing | None
 
-    def told(self, app: str | None) -> Told | None:
-        """What a watch tells that selects an app, or everything."""
+    def observed(self, app: str | None) -> Observed | None:
+        """The event of a watch that selects an app, or everything."""
         was, is_ = (thing is not None and app in (None, thing.app) for thing in (self.before, self.after))
         if is_ and self.after:
-            return Told("MODIFIED" if was else "ADDED", self.name, self.after)
+            return Observed("MODIFIED" if was else "ADDED", self.name, self.after)
         if was and self.before:
-            return Told("DELETED", self.name, self.before._replace(version=self.revision))
+            return Observed("DELETED", self.name, self.before._replace(version=self.revision))
         return None
 
 
 class Watching(NamedTuple):
-    """A watch, and what it has yet to tell."""
+    """A watch, and the events that it has not sent yet."""
 
     app: str | None
     reader: Reader
-    unread: list[Told]
+    unread: list[Observed]
 
 
 def read(item: Tree) -> tuple[str, Thing]:
@@ -107,12 +107,12 @@ class Core(RuleBasedStateMachine):
             self.things[name] = after
         self.log.append(change)
         for watch in self.watches:
-            if told := change.told(watch.app):
-                watch.unread.append(told)
+            if event := change.observed(watch.app):
+                watch.unread.append(event)
 
-    def refused(self, expected: type[APIError], ask: Callable[[], Any]) -> None:
+    def refused(self, expected: type[APIError], request: Callable[[], Any]) -> None:
         try:
-            ask()
+            request()
         except expected:
             return
         raise AssertionError(f"this should have been refused with {expected.__name__}")
@@ -122,16 +122,16 @@ class Core(RuleBasedStateMachine):
         metadata = {"name": name, "labels": {"app": app} if app else {}, "finalizers": [HOLD] * is_held}
         path = f"{CONFIG_MAPS}?dryRun=All" if dry else CONFIG_MAPS
 
-        def ask() -> Tree:
-            return self.server.ask("POST", path, {"metadata": metadata, "data": {"value": value}})
+        def request() -> Tree:
+            return self.server.call("POST", path, {"metadata": metadata, "data": {"value": value}})
 
         if name in self.things:
-            self.refused(AlreadyExistsError, ask)
+            self.refused(AlreadyExistsError, request)
             return
-        answer = ask()
+        response = request()
         if not dry:
             self.happened(name, Thing(0, app, value, is_held))
-            assert read(answer) == (name, self.things[name])
+            assert read(response) == (name, self.things[name])
 
     @rule(name=names, app=apps, value=values, version=st.sampled_from(["", "right", "stale"]), dry=st.booleans())
     def update(self, name: str, app: str, value: str, version: str, dry: bool) -> None:
@@ -142,34 +142,34 @@ class Core(RuleBasedStateMachine):
             metadata["resourceVersion"] = str(present.version if present and version == "right" else 1)
         path = f"{CONFIG_MAPS}/{name}" + "?dryRun=All" * dry
 
-        def ask() -> Tree:
-            return self.server.ask("PUT", path, {"metadata": metadata, "data": {"value": value}})
+        def request() -> Tree:
+            return self.server.call("PUT", path, {"metadata": metadata, "data": {"value": value}})
 
         if present is None:
-            self.refused(NotFoundError, ask)
+            self.refused(NotFoundError, request)
         elif version == "stale":
-            self.refused(ConflictError, ask)
+            self.refused(ConflictError, request)
         else:
-            answer = ask()
+            response = request()
             self.changed(name, present._replace(app=app, value=value), dry=dry)
             if not dry:
-                assert read(answer) == (name, self.things[name])
+                assert read(response) == (name, self.things[name])
 
     @rule(name=names, value=values, app=st.none() | apps)
     def patch(self, name: str, value: str, app: str | None) -> None:
         present = self.things.get(name)
         labels = {} if app is None else {"metadata": {"labels": {"app": app or None}}}
 
-        def ask() -> Tree:
+        def request() -> Tree:
             body = {"data": {"value": value}, **labels}
-            return self.server.ask("PATCH", f"{CONFIG_MAPS}/{name}", body, content_type=MERGE_PATCH)
+            return self.server.call("PATCH", f"{CONFIG_MAPS}/{name}", body, content_type=MERGE_PATCH)
 
         if present is None:
-            self.refused(NotFoundError, ask)
+            self.refused(NotFoundError, request)
             return
-        answer = ask()
+        response = request()
         self.changed(name, present._replace(value=value, app=present.app if app is None else app))
-        assert read(answer) == (name, self.things[name])
+        assert read(response) == (name, self.things[name])
 
     @rule(name=names)
     def release(self, name: str) -> None:
@@ -192,15 +192,15 @@ class Core(RuleBasedStateMachine):
     def delete(self, name: str, dry: bool, uid: str) -> None:
         options: Tree = {"dryRun": ["All"] * dry, **({"preconditions": {"uid": uid}} if uid else {})}
 
-        def ask() -> Tree:
-            return self.server.ask("DELETE", f"{CONFIG_MAPS}/{name}", options)
+        def request() -> Tree:
+            return self.server.call("DELETE", f"{CONFIG_MAPS}/{name}", options)
 
         if name not in self.things:
-            self.refused(NotFoundError, ask)
+            self.refused(NotFoundError, request)
         elif uid:
-            self.refused(ConflictError, ask)
+            self.refused(ConflictError, request)
         else:
-            ask()
+            request()
             self.deleted(name, dry=dry)
 
     def deleted(self, name: str, *, dry: bool = False) -> None:
@@ -212,7 +212,7 @@ class Core(RuleBasedStateMachine):
     def delete_collection(self, app: str) -> None:
         doomed = [name for name, thing in sorted(self.things.items()) if thing.app == app]
         selector = f"app={app}" if app else "!app"
-        listed = self.server.ask("DELETE", f"{CONFIG_MAPS}?labelSelector={selector}")
+        listed = self.server.call("DELETE", f"{CONFIG_MAPS}?labelSelector={selector}")
         assert [item["metadata"]["name"] for item in listed["items"]] == doomed
         for name in doomed:
             self.deleted(name)
@@ -274,7 +274,7 @@ class Core(RuleBasedStateMachine):
         selection = Selection(GroupResource("", "configmaps"), "default", labels, FieldSelector())
         view = self.feeds.view(resource, selection, Representation())
         reader = self.feeds.reader("/configmaps", view, lambda: None, after=revision, past=past)
-        unread = [told for change in self.log if change.revision > revision and (told := change.told(app))]
+        unread = [event for change in self.log if change.revision > revision and (event := change.observed(app))]
         self.watches.append(Watching(app, reader, unread))
 
     @precondition(lambda self: self.watches)
@@ -283,7 +283,7 @@ class Core(RuleBasedStateMachine):
         watch = self.watches[which % len(self.watches)]
         for line in watch.reader.take(size):
             event = msgspec.json.decode(line)
-            assert Told(event["type"], *read(event["object"])) == watch.unread.pop(0)
+            assert Observed(event["type"], *read(event["object"])) == watch.unread.pop(0)
 
     def teardown(self) -> None:
         for number, watch in enumerate(self.watches):

@@ -39,7 +39,7 @@ async def ended_watches(server: APIServer, count: int = 1) -> None:
     await server.wait_for_requests(count, until="finished", verb="watch")
 
 
-# What a watch tells
+# Events
 
 
 async def test_a_watch_sends_events_in_order(call: Caller):

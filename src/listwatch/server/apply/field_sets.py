@@ -158,7 +158,7 @@ def _applied(value: JSON, shape: MergeShape) -> FieldSet | None:
     for name, item in value.items():
         found = _applied(item, shape.member(name))
         if found is not None:
-            # Keys of a map are members of the set themselves; fields of a struct only if nothing inside of them is.
+            # A key of a map is always a member of the set itself; a field of a struct only if it has no members inside.
             inside[f"f:{name}"] = {".": _LEAF, **found} if found and name not in shape.fields else found
     return inside or _LEAF
 

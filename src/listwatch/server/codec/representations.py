@@ -179,7 +179,7 @@ def _offered(media_type: str, parameters: dict[str, str]) -> Representation | No
 
 
 def _is_supported(kind: str, group: str, version: str) -> bool:
-    """Whether the transformation is supported; none at all always is."""
+    """Whether the transformation is supported, or none is requested."""
     if not kind and not group and not version:
         return True
     return kind in (PARTIAL_OBJECT, PARTIAL_LIST) and group == "meta.k8s.io" and version in _META_VERSIONS

@@ -158,7 +158,7 @@ class Listener:
         return len(self._protocols.connections) if self._protocols else 0
 
     async def stop(self) -> None:
-        """Stop accepting connections, let requests finish that need not wait, and abort the others."""
+        """Stop accepting connections. Requests that can finish without waiting do; the others are aborted."""
         if self._protocols is None:
             return
         for task in tuple(self._tasks):

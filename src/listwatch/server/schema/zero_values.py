@@ -100,7 +100,7 @@ def is_always_written(struct: str, field: FieldSchema) -> bool:
 
 
 def is_written_when_zero(struct: str, field: FieldSchema) -> bool:
-    """Whether a field is written that is set to an empty value, false or 0."""
+    """Whether a field is written if it is set to an empty value, false or 0."""
     name = f"{struct}.{field.name}"
     if name in _NULL_WHEN_UNSET:
         return False

@@ -1,4 +1,4 @@
-"""The subresources: which part of an object each of them can change, and handlers for those that are no update.
+"""The subresources: which part of an object each of them can change, and handlers for those that are not updates.
 
 `pipeline` uses both. The handlers receive what they need: the objects, the time, and how to update an object.
 """

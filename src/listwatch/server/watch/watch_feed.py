@@ -74,7 +74,7 @@ class View:
 
     def _object(self, event: Event, change: EventType) -> bytes:
         if change == "DELETED" and event.previous:
-            # In its last state within the selection: later changes are not part of it.
+            # With the last state that was selected: later states are not part of the selection.
             return with_resource_version(self._encode(event.previous, self.resource), event.revision)
         return self._encode(event.stored, self.resource)
 

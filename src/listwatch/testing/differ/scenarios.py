@@ -1,4 +1,4 @@
-"""Scenarios: requests that run one after the other, in a namespace of their own.
+"""Scenarios: sequences of requests. Each scenario runs in its own namespace.
 
 A request may refer to earlier responses of the same server: `${version configmaps/a}` and `${uid configmaps/a}` are the
 latest resourceVersion and uid of that object, `${continue configmaps}` is the continue token of the latest list.
@@ -18,7 +18,7 @@ __all__ = ["Request", "Scenario", "read_scenarios", "write_scenarios"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request; `{namespace}` in its path or body stands for the namespace of the scenario."""
+    """One request. `{namespace}` in its path or body is replaced by the namespace of the scenario."""
 
     method: str
     path: str

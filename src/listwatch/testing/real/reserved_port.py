@@ -12,8 +12,8 @@ LOOPBACK = "127.0.0.1"
 class ReservedPort:
     """A loopback port that the kernel assigns to no other socket until it is closed.
 
-    It is bound but not listened on. A server with SO_REUSEPORT can listen on it, also again after it was killed. The
-    kernel does not use it as the source port of a connection meanwhile.
+    It is bound but not listened on. A server with SO_REUSEPORT can listen on it, and be restarted there after a kill.
+    Meanwhile the kernel does not use it as the source port of a connection.
     """
 
     def __init__(self) -> None:
