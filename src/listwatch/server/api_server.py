@@ -377,12 +377,13 @@ def _create_namespaces(pipeline: Pipeline, registry: Registry) -> None:
 
 
 def _log_rejected(place: StorageKey, error: APIError) -> None:
+    resource = place.storage_id.strip("/")  # the core group has no name
     _log.warning(
         "The garbage collector cannot process %s %s and retries it after each write: %s",
-        place.storage_id,
+        resource,
         place.key,
         error,
-        extra={"resource": place.storage_id, "key": str(place.key)},
+        extra={"resource": resource, "key": str(place.key)},
     )
 
 

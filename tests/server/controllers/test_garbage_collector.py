@@ -294,7 +294,7 @@ async def test_an_object_whose_deletion_is_rejected_is_logged_once(caplog: pytes
     async with APIServer(admission=[refuse]) as server, ClientSet(server.config) as client:
         config_maps = client.core_v1.configmaps("default")
         root = await config_maps.create(ConfigMap(metadata=ObjectMeta(name="root")))
-        child = ConfigMap(metadata=ObjectMeta(name="child"))
+        child = ConfigMap(metadata=ObjectMeta(name="child", namespace="default"))
         set_owner(child, root)
         await config_maps.create(child)
         with caplog.at_level(logging.WARNING):
@@ -303,7 +303,7 @@ async def test_an_object_whose_deletion_is_rejected_is_logged_once(caplog: pytes
     [record] = [each for each in caplog.records if "garbage collector" in each.message]
     assert record.message == (
         "The garbage collector cannot process configmaps default/child and retries it after each write: "
-        'configmaps "child" is forbidden: not now'
+        'configmaps "child" is forbidden: not now (Forbidden, 403)'
     )
     assert record.__dict__["key"] == "default/child"
 
