@@ -10,8 +10,9 @@ from tests.objects.widgets import JSON, MAPS, Widget, WidgetList, compact, failu
 
 from listwatch.errors import DecodeError
 from listwatch.objects.json_scan import IncompleteJSONError
+from listwatch.objects.list_splitter import split_list
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.wire import LineSplitter, parse_event, scan_event, split_list
+from listwatch.objects.wire import LineSplitter, parse_event, scan_event
 
 # Line ends of both sorts, characters of two to four bytes, escapes that look like line ends and frames.
 TEXT = 'é \U0001f600 \n \\ " \\n }}'
@@ -192,10 +193,16 @@ def test_a_body_without_items_is_not_an_empty_list(body: bytes, kind: str):
         (b'{"items":5}', "got int"),
         (b'{"items":[],"metadata":5}', "metadata: expected object, got int"),
         (b'{"items":[],"metadata":{"continue":5}}', "metadata.continue: expected str, got int"),
-        (b'{"items":[%s]}' % (b"[" * 100_000), "nested too deeply"),
+        (b'{"items":[%s]}' % (b"[" * 100_000), "malformed"),
+        (b'{"items":[%s' % (b"[" * 100_000), "truncated"),
+        (b'{"items":[],"items":[]}', "duplicate key 'items'"),
+        (b'{"items":[{}],"\\u0069tems":[{}]}', "duplicate key 'items'"),
+        (b'{"items":[{}],"kind":"\\ud800"}', "kind: .*surrogate"),
+        (b'{"items":[{}],"metadata":{"continue":"\\ud800"}}', "metadata.continue: .*surrogate"),
         (b'{"items":[]} {}', "trailing characters"),
-        (b'{"items":[NaN]}', "malformed"),
-        (b'{"items":[{"a":"\\ud800"}]}', "lone surrogate"),
+        (b'{"items":[{}}]}', "malformed"),
+        (b'{"items":[{}],}', "malformed"),
+        (b'{"items":[{},]}', "malformed"),
         (b"<html>", "malformed"),
     ],
 )

@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from listwatch.errors import SelectorError
+from listwatch.errors import DecodeError, SelectorError
 from listwatch.keyed import Cached
+from listwatch.objects.json_scan import parts_of
 from listwatch.objects.object import Object
-from listwatch.objects.reading import DECODE_FAILURES, fields_of, type_info
+from listwatch.objects.reading import DECODE_FAILURES, fields_of, tree_of, type_info
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.writing import to_tree
 
@@ -73,11 +74,23 @@ class _Reader:
     def _decoded(self, part: msgspec.Raw) -> object:
         try:
             value: object = self._decoder.decode(part)
-        except DECODE_FAILURES:
+        except msgspec.ValidationError:
             return None  # the path leads through a value of another type
+        except DECODE_FAILURES:
+            return _scanned(part, self._inside)
         for _ in self._inside:
             value = getattr(value, "inner", None)
         return value
+
+
+def _scanned(part: msgspec.Raw, path: list[str]) -> object:
+    """Return the value at this path of a part that is nested too deeply, or invalid in another place."""
+    try:
+        for name in path:
+            part = parts_of(bytes(part))[name]
+    except (DecodeError, KeyError):
+        return None
+    return tree_of(part)
 
 
 def _only(path: list[str]) -> Any:  # a type expression

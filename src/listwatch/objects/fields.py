@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -17,7 +17,9 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
 from listwatch.objects.damage import report_damage
 from listwatch.objects.head import Head, parts_decoder
+from listwatch.objects.json_scan import readable_parts
 from listwatch.objects.merge import merge, same
+from listwatch.objects.metadata import ObjectMeta, read_deep_metadata
 from listwatch.objects.reading import (
     DECODE_FAILURES,
     Tree,
@@ -28,9 +30,6 @@ from listwatch.objects.reading import (
     reason_of,
 )
 from listwatch.objects.writing import encode, finish, plain, unchanged
-
-if TYPE_CHECKING:
-    from listwatch.objects.metadata import ObjectMeta
 
 __all__ = ["LazyField", "LazyParts", "MetadataField", "lazy", "wire_name", "write_change"]
 
@@ -92,8 +91,12 @@ class LazyParts:
         try:
             return parts_decoder.decode(self._raw)
         except DECODE_FAILURES as error:
-            failure = DecodeError(reason_of(error), object_name=self._describe_as(type(self).__name__))
-            raise report_damage(self, failure) from None
+            # One invalid part must not make the others unreadable. Scanning is slow, so the result is kept.
+            if (found := readable_parts(self._raw)) is not None:
+                self._parts = found
+                return found
+            what = self._describe_as(type(self).__name__)
+            raise report_damage(self, DecodeError(reason_of(error, self._raw), object_name=what)) from None
 
     def _shares_bytes_with(self, other: LazyParts) -> bool:
         """True for the same object and its copies."""
@@ -156,8 +159,11 @@ class LazyField:
         if unchanged(value, seen):
             return part
         now, before = (plain(each, what=holder.describe(), field=self.wire) for each in (value, seen))
-        if same(now, before):
-            return part
+        try:
+            if same(now, before):
+                return part
+        except RecursionError:
+            raise EncodeError("it is nested too deeply", object_name=holder.describe(), field=self.wire) from None
         self._check(now, holder)
         return write_change(part, before, now, type_=self.type, what=holder.describe(), field=self.wire)
 
@@ -190,7 +196,8 @@ class LazyField:
         try:
             tree: Tree = msgspec.json.decode(part)
         except DECODE_FAILURES:
-            reason, place = reason_and_place(error)
+            _, place = reason_and_place(error)
+            reason = reason_of(error, bytes(part))
             failure = DecodeError(reason, object_name=holder.describe(), field=self.wire + place)
             raise report_damage(holder, failure) from None
         try:
@@ -222,6 +229,10 @@ class MetadataField(LazyField):
             kind = type(holder).__name__
             raise TypeError(f"{kind}.metadata must be an ObjectMeta; use {kind}.from_dict() to read a manifest")
         holder.__dict__[self.name] = holder._head = value
+
+    def _read_lenient(self, part: msgspec.Raw, holder: LazyParts, error: Exception) -> object:
+        deep = None if isinstance(error, msgspec.ValidationError) else read_deep_metadata(part)
+        return deep or super()._read_lenient(part, holder, error)
 
 
 def write_change(part: msgspec.Raw | None, seen: Tree, now: Tree, *, type_: object, what: str, field: str) -> Tree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
@@ -10,7 +11,8 @@ from types import MappingProxyType
 import msgspec
 
 from listwatch.errors import DecodeError
-from listwatch.objects.reading import DECODE_FAILURES, reason_of, tree_of
+from listwatch.objects.json_scan import is_invalid_name, members_of, parts_of, skip_space
+from listwatch.objects.reading import DECODE_FAILURES, Tree, reason_of, tree_of
 
 __all__ = ["Head", "Labels", "cut_managed_fields", "parts_decoder", "read_damaged_head", "read_head"]
 
@@ -24,6 +26,8 @@ _SORTED = ord("a")
 _MIN_LENGTH = 1024
 _SEARCH_LIMIT = 4096
 
+_KEY_FIELDS = ("namespace", "name")
+
 
 class Labels(msgspec.Struct, gc=False):
     """Labels that many objects share; decoded on first access."""
@@ -35,10 +39,18 @@ class Labels(msgspec.Struct, gc=False):
     def values(self) -> Mapping[str, str]:
         """The labels. Values that are not strings are left out; they raise when the metadata is accessed."""
         if self.decoded is None:
-            found = tree_of(msgspec.Raw(self.raw))
-            pairs = found.items() if isinstance(found, dict) else ()
+            pairs = _readable_members(self.raw).items()
             self.decoded = MappingProxyType({name: value for name, value in pairs if isinstance(value, str)})
         return self.decoded
+
+
+def _readable_members(raw: bytes) -> dict[str, Tree]:
+    """The decoded members of an object, without those that cannot be decoded."""
+    found = tree_of(msgspec.Raw(raw))
+    if found is None:
+        with suppress(DecodeError):  # null, or no object
+            found = {name: tree_of(part) for name, part in parts_of(raw).items() if not is_invalid_name(name)}
+    return found if isinstance(found, dict) else {}
 
 
 # Many objects have equal labels, such as all pods of a deployment. Sharing takes a tenth of the memory, and the
@@ -99,16 +111,20 @@ def read_head(raw: bytes) -> Head:
 
 
 def read_damaged_head(raw: bytes, kind: str) -> Head:
-    """The head of an object whose metadata has invalid fields: the fields that can be decoded.
+    """The head of an object that cannot be decoded as a whole: the fields that can be decoded.
 
-    The object stays in its list or stream; the invalid fields raise on access.
+    The object stays in its list or stream; its invalid parts raise on access. Raises DecodeError if its key cannot be
+    decoded: it would be stored in place of another object.
     """
     try:
-        found = tree_of(parts_decoder.decode(raw).get("metadata"))
+        found = msgspec.json.decode(parts_decoder.decode(raw).get("metadata", _NONE))
     except DECODE_FAILURES as error:
-        raise DecodeError(reason_of(error, raw), object_name=kind) from None
+        return _scan_head(raw, kind, error)
     fields = found if isinstance(found, dict) else {}
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    if fields.get("namespace") is not None and "namespace" not in texts:
+        what = f"{kind} {texts.get('name', 'without a name')}"
+        raise DecodeError("expected str", object_name=what, field="metadata.namespace")
     return Head(
         name=texts.get("name", ""),
         namespace=texts.get("namespace", ""),
@@ -116,6 +132,41 @@ def read_damaged_head(raw: bytes, kind: str) -> Head:
         resource_version=texts.get("resourceVersion", ""),
         raw_labels=msgspec.Raw(msgspec.json.encode(fields.get("labels"))),
     )
+
+
+def _scan_head(raw: bytes, kind: str, error: Exception) -> Head:
+    """The head of an object that is nested too deeply, or contains invalid strings or numbers."""
+    try:
+        metadata = parts_of(raw).get("metadata", _NONE)
+    except DecodeError:
+        raise DecodeError(reason_of(error, raw), object_name=kind) from None
+    try:
+        fields = parts_of(bytes(metadata))
+    except DecodeError:
+        reason = f"{reason_of(error, raw)}, and there is no metadata"
+        raise DecodeError(reason, object_name=f"{kind} without a name", field="metadata") from None
+    name, namespace = (_key_text(fields, field, kind) for field in ("name", "namespace"))
+    if not name:
+        raise DecodeError(reason_of(error, raw), object_name=f"{kind} without a name")
+    uid, version = (tree_of(fields.get(field)) for field in ("uid", "resourceVersion"))
+    return Head(
+        name=name,
+        namespace=namespace,
+        uid=uid if isinstance(uid, str) else "",
+        resource_version=version if isinstance(version, str) else "",
+        raw_labels=msgspec.Raw(bytes(fields.get("labels", _NONE))),
+    )
+
+
+def _key_text(fields: Mapping[str, msgspec.Raw], field: str, kind: str) -> str:
+    """The name or namespace of an object; DecodeError if it is invalid."""
+    try:
+        return msgspec.json.decode(fields.get(field, _NONE), type=str | None) or ""
+    except DECODE_FAILURES as error:
+        # As much of the key as can be shown.
+        parts = (bytes(fields.get(each, b"")).decode(errors="replace").strip('"')[:253] for each in _KEY_FIELDS)
+        what = f"{kind} {'/'.join(filter(None, parts))}"
+        raise DecodeError(reason_of(error, bytes(fields[field])), object_name=what, field=f"metadata.{field}") from None
 
 
 # --- managedFields ---------------------------------------------------------------------------------------------------
@@ -137,9 +188,14 @@ _KEY = _NAME + b":"
 def cut_managed_fields(raw: bytes) -> bytes:
     """The bytes without `metadata.managedFields`; the same bytes if there are none.
 
-    Raises the errors of msgspec for invalid JSON.
+    Raises DecodeError or the errors of msgspec for invalid JSON.
     """
-    metadata = _holder.decode(raw).metadata
+    try:
+        metadata = _holder.decode(raw).metadata
+    except msgspec.ValidationError:
+        raise
+    except DECODE_FAILURES:
+        return _cut_by_scanning(raw)
     if metadata is None or metadata.managed_fields is _NONE:
         return raw
     value = bytes(metadata.managed_fields)
@@ -163,3 +219,19 @@ def _reencoded(raw: bytes) -> bytes:
     del metadata["managedFields"]
     parts["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     return msgspec.json.encode(parts)
+
+
+def _cut_by_scanning(raw: bytes) -> bytes:
+    """The same for an object that cannot be decoded as a whole."""
+    found = [each for each in members_of(raw, skip_space(raw, 0)) if each.name == "metadata"]
+    if not found:
+        return raw
+    metadata = found[-1]
+    end, kept, is_cut = metadata.start + 1, list[bytes](), False
+    for member in members_of(raw, metadata.start):
+        if member.name == "managedFields":
+            is_cut = True
+        else:
+            kept.append(raw[end : member.end].lstrip(b", \t\r\n"))  # with its name
+        end = member.end
+    return raw[: metadata.start] + b"{" + b",".join(kept) + b"}" + raw[metadata.end :] if is_cut else raw

@@ -1,7 +1,8 @@
 """Finds the values of a JSON document without decoding them and without recursion.
 
-For documents that msgspec cannot decode as a whole: nested too deeply, or with an invalid string in one place. The
-content of a value is not validated; decoding it does that. The time is linear in the length of the document.
+For documents that msgspec cannot decode as a whole: nested too deeply, or with an invalid string or number in one
+place. Brackets, commas and colons are checked; the content of strings and the spelling of numbers are not, decoding a
+value does that. The time is linear in the length of the document.
 """
 
 from __future__ import annotations
@@ -14,7 +15,19 @@ import msgspec
 
 from listwatch.errors import DecodeError
 
-__all__ = ["IncompleteJSONError", "Member", "elements_of", "members_of", "value_end"]
+__all__ = [
+    "IncompleteJSONError",
+    "Member",
+    "ValueScanner",
+    "elements_of",
+    "is_invalid_name",
+    "is_truncated",
+    "members_of",
+    "parts_of",
+    "readable_parts",
+    "skip_space",
+    "value_end",
+]
 
 
 class IncompleteJSONError(DecodeError):
@@ -29,57 +42,126 @@ class Member(NamedTuple):
     end: int
 
 
-# A lone quote matches only if no string does, so that an unterminated string is found in one attempt.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_SCALAR = re.compile(rb"[^\s,:{}\[\]\"]++")
-_SPACE = re.compile(rb"[ \t\r\n]*+")
-
-_QUOTE = ord('"')
-_CLOSING = {ord("{"): ord("}"), ord("["): ord("]")}
+# --- Patterns ---------------------------------------------------------------------------------------------------------
+# One match reads all values up to the next bracket, so that most of the work is done in C. Each quantifier is
+# possessive: a failed match does not try other ways to read the same bytes, which keeps the time linear.
 
 
-def value_end(document: bytes, start: int) -> int:
+def _pattern(text: bytes) -> re.Pattern[bytes]:
+    names = {b"SPACE": rb"[ \t\r\n]*+", b"STRING": rb'"(?:[^"\\]++|\\.)*+"', b"SCALAR": rb'[^ \t\r\n,:{}\[\]"]++'}
+    names[b"LEAF"] = b"(?:%(STRING)b|%(SCALAR)b)" % names
+    names[b"KEY"] = b"%(STRING)b%(SPACE)b:%(SPACE)b" % names
+    # The number of values in one match is bounded, so that a scan can be paused.
+    names[b"MEMBERS"] = (
+        rb"(?:(?:%(KEY)b%(LEAF)b%(SPACE)b,%(SPACE)b){1,256}+(?:%(KEY)b(?:[{\[]|%(LEAF)b%(SPACE)b\}))?+"
+        rb"|%(KEY)b(?:[{\[]|%(LEAF)b%(SPACE)b\}))" % names
+    )
+    names[b"ELEMENTS"] = (
+        rb"(?:(?:%(LEAF)b%(SPACE)b,%(SPACE)b){1,256}+(?:[{\[]|%(LEAF)b%(SPACE)b\])?+|[{\[]|%(LEAF)b%(SPACE)b\])" % names
+    )
+    return re.compile(text % names, re.DOTALL)
+
+
+_SPACE = _pattern(rb"%(SPACE)b")
+_STRING = _pattern(rb"%(STRING)b")
+_LEAF = _pattern(rb"%(LEAF)b")
+# A number at the end of the document may continue in its next piece.
+_VALUE = _pattern(rb"[{\[]|%(STRING)b|%(SCALAR)b(?=[ \t\r\n,\]}])")
+_TRUNCATED = _pattern(
+    rb"%(SPACE)b,?+%(SPACE)b(?:%(KEY)b)?+(?:%(LEAF)b%(SPACE)b|\"(?:[^\"\\]++|\\.)*+\\?+)?+"  # a value that is cut short
+)
+
+_BRACE, _BRACKET = ord("}"), ord("]")
+_CLOSING = {ord("{"): _BRACE, ord("["): _BRACKET}
+# What may follow in an object and in an array, by its closing bracket: at its start, after a comma, after a value.
+_AT_START = {
+    _BRACE: _pattern(rb"%(SPACE)b(?:\}|%(MEMBERS)b)"),
+    _BRACKET: _pattern(rb"%(SPACE)b(?:\]|%(ELEMENTS)b)"),
+}
+_AFTER_COMMA = {_BRACE: _pattern(rb"%(SPACE)b%(MEMBERS)b"), _BRACKET: _pattern(rb"%(SPACE)b%(ELEMENTS)b")}
+_AFTER_VALUE = {
+    _BRACE: _pattern(rb"%(SPACE)b(?:\}|,%(SPACE)b%(MEMBERS)b)"),
+    _BRACKET: _pattern(rb"%(SPACE)b(?:\]|,%(SPACE)b%(ELEMENTS)b)"),
+}
+
+
+# Ends the names that cannot be decoded. They stay different, and cannot be encoded: a member must not be sent under
+# another name.
+_INVALID = "\udc80"
+
+
+# --- Scanning ---------------------------------------------------------------------------------------------------------
+
+
+class ValueScanner:
+    """Finds the end of a value. It keeps its place, so that a document can be scanned in slices, or as it arrives."""
+
+    __slots__ = ("_open", "_pattern", "position")
+
+    def __init__(self, start: int) -> None:
+        self.position = start
+        """How far the value was scanned; the position after it once it is complete."""
+        self._open = bytearray()  # the closing brackets of the arrays and objects that are not complete
+        self._pattern = _VALUE
+
+    def scan(self, document: bytes | bytearray, stop: int) -> bool:
+        """Continue up to about `stop`. Return True if the value is complete.
+
+        If it is not, and `position` is before `stop`, the document is incomplete or invalid from there on.
+        """
+        pattern, position, closings = self._pattern, self.position, self._open
+        complete = False
+        while position < stop and not complete:
+            found = pattern.match(document, position)
+            if found is None:
+                break
+            position = found.end()
+            last = document[position - 1]
+            if pattern is _VALUE and last not in _CLOSING:
+                complete = True
+            elif last in _CLOSING:
+                closings.append(_CLOSING[last])
+                pattern = _AT_START[closings[-1]]
+            elif last == closings[-1]:
+                closings.pop()
+                complete = not closings
+                pattern = _VALUE if complete else _AFTER_VALUE[closings[-1]]
+            else:
+                pattern = _AFTER_COMMA[closings[-1]]
+        self._pattern, self.position = pattern, position
+        return complete
+
+
+def value_end(document: bytes | bytearray, start: int) -> int:
     """Return the position after the value that starts here."""
-    first = document[start : start + 1]
-    if first not in (b"{", b"["):
-        found = (_STRING if first == b'"' else _SCALAR).match(document, start)
+    if document[start : start + 1] not in (b"{", b"["):
+        found = _LEAF.match(document, start)
         if found is None:
-            raise _incomplete() if first == b'"' else _unexpected(document, start)
+            raise _unexpected(document, start)
         return found.end()
-    expected = bytearray()
-    for token in _TOKEN.finditer(document, start):
-        position = token.start()
-        byte = document[position]
-        if byte in _CLOSING:
-            expected.append(_CLOSING[byte])
-        elif byte != _QUOTE:
-            if expected.pop() != byte:
-                raise _unexpected(document, position)
-            if not expected:
-                return token.end()
-        elif token.end() - position == 1:
-            break
-    raise _incomplete()
+    scanner = ValueScanner(start)
+    if not scanner.scan(document, len(document)):
+        raise _unexpected(document, scanner.position)
+    return scanner.position
 
 
-def members_of(document: bytes, start: int = 0) -> Iterator[Member]:
+def members_of(document: bytes | bytearray, start: int = 0) -> Iterator[Member]:
     """Yield the members of the object that starts here, in order; a name may occur more than once."""
     position = _first_entry(document, start, b"{", b"}")
     while position:
-        if document[position : position + 1] != b'"':
+        name = _STRING.match(document, position)
+        if name is None:
             raise _unexpected(document, position)
-        name_end = value_end(document, position)
-        colon = _skip_space(document, name_end)
+        colon = skip_space(document, name.end())
         if document[colon : colon + 1] != b":":
             raise _unexpected(document, colon)
-        value = _skip_space(document, colon + 1)
+        value = skip_space(document, colon + 1)
         end = value_end(document, value)
-        yield Member(_name(document[position:name_end]), value, end)
+        yield Member(_name(name[0]), value, end)
         position = _next_entry(document, end, b"}")
 
 
-def elements_of(document: bytes, start: int = 0) -> Iterator[tuple[int, int]]:
+def elements_of(document: bytes | bytearray, start: int = 0) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each element of the array that starts here."""
     position = _first_entry(document, start, b"[", b"]")
     while position:
@@ -88,45 +170,72 @@ def elements_of(document: bytes, start: int = 0) -> Iterator[tuple[int, int]]:
         position = _next_entry(document, end, b"]")
 
 
-def _first_entry(document: bytes, start: int, opening: bytes, closing: bytes) -> int:
+def parts_of(document: bytes) -> dict[str, msgspec.Raw]:
+    """Return the members of a document that is one object, as views of it. Of equal names the last one counts."""
+    start = skip_space(document, 0)
+    members = list(members_of(document, start))
+    closing = skip_space(document, members[-1].end if members else start + 1)
+    if (end := skip_space(document, closing + 1)) < len(document):
+        raise DecodeError(f"JSON is malformed: trailing characters (byte {end})", object_name="a document")
+    view = memoryview(document)
+    return {each.name: msgspec.Raw(view[each.start : each.end]) for each in members}
+
+
+def readable_parts(document: bytes) -> dict[str, msgspec.Raw] | None:
+    """Return the same; None if it is no object, or a name cannot be decoded: that may be the name of any part."""
+    try:
+        parts = parts_of(document)
+    except DecodeError:
+        return None
+    return None if any(map(is_invalid_name, parts)) else parts
+
+
+def is_invalid_name(name: str) -> bool:
+    """True if the name of a member could not be decoded."""
+    return name.endswith(_INVALID)
+
+
+def skip_space(document: bytes | bytearray, start: int) -> int:
+    """Return the position of the next byte that is not white space; the length of the document if there is none."""
+    space = _SPACE.match(document, start)
+    assert space is not None
+    return space.end()
+
+
+def _first_entry(document: bytes | bytearray, start: int, opening: bytes, closing: bytes) -> int:
     """The position of the first entry; 0 if there is none."""
     if document[start : start + 1] != opening:
         raise _unexpected(document, start)
-    position = _skip_space(document, start + 1)
+    position = skip_space(document, start + 1)
     return 0 if document[position : position + 1] == closing else position
 
 
-def _next_entry(document: bytes, end: int, closing: bytes) -> int:
+def _next_entry(document: bytes | bytearray, end: int, closing: bytes) -> int:
     """The position of the entry after one that ends here; 0 if that was the last one."""
-    position = _skip_space(document, end)
+    position = skip_space(document, end)
     match document[position : position + 1]:
         case b",":
-            return _skip_space(document, position + 1)
+            return skip_space(document, position + 1)
         case found if found == closing:
             return 0
         case _:
             raise _unexpected(document, position)
 
 
-def _skip_space(document: bytes, start: int) -> int:
-    space = _SPACE.match(document, start)
-    assert space is not None
-    return space.end()
-
-
 def _name(text: bytes) -> str:
     try:
         return msgspec.json.decode(text, type=str)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return ""  # no field has such a name
+        return text.decode(errors="surrogateescape") + _INVALID
 
 
-def _unexpected(document: bytes, position: int) -> DecodeError:
+def is_truncated(document: bytes | bytearray, position: int) -> bool:
+    """True if the rest of the document is the start of something that may follow here."""
+    return _TRUNCATED.fullmatch(document, position) is not None
+
+
+def _unexpected(document: bytes | bytearray, position: int) -> DecodeError:
     # The text is not shown: it may contain secrets.
-    if position >= len(document):
-        return _incomplete()
-    return DecodeError(f"invalid JSON at byte {position}", object_name="a document")
-
-
-def _incomplete() -> IncompleteJSONError:
-    return IncompleteJSONError("it is incomplete", object_name="a document")
+    if is_truncated(document, position):
+        return IncompleteJSONError("it is truncated", object_name="a document")
+    return DecodeError(f"JSON is malformed (byte {position})", object_name="a document")

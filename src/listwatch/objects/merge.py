@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container
-from typing import TypeVar
 
 import msgspec
 
+from listwatch.objects.json_scan import elements_of, parts_of
 from listwatch.objects.reading import DECODE_FAILURES, Tree
 
 __all__ = ["merge", "same"]
@@ -40,7 +40,6 @@ _IDENTITIES = ("uid", "name", "type", "key", "mountPath", "devicePath", "contain
 _maps = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _lists = msgspec.json.Decoder(list[msgspec.Raw])
 
-T = TypeVar("T")
 Mark = Callable[[Tree], object]
 """Returns the identity of an element, or None if it has none."""
 
@@ -49,18 +48,32 @@ def merge(received: msgspec.Raw, decoded: Tree, current: Tree) -> Tree:
     """Apply the change from `decoded` to `current` to the received JSON. Unchanged values stay raw JSON."""
     if same(current, decoded):
         return received
-    if isinstance(decoded, dict) and isinstance(current, dict) and (fields := _opened(received, _maps)) is not None:
+    if isinstance(decoded, dict) and isinstance(current, dict) and (fields := _fields(received)) is not None:
         return _merge_maps(fields, decoded, current)
-    if isinstance(decoded, list) and isinstance(current, list) and (elements := _opened(received, _lists)) is not None:
+    if isinstance(decoded, list) and isinstance(current, list) and (elements := _elements(received)) is not None:
         return _merge_lists(elements, decoded, current)
     return current
 
 
-def _opened(received: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
+def _fields(received: msgspec.Raw) -> dict[str, msgspec.Raw] | None:
+    """The fields of a map; None if it is null, or a value of another type."""
     try:
-        return decoder.decode(received)
+        return _maps.decode(received)
+    except msgspec.ValidationError:
+        return None
     except DECODE_FAILURES:
-        return None  # null, or a value of another type
+        return parts_of(bytes(received))  # a field that the model does not know is nested too deeply, or invalid
+
+
+def _elements(received: msgspec.Raw) -> list[msgspec.Raw] | None:
+    """The elements of a list; None if it is null, or a value of another type."""
+    try:
+        return _lists.decode(received)
+    except msgspec.ValidationError:
+        return None
+    except DECODE_FAILURES:
+        text = bytes(received)
+        return [msgspec.Raw(text[start:end]) for start, end in elements_of(text)]
 
 
 def same(current: Tree, decoded: Tree) -> bool:

@@ -9,10 +9,11 @@ from msgspec import field
 
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSONObject
+from listwatch.objects.json_scan import elements_of, parts_of
 from listwatch.objects.model import Model
-from listwatch.objects.reading import DECODE_FAILURES, reason_of
+from listwatch.objects.reading import DECODE_FAILURES, convert, decoder_for, reason_of
 
-__all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "ShardInfo"]
+__all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "ShardInfo", "read_deep_metadata"]
 
 _NOTHING = msgspec.Raw()
 
@@ -69,6 +70,25 @@ class ObjectMeta(Model, kw_only=True):
     owner_references: list[OwnerReference] = field(default_factory=list)
     finalizers: list[str] = field(default_factory=list)
     managed_fields: list[ManagedFieldsEntry] = field(default_factory=list)
+
+
+def read_deep_metadata(part: msgspec.Raw) -> ObjectMeta | None:
+    """The metadata of an object that is nested too deeply; None if it cannot be decoded for another reason.
+
+    Its managedFields are as deep as the object. Their `fields_v1` are not decoded, and raise on access.
+    """
+    try:
+        fields = parts_of(bytes(part))
+        managed = bytes(fields.pop("managedFields", b"[]"))
+        metadata: ObjectMeta = convert(msgspec.json.decode(msgspec.json.encode(fields)), ObjectMeta, what="metadata")
+        for start, end in elements_of(managed):
+            entry = parts_of(managed[start:end])
+            owned = entry.pop("fieldsV1", _NOTHING)
+            metadata.managed_fields.append(decoder_for(ManagedFieldsEntry).decode(msgspec.json.encode(entry)))
+            metadata.managed_fields[-1].fields_v1 = owned
+    except (DecodeError, ValueError, *DECODE_FAILURES):
+        return None
+    return metadata
 
 
 class ShardInfo(Model, kw_only=True):

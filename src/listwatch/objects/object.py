@@ -21,7 +21,7 @@ from listwatch.objects.head import Head, Labels, cut_managed_fields, read_damage
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.reading import DECODE_FAILURES, reason_of, tree_of
 from listwatch.objects.untracked import untrack
-from listwatch.objects.wire import compact, reject_duplicate_keys
+from listwatch.objects.wire import check_document, compact
 from listwatch.objects.writing import clone, encode, to_json
 
 __all__ = ["Object", "lazy"]
@@ -91,7 +91,7 @@ class Object(_TypedFields):
         """Create an object from a JSON document; its apiVersion and kind must be those of this class, or absent."""
         raw = compact(text, cls.__name__)
         self = cls.from_wire(raw)
-        reject_duplicate_keys(raw, self.describe())
+        check_document(raw, self.describe())
         return self._check_type()
 
     @classmethod
@@ -169,14 +169,15 @@ class Object(_TypedFields):
         if self._is_untouched() and not self._missing_type_fields():
             return self._raw
         content = self._content()
-        return self._raw if content == self._split() else encode(content, what=self.kind)
+        return self._raw if content == self._split() else encode(content, what=self.describe())
 
     def to_dict(self) -> dict[str, Any]:
         """The object as a new dict of wire names, which is a valid manifest."""
+        text = self.to_json()
         try:
-            tree: dict[str, Any] = msgspec.json.decode(self.to_json())
+            tree: dict[str, Any] = msgspec.json.decode(text)
         except DECODE_FAILURES as error:
-            failure = DecodeError(reason_of(error), object_name=self.describe())
+            failure = DecodeError(reason_of(error, text), object_name=self.describe())
             raise report_damage(self, failure) from None
         return tree
 
@@ -205,7 +206,7 @@ class Object(_TypedFields):
             return duplicate if self.metadata.managed_fields else self
         try:
             raw = cut_managed_fields(self._raw)
-        except DECODE_FAILURES:
+        except (DecodeError, *DECODE_FAILURES):
             return self  # the error is raised when the damaged part is accessed
         if raw is self._raw:
             return self
@@ -272,9 +273,7 @@ class Object(_TypedFields):
         if self._raw == other._raw and self._is_untouched() and other._is_untouched():
             return True
         ours, theirs = self._content(), other._content()
-        return ours.keys() == theirs.keys() and all(
-            _normalized(ours[wire]) == _normalized(theirs[wire]) for wire in ours
-        )
+        return ours.keys() == theirs.keys() and all(_same_json(ours[wire], theirs[wire]) for wire in ours)
 
     if TYPE_CHECKING:
         __hash__ = None  # type: ignore[assignment]  # at run time, the error gives the reason
@@ -300,13 +299,13 @@ class Object(_TypedFields):
         return not self.__dict__
 
 
-def _normalized(part: object) -> object:
-    """Equal for JSON that differs only in the order of keys or the spelling of numbers."""
-    text = msgspec.json.encode(part)
+def _same_json(one: object, other: object) -> bool:
+    """True for JSON that differs only in the order of keys or the spelling of numbers."""
+    ours, theirs = msgspec.json.encode(one), msgspec.json.encode(other)
     try:
-        return msgspec.json.decode(text)
+        return ours == theirs or bool(msgspec.json.decode(ours) == msgspec.json.decode(theirs))
     except DECODE_FAILURES:
-        return text
+        return False  # parts that cannot be decoded are compared as text
 
 
 def _names(holder: Object) -> str:

@@ -8,15 +8,18 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 import msgspec
 
 from listwatch.errors import DecodeError
+from listwatch.objects.list_splitter import ListSplitter, WireList, split_list
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import ListSplitter, WireList, split_list
 from listwatch.objects.writing import encode, to_json
 
 __all__ = ["ObjectList"]
 
 T = TypeVar("T", bound=Object)
+
+# How servers start objects without apiVersion and kind.
+_UNNAMED = b'{"metadata":'
 
 
 class ObjectList(Generic[T]):
@@ -42,37 +45,44 @@ class ObjectList(Generic[T]):
     @classmethod
     def from_json(cls, body: bytes | str, item: type[T] | None = None) -> Self:
         """Create a list from a response body. Objects are copied out of it, so that none keeps the whole body alive."""
-        self = cls()
-        self._add(split_list(body), item or cls.item)
+        self, kind, wire, broken = cls(), item or cls.item, split_list(body), list[DecodeError]()
+        self._read(wire.items or (), wire, kind, broken)
+        self._complete(wire, kind, broken)
         return self
 
     @classmethod
     def reading(cls, chunks: Iterable[bytes], item: type[T] | None = None) -> Generator[None, None, Self]:
         """Create a list from the chunks of a response body; a generator that yields between groups of objects."""
-        self, splitter = cls(), ListSplitter()
-        for chunk in chunks:
-            for group in splitter.feed(chunk):
-                self._read(group, splitter.head, item or cls.item)
-                yield
-        self._add(splitter.finish(), item or cls.item)
+        self, kind, splitter, broken = cls(), item or cls.item, ListSplitter(chunks), list[DecodeError]()
+        waiting: list[list[msgspec.Raw]] = []  # for the kind of the list, if its objects need it and precede it
+        for group in splitter.groups():
+            if waiting or (not splitter.head.kind and issubclass(kind, Unstructured) and _needs_names(group)):
+                waiting.append(group)
+            else:
+                self._read(group, splitter.head, kind, broken)
+            yield
+        for group in waiting:
+            self._read(group, splitter.head, kind, broken)
+            yield
+        self._complete(splitter.head, kind, broken)
         return self
 
-    def _add(self, wire: WireList, item: type[Any]) -> None:
+    def _complete(self, wire: WireList, item: type[Any], broken: list[DecodeError]) -> None:
         api_version, kind = _names_of_lists(item)
         self._api_version, self._kind = wire.api_version or api_version, wire.kind or kind
         self.metadata = wire.metadata
-        self._read(wire.items or (), wire, item)
+        self.broken = tuple(broken)
 
-    def _read(self, group: Iterable[msgspec.Raw], wire: WireList, item: type[Any]) -> None:
+    def _read(self, group: Iterable[msgspec.Raw], wire: WireList, item: type[Any], broken: list[DecodeError]) -> None:
         """Decode each object; record an error for each that cannot be decoded."""
         read = item.from_wire
         name = _namer(wire) if issubclass(item, Unstructured) else bytes
-        for index, raw in enumerate(group, len(self.items) + len(self.broken)):
+        for index, raw in enumerate(group, len(self.items) + len(broken)):
             try:
                 self.items.append(read(name(raw)))
             except DecodeError as error:
                 what = DecodeError(str(error), object_name=wire.kind or "a list", field=f"items[{index}]")
-                self.broken += (what,)
+                broken.append(what)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, object], item: type[T] | None = None) -> Self:
@@ -156,9 +166,13 @@ def _namer(wire: WireList) -> Callable[[msgspec.Raw], bytes]:
     def named(raw: msgspec.Raw) -> bytes:
         own = bytes(raw)
         # An item with a kind has it before its metadata, or after it, where it overrides the added one.
-        return type_fields + own[1:] if own.startswith(b'{"metadata":') else own
+        return type_fields + own[1:] if own.startswith(_UNNAMED) else own
 
     return named
+
+
+def _needs_names(group: list[msgspec.Raw]) -> bool:
+    return any(bytes(raw).startswith(_UNNAMED) for raw in group)
 
 
 def _names_of_lists(item: type[Object]) -> tuple[str, str]:

@@ -7,8 +7,9 @@ from typing import Self
 import msgspec
 
 from listwatch.errors import DecodeError
+from listwatch.objects.json_scan import parts_of
 from listwatch.objects.object import Object
-from listwatch.objects.wire import DECODE_FAILURES
+from listwatch.objects.reading import DECODE_FAILURES
 
 __all__ = ["PartialObjectMetadata"]
 
@@ -31,7 +32,7 @@ class PartialObjectMetadata(Object):
             # Stored in the same form, whether the server or this client reduced it.
             return super().from_wire(msgspec.json.encode(_parts.decode(raw)))
         except DECODE_FAILURES:
-            return super().from_wire(raw)
+            return super().from_wire(_reduced(raw))
 
     def check(self) -> Self:
         """Raise DecodeError if this is not the metadata of an object but another response."""
@@ -42,3 +43,12 @@ class PartialObjectMetadata(Object):
                 object_name=type(self).__name__,
             )
         return self
+
+
+def _reduced(raw: bytes) -> bytes:
+    """The same for an object that cannot be decoded as a whole."""
+    try:
+        parts = parts_of(raw)
+    except DecodeError:
+        return raw  # decoding the head raises the error
+    return msgspec.json.encode({name: parts[name] for name in ("apiVersion", "kind", "metadata") if name in parts})

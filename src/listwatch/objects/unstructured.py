@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self
 
 import msgspec
 
-from listwatch.errors import DecodeError
+from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind
 from listwatch.objects.damage import report_damage
 from listwatch.objects.fields import write_change
@@ -125,7 +125,10 @@ class Unstructured(Object, MutableMapping[str, Any]):
     def _metadata_view(self) -> object:
         now = self._metadata()
         tree = self._decode("metadata", msgspec.Raw(encode(now, what=self.describe())))
-        return _read_only({} if tree is None else tree)
+        try:
+            return _read_only({} if tree is None else tree)
+        except RecursionError:
+            raise DecodeError("it is nested too deeply", object_name=self.describe(), field="metadata") from None
 
     def _replace_metadata(self, value: object) -> None:
         fresh = type(self).from_dict({"metadata": value})
@@ -158,7 +161,10 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
 def _copied(value: object) -> object:
     duplicate = clone(value, Any)
-    return duplicate if duplicate == value else copy.deepcopy(value)  # clone turns models into mappings
+    try:
+        return duplicate if duplicate == value else copy.deepcopy(value)  # clone turns models into mappings
+    except RecursionError:
+        raise EncodeError("it is nested too deeply", object_name="a copy") from None
 
 
 # --- metadata as a mapping ---------------------------------------------------------------------------------------

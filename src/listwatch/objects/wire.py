@@ -1,6 +1,6 @@
-"""Splits lists and watch streams into objects without decoding them.
+"""Splits watch streams into events without decoding their objects, and checks documents.
 
-`object.py` makes objects from the pieces, `api/watch_events.py` makes events.
+`list_splitter.py` splits lists. `object.py` makes objects from the pieces, `api/watch_events.py` makes events.
 """
 
 from __future__ import annotations
@@ -8,40 +8,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
 
 from listwatch.errors import DecodeError, ResponseTooLargeError
 from listwatch.objects.json_scan import IncompleteJSONError, members_of
-from listwatch.objects.metadata import ListMeta
-from listwatch.objects.reading import DECODE_FAILURES, convert, reason_of
+from listwatch.objects.reading import DECODE_FAILURES, reason_of
 
 __all__ = [
     "DECODE_FAILURES",
-    "LARGE",
     "LineSplitter",
-    "ListSplitter",
     "WireEvent",
-    "WireList",
+    "check_document",
     "compact",
     "nesting_of",
     "parse_event",
-    "reject_duplicate_keys",
     "scan_event",
-    "split_list",
 ]
-
-
-class WireList(msgspec.Struct, rename="camel", gc=False):
-    """A received list: its metadata, and each object as a view of the bytes."""
-
-    api_version: str = ""
-    kind: str = ""
-    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
-    items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class WireEvent(NamedTuple):
@@ -56,111 +40,12 @@ class _Frame(msgspec.Struct, gc=False):
     object: msgspec.Raw
 
 
-_lists = msgspec.json.Decoder(WireList)
-_raws = msgspec.json.Decoder(list[msgspec.Raw])
 _frames = msgspec.json.Decoder(_Frame)
-
-LARGE = 1 << 20
-"""Bodies with more bytes are joined and split in slices, to keep the event loop responsive."""
-
-# How servers start the objects of a list, and the size of a group of objects.
-_ITEMS = b'"items":['
-_SEARCH_LIMIT = 4096
-_GROUP = 1 << 18
-_TRIES = 32
+_documents = msgspec.json.Decoder(msgspec.Raw)
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 # The group is a string, in which brackets do not count.
 _BRACKET = re.compile(rb'("(?:[^"\\]++|\\.)*+"?)|[{}\[\]]')
-
-
-# --- lists -------------------------------------------------------------------------------------------------------
-
-
-def split_list(body: bytes | str) -> WireList:
-    """Split the response to a list request into objects."""
-    # Pretty-printed responses have line feeds from the start.
-    body = body if isinstance(body, bytes) and b"\n" not in body[:64] else compact(body, "a list")
-    try:
-        wire = _lists.decode(body)
-    except DECODE_FAILURES as error:
-        wire = _split_lenient(body, error)
-    if wire.items is msgspec.UNSET:
-        # Taking an error or a single object for an empty list would clear the cache.
-        raise DecodeError(f"expected a list, got {wire.kind or 'something'} without items", object_name="a list")
-    return wire
-
-
-def _split_lenient(body: bytes, error: Exception) -> WireList:
-    try:
-        parts = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-        tree = {name: part if name == "items" else msgspec.json.decode(part) for name, part in parts.items()}
-        if "items" in tree:
-            tree["items"] = msgspec.json.decode(tree["items"], type=list[msgspec.Raw] | None)
-    except DECODE_FAILURES:
-        raise DecodeError(reason_of(error, body), object_name="a list") from None
-    wire: WireList = convert(tree, WireList, what="a list")
-    return wire
-
-
-class ListSplitter:
-    """Takes a list in chunks and returns its objects in groups, so that a large list is split in slices.
-
-    Lists in an unusual format, and short ones, are returned in one group at the end.
-    """
-
-    __slots__ = ("_buffer", "_separator", "_start", "head")
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        # The position of the first object in the buffer, and the bytes between two objects: b"" while unknown, None if
-        # the list cannot be split by them.
-        self._start = 0
-        self._separator: bytes | None = b""
-        self.head = WireList()
-        """The fields of the list that precede its objects."""
-
-    def feed(self, chunk: bytes) -> Iterator[list[msgspec.Raw]]:
-        """The groups that this chunk completes."""
-        self._buffer += chunk
-        if self._separator == b"" and len(self._buffer) > LARGE:
-            self._separator = self._read_head()
-        start = self._start
-        while self._separator and (found := self._next_group(start)):
-            end, group = found
-            yield group
-            start = end + 1
-        del self._buffer[self._start : start]
-
-    def finish(self) -> WireList:
-        """The fields of the list and the remaining objects; DecodeError if it is not a list."""
-        return split_list(bytes(self._buffer))
-
-    def _read_head(self) -> bytes | None:
-        buffer = self._buffer
-        start = self._start = buffer.find(_ITEMS, 0, _SEARCH_LIMIT) + len(_ITEMS)
-        first = bytes(buffer[start : buffer.find(b":", start, start + _SEARCH_LIMIT) + 1])
-        try:
-            head = self.head = _lists.decode(buffer[:start] + b"]}")
-        except DECODE_FAILURES:
-            return None
-        # Objects without a kind get it from the list, so the kind of the list must precede them.
-        is_usual = head.items == [] and first.startswith(b"{") and (head.kind or first != b'{"metadata":')
-        # All objects start with the same key.
-        return b"}," + first if is_usual else None
-
-    def _next_group(self, start: int) -> tuple[int, list[msgspec.Raw]] | None:
-        """The end of the group and its objects; None if it is not complete."""
-        buffer, end = self._buffer, start + _GROUP
-        for _ in range(_TRIES):
-            end = buffer.find(self._separator or b"", end) + 1
-            if not end:
-                return None
-            with suppress(*DECODE_FAILURES):
-                return end, _raws.decode(b"[" + buffer[start:end] + b"]")
-            # The separator was found inside an object, so the slice is not a whole number of objects.
-        self._separator = None
-        return None
 
 
 # --- watches -----------------------------------------------------------------------------------------------------
@@ -257,8 +142,12 @@ def compact(text: bytes | str, what: str) -> bytes:
         raise DecodeError(reason_of(error), object_name=what) from None
 
 
-def reject_duplicate_keys(document: bytes, what: str) -> None:
-    """Raise DecodeError for a duplicate key: one of the two values would be lost."""
+def check_document(document: bytes, what: str) -> None:
+    """Raise DecodeError for a document that is not valid JSON, or has a duplicate key: one value would be lost."""
+    try:
+        _documents.decode(document)
+    except DECODE_FAILURES as error:
+        raise DecodeError(reason_of(error, document), object_name=what) from None
 
     def check(pairs: list[tuple[str, object]]) -> None:
         names = [name for name, _ in pairs]

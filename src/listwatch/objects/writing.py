@@ -97,8 +97,11 @@ def clone(value: object, type_: object) -> Any:
     try:
         return read(_builtins(value, "", ""), type_)
     except (FieldError, msgspec.ValidationError, RecursionError):
-        # The value does not match its type. Encoding it will raise.
+        pass  # The value does not match its type. Encoding it will raise.
+    try:
         return copy.deepcopy(value)
+    except RecursionError:
+        raise EncodeError("it is nested too deeply", object_name="a copy") from None
 
 
 def _write_nested(value: object) -> Tree:

@@ -12,6 +12,7 @@ from listwatch.client.config.client_config import ServerWarning
 from listwatch.client.config.redaction import without_frames
 from listwatch.errors import DecodeError, UsageError
 from listwatch.json_value import JSON
+from listwatch.objects.json_scan import parts_of
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
@@ -106,14 +107,22 @@ class Result:
         return kind.from_wire(self.raw)
 
     def _check_kind(self, api_version: str, kind: str) -> None:
-        try:
-            found = _type_metas.decode(self.raw)
-        except DECODE_FAILURES as error:
-            raise self._decode_error(kind, reason_of(error, self.raw)) from None
+        found = self._type_meta(kind)
         if found.kind not in ("", kind) or found.api_version not in ("", api_version):
             raise self._decode_error(
                 kind, f"the response is a {found.kind[:80]} of {found.api_version[:80] or 'no version'}"
             )
+
+    def _type_meta(self, kind: str) -> _TypeMeta:
+        try:
+            return _type_metas.decode(self.raw)
+        except DECODE_FAILURES as error:
+            try:
+                # An object that is nested too deeply raises when that part is accessed.
+                parts = {name: part for name, part in parts_of(self.raw).items() if name in ("apiVersion", "kind")}
+                return _type_metas.decode(msgspec.json.encode(parts))
+            except (DecodeError, *DECODE_FAILURES):
+                raise self._decode_error(kind, reason_of(error, self.raw)) from None
 
     def _tree(self) -> JSON:
         self._check_body("JSON")

@@ -24,7 +24,7 @@ from listwatch.client.transport.network_errors import TRANSLATABLE, translate_er
 from listwatch.clock import Clock
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import ProtocolError, ResponseTooLargeError, StreamIdleError, UsageError
-from listwatch.objects.wire import LARGE
+from listwatch.objects.list_splitter import LARGE
 
 __all__ = [
     "AiohttpStream",
