@@ -134,6 +134,13 @@ def test_brackets_commas_and_colons_are_checked(text: bytes):
         value_end(text + b" " * 5, 0)
 
 
+@pytest.mark.parametrize("text", [b"nonsense", b"{nonsense", b'{"a":{nonsense', b'{"a" x', b"[1 x", b"]"])
+def test_invalid_text_at_the_end_of_a_document_is_not_taken_for_a_cut(text: bytes):
+    with pytest.raises(DecodeError) as caught:
+        list(members_of(text) if text[:1] != b"[" else elements_of(text))
+    assert not isinstance(caught.value, IncompleteJSONError)
+
+
 @pytest.mark.parametrize("text", [b"{} {}", b'{"a":1}]', b'{"a":1},{"a":2}', b"{}x"])
 def test_nothing_may_follow_a_document(text: bytes):
     with pytest.raises(DecodeError, match="trailing characters"):

@@ -21,7 +21,6 @@ __all__ = [
     "ValueScanner",
     "elements_of",
     "is_invalid_name",
-    "is_truncated",
     "members_of",
     "parts_of",
     "readable_parts",
@@ -50,6 +49,7 @@ class Member(NamedTuple):
 def _pattern(text: bytes) -> re.Pattern[bytes]:
     names = {b"SPACE": rb"[ \t\r\n]*+", b"STRING": rb'"(?:[^"\\]++|\\.)*+"', b"SCALAR": rb'[^ \t\r\n,:{}\[\]"]++'}
     names[b"LEAF"] = b"(?:%(STRING)b|%(SCALAR)b)" % names
+    names[b"CUT_STRING"] = rb'(?:"(?:[^"\\]++|\\.)*+\\?+)?+'
     names[b"KEY"] = b"%(STRING)b%(SPACE)b:%(SPACE)b" % names
     # The number of values in one match is bounded, so that a scan can be paused.
     names[b"MEMBERS"] = (
@@ -67,10 +67,6 @@ _STRING = _pattern(rb"%(STRING)b")
 _LEAF = _pattern(rb"%(LEAF)b")
 # A number at the end of the document may continue in its next piece.
 _VALUE = _pattern(rb"[{\[]|%(STRING)b|%(SCALAR)b(?=[ \t\r\n,\]}])")
-_TRUNCATED = _pattern(
-    rb"%(SPACE)b,?+%(SPACE)b(?:%(KEY)b)?+(?:%(LEAF)b%(SPACE)b|\"(?:[^\"\\]++|\\.)*+\\?+)?+"  # a value that is cut short
-)
-
 _BRACE, _BRACKET = ord("}"), ord("]")
 _CLOSING = {ord("{"): _BRACE, ord("["): _BRACKET}
 # What may follow in an object and in an array, by its closing bracket: at its start, after a comma, after a value.
@@ -84,6 +80,14 @@ _AFTER_VALUE = {
     _BRACKET: _pattern(rb"%(SPACE)b(?:\]|,%(SPACE)b%(ELEMENTS)b)"),
 }
 
+# What may be left at the end of a document that is cut short, by the closing bracket that is missing.
+_CUT_STRING = _pattern(rb"%(CUT_STRING)b")
+_CUT = {
+    _BRACE: _pattern(
+        rb"%(SPACE)b,?+%(SPACE)b(?:%(KEY)b(?:%(LEAF)b%(SPACE)b|%(CUT_STRING)b)|%(STRING)b%(SPACE)b|%(CUT_STRING)b)"
+    ),
+    _BRACKET: _pattern(rb"%(SPACE)b,?+%(SPACE)b(?:%(LEAF)b%(SPACE)b|%(CUT_STRING)b)"),
+}
 
 # Ends the names that cannot be decoded. They stay different, and cannot be encoded: a member must not be sent under
 # another name.
@@ -131,6 +135,11 @@ class ValueScanner:
         self._pattern, self.position = pattern, position
         return complete
 
+    def is_cut(self, document: bytes | bytearray) -> bool:
+        """True if the value may continue after the end of the document, False if it is invalid."""
+        rest = _CUT[self._open[-1] if self._open else _BRACKET]
+        return rest.fullmatch(document, self.position) is not None
+
 
 def value_end(document: bytes | bytearray, start: int) -> int:
     """Return the position after the value that starts here."""
@@ -141,7 +150,7 @@ def value_end(document: bytes | bytearray, start: int) -> int:
         return found.end()
     scanner = ValueScanner(start)
     if not scanner.scan(document, len(document)):
-        raise _unexpected(document, scanner.position)
+        raise _incomplete() if scanner.is_cut(document) else _unexpected(document, scanner.position)
     return scanner.position
 
 
@@ -229,13 +238,12 @@ def _name(text: bytes) -> str:
         return text.decode(errors="surrogateescape") + _INVALID
 
 
-def is_truncated(document: bytes | bytearray, position: int) -> bool:
-    """True if the rest of the document is the start of something that may follow here."""
-    return _TRUNCATED.fullmatch(document, position) is not None
-
-
 def _unexpected(document: bytes | bytearray, position: int) -> DecodeError:
     # The text is not shown: it may contain secrets.
-    if is_truncated(document, position):
-        return IncompleteJSONError("it is truncated", object_name="a document")
+    if _CUT_STRING.fullmatch(document, position):
+        return _incomplete()
     return DecodeError(f"JSON is malformed (byte {position})", object_name="a document")
+
+
+def _incomplete() -> IncompleteJSONError:
+    return IncompleteJSONError("it is truncated", object_name="a document")

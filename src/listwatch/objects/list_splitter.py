@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from listwatch.errors import DecodeError
-from listwatch.objects.json_scan import IncompleteJSONError, ValueScanner, is_truncated, parts_of, skip_space
+from listwatch.objects.json_scan import IncompleteJSONError, ValueScanner, parts_of, skip_space
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.reading import DECODE_FAILURES, Tree, convert, fields_of, reason_of, tree_of
 
@@ -308,7 +308,7 @@ class ListSplitter:
             # after it are scanned again each time, so they are doubled each time.
             elif not self._read_more(len(self._buffer) - scanner.position):
                 self._position = scanner.position
-                raise self._unexpected()
+                raise self._unexpected(is_cut=scanner.is_cut(self._buffer))
         self._position = scanner.position
         return bytes(self._buffer[start : self._position])
 
@@ -349,8 +349,8 @@ class ListSplitter:
             self._offset += self._position
             self._position = 0
 
-    def _unexpected(self) -> DecodeError:
-        if is_truncated(self._buffer, self._position):
+    def _unexpected(self, *, is_cut: bool = False) -> DecodeError:
+        if is_cut or self._position == len(self._buffer):
             return IncompleteJSONError("it is truncated")
         return DecodeError(f"JSON is malformed (byte {self._offset + self._position})")
 
