@@ -119,17 +119,25 @@ def _quality(text: str) -> float:
     return quality if 0.0 <= quality <= 1.0 else 0.0
 
 
-# Clients repeat the same header.
-@lru_cache(maxsize=256)
 def negotiate(accept: str, *, pretty: bool = False, untransformed: bool = False) -> Representation:
     """Return the representation that the client prefers; raises NotAcceptableError.
 
     With `untransformed`, transformations such as PartialObjectMetadata are not offered.
     """
+    find = _negotiate_cached if len(accept) <= _SHORT else _negotiate
+    return find(accept, pretty, untransformed)
+
+
+def _negotiate(accept: str, pretty: bool, untransformed: bool) -> Representation:  # noqa: FBT001  # faster to cache
     for found in _acceptable(accept):
         if not (untransformed and found.kind):
             return _with_pretty(found, pretty=pretty)
     raise _not_acceptable(_MEDIA_TYPES)
+
+
+# Clients repeat the same header.
+_SHORT = 256
+_negotiate_cached = lru_cache(maxsize=256)(_negotiate)
 
 
 def negotiate_watch(accept: str) -> Representation:

@@ -90,15 +90,20 @@ def _read_byte(value: JSON) -> int:
 def read_quantity(value: JSON) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InvalidScalarError(_QUANTITY)
-    return _canonical_quantity(str(value))
+    text = str(value)
+    return _cached_quantity(text) if len(text) <= _SHORT else _canonical_quantity(text)
 
 
-@lru_cache(maxsize=1024)
 def _canonical_quantity(text: str) -> str:
     try:
         return str(Quantity(text.strip()))
     except QuantityError:
         raise InvalidScalarError(_QUANTITY) from None
+
+
+# Longer texts would make the cache large.
+_SHORT = 64
+_cached_quantity = lru_cache(maxsize=1024)(_canonical_quantity)
 
 
 def read_time(value: JSON, precision: str) -> str:

@@ -28,15 +28,17 @@ __all__ = ["ConnectionSettings", "Listener"]
 
 _log = logging.getLogger(__name__)
 
-# The limit of Go's server for the request line and headers: one megabyte.
-_MAX_LINE = 1 << 20
+# The limit of Go's server for the request line and headers is one megabyte. Parsed URLs are cached by yarl.
+_MAX_HEADER = 1 << 20
+_MAX_LINE = 1 << 18
 
 _PROTOCOL_OPTIONS: dict[str, Any] = {
     "logger": _log,
     "access_log": None,  # the server has a RequestLog
     "auto_decompress": False,
+    "lingering_time": 1.0,  # for the rest of a body that was not read
     "max_line_size": _MAX_LINE,
-    "max_field_size": _MAX_LINE,
+    "max_field_size": _MAX_HEADER,
 }
 _BACKLOG = 1024
 _HANDSHAKE_TIMEOUT = 10.0

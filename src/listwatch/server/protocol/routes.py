@@ -51,7 +51,7 @@ _ON_WATCHES = {"GET": "watch"}
 _CONNECTIONS = ("exec", "attach", "portforward", "proxy")
 _PROXY = "proxy"
 
-# Longer targets are not cached, because few clients repeat them.
+# Longer targets and headers are not cached, because few clients repeat them, and the caches would be large.
 _SHORT = 256
 _MAX_CACHED = 1024
 
@@ -300,15 +300,24 @@ def _exact_verb(verb: str, place: _Place, query: Query) -> str:
     return verb
 
 
-# A client repeats its headers.
-@lru_cache(maxsize=256)
 def _check_accepted(accept: str) -> None:
     """Raise NotAcceptableError unless the header has a supported media type by its full name, or `*/*`."""
+    if len(accept) <= _SHORT:
+        _check_cached(accept)
+    else:
+        _check_uncached(accept)
+
+
+def _check_uncached(accept: str) -> None:
     wanted = {clause.partition(";")[0].strip() for clause in accept.split(",")}
     if accept and wanted.isdisjoint(("*/*", *_PRODUCED)):
         offers = ", ".join(_PRODUCED)
         message = f"406: Not Acceptable\n\nAvailable representations: {offers}"
         raise NotAcceptableError(message, details=StatusDetails())
+
+
+# A client repeats its headers.
+_check_cached = lru_cache(maxsize=256)(_check_uncached)
 
 
 def _check_patch(resource: Resource, content_type: str) -> None:

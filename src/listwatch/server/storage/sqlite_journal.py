@@ -34,6 +34,8 @@ _MAX_UNSYNCED = 1000
 # Errors of a write to a file that had no effect: no space on the disk, or a limit on the size of files.
 _DISK_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
+_MIN_SPACE = 4 << 20
+
 _APPLICATION_ID = 0x6C777374  # "lwst", in the header of the file
 _FORMAT = 1
 _SCHEMA = f"""
@@ -133,23 +135,15 @@ class SqliteJournal:
                 raise failure from error
         else:
             self._unsynced, self._superseded, self._compacted = [], [], 0
-            self._recovered()
+            if self._failure:
+                self.is_writable()
 
     def is_writable(self) -> bool:
         if not self._failure:
             return True
-        if self._unsynced:
-            return False  # the next sync will show it
-        try:
-            self._begin()
-            self._database.execute("UPDATE state SET compacted = compacted")
-            self._database.execute("COMMIT")
-        except sqlite3.Error as error:
-            self._failed(error)
-        except JournalError:
-            return False
-        else:
-            self._recovered()
+        if not self._fails_permanently and _has_space(self._file.parent):
+            _log.warning("The storage can be written again", extra={"file": str(self._file)})
+            self._failure = ""
         return not self._failure
 
     def close(self) -> None:
@@ -178,10 +172,18 @@ class SqliteJournal:
         self._failure = f"{self._file}: cannot be written ({error}); {advice}"
         return JournalError(self._failure, lost=lost)
 
-    def _recovered(self) -> None:
-        if self._failure:
-            _log.warning("The storage can be written again", extra={"file": str(self._file)})
-            self._failure = ""
+
+def _has_space(folder: Path) -> bool:
+    """Whether a disk has space for more than one small write, so that the journal does not fail again at once."""
+    probe = folder / f"probe.{secrets.token_hex(4)}"
+    try:
+        probe.write_bytes(bytes(_MIN_SPACE))
+    except OSError:
+        return False
+    finally:
+        with suppress(OSError):
+            probe.unlink()
+    return True
 
 
 def _row(event: Event) -> tuple[object, ...]:
