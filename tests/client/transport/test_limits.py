@@ -14,7 +14,14 @@ from listwatch.api.http_messages import HTTPRequest, HTTPResponse
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.client.transport.connection import AiohttpStream
-from listwatch.errors import ConfigError, ProtocolError, ResponseTooLargeError, TransportError, TransportTimeoutError
+from listwatch.errors import (
+    ConfigError,
+    ProtocolError,
+    ResponseTooLargeError,
+    StreamIdleError,
+    TransportError,
+    TransportTimeoutError,
+)
 from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_server import HANG, LAST_CHUNK, ScriptedServer, chunk, respond, stream_head
 
@@ -289,3 +296,28 @@ async def test_too_many_trailers_are_an_error(connect: Connect):
         with pytest.raises(TransportError):
             await connect(server).send(GET, timeout=60)
         await server.wait_all_closed()
+
+
+@pytest.mark.parametrize("expects_lines", [False, True])
+async def test_a_stream_of_lines_that_arrives_byte_by_byte_times_out(connect: Connect, expects_lines: bool):
+    clock, steps = VirtualClock(), [asyncio.Event() for _ in range(4)]
+    drip = itertools.chain.from_iterable((step, chunk(b"x")) for step in steps)
+    async with ScriptedServer([stream_head(), chunk(b"line\n"), *drip, HANG]) as server:
+        stream = await open_stream(connect(server, clock=clock))
+        stream.set_idle_timeout(100)
+        if expects_lines:
+            stream.expect_lines()
+        assert await stream.read() == b"line\n"
+        for step in steps[:3]:
+            reading = asyncio.create_task(stream.read())
+            await clock.advance(30)
+            step.set()
+            assert await reading == b"x"
+        reading = asyncio.create_task(stream.read())
+        await clock.advance(30)
+        steps[3].set()
+        if expects_lines:
+            with pytest.raises(StreamIdleError, match="no complete line for 100 s"):
+                await reading
+        else:
+            assert await reading == b"x"

@@ -166,6 +166,8 @@ class ByteStream:
         """From now on, raise StreamIdleError when a read waits for longer than this."""
         if self._stream and not self._is_closed:
             self._stream.set_idle_timeout(seconds)
+            if expect_lines := getattr(self._stream, "expect_lines", None):  # optional for transports
+                expect_lines()
             if coalesce := getattr(self._stream, "coalesce_reads", None):  # optional for transports
                 coalesce(enabled=coalesce_reads)
 

@@ -263,8 +263,10 @@ class AiohttpStream:
         self._doing = doing
         self._host = host
         self._reading_since: float | None = None
-        self._idle_before = 0.0  # seconds that cancelled reads waited since the last data
+        self._idle_before = 0.0  # seconds that earlier reads waited since the last data that counts
         self._idle_timeout = 0.0
+        self._expects_lines = False
+        self._is_incomplete = False  # whether the last data that is expected to have a line feed had none
         self._idle_timer: asyncio.Task[None] | None = None
         self._timed_out = False
         self._coalescer: ReceiveCoalescer | None = None
@@ -276,6 +278,10 @@ class AiohttpStream:
             self._idle_timer.cancel()
         self._idle_timeout = seconds
         self._idle_timer = asyncio.create_task(self._close_when_idle(), name=f"idle timeout of {self._doing}")
+
+    def expect_lines(self) -> None:
+        """From now on, only data with a line feed ends the idle time: a peer that sends single bytes counts as dead."""
+        self._expects_lines = self._decoder is None
 
     def coalesce_reads(self, *, enabled: bool) -> None:
         """From now on, let the system collect large amounts of data for some milliseconds before a read, or not."""
@@ -323,14 +329,19 @@ class AiohttpStream:
         self._reading_since = self._clock.monotonic() - self._idle_before
         self._idle_before = 0.0
         try:
-            return await self._content.readany()
+            piece = await self._content.readany()
+            self._is_incomplete = self._expects_lines and b"\n" not in piece
+            if self._is_incomplete:
+                self._idle_before = self._clock.monotonic() - self._reading_since
+            return piece
         except asyncio.CancelledError:
             # A caller that cancels its reads and reads again does not extend the idle timeout.
             self._idle_before = self._clock.monotonic() - self._reading_since
             raise
         except Exception:
             if self._timed_out:
-                message = f"no data for {self._idle_timeout:g} s; the server or the network is assumed to be dead"
+                what = "no complete line" if self._is_incomplete else "no data"
+                message = f"{what} for {self._idle_timeout:g} s; the server or the network is assumed to be dead"
                 raise StreamIdleError(message) from None
             if self.is_closed:
                 return b""  # closed by another task during the read
