@@ -66,7 +66,9 @@ TESTING = "testing"
 PURE = """
     errors meta selectors quantity token_bucket objects models api cache server json_value keyed _exports _version
     sources.etcd.entries sources.etcd.messages sources.etcd.gateway_errors
-    *_state workqueue.rate_limiters informer.expected_kind informer.initial_events informer.request_budget
+    *_state workqueue.rate_limiters
+    informer.expected_kind informer.initial_events informer.reflector_machine informer.reflector_state
+    informer.request_budget
     events.correlation* events.occurrence events.event_bodies
 """
 # The modules of the server with I/O; all others are pure.

@@ -16,11 +16,15 @@ import pytest
 from listwatch import blocking
 from listwatch.blocking.runtime.background import LoopThread
 from listwatch.blocking.runtime.handler_thread import HandlerThread
-from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError
+from listwatch.client.config.client_config import ClientConfig
+from listwatch.errors import ConnectionLostError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.informer.handlers import HandlerFunctions
-from listwatch.models.core_v1 import ConfigMap
+from listwatch.informer.problems import Problem
+from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.testing.api_server_thread import APIServerThread
+from listwatch.testing.scripted_server import CLOSE, HANG, ScriptedServer, respond
+from listwatch.testing.server_thread import ServerThread
 
 TIMEOUT = 30.0
 
@@ -440,3 +444,22 @@ def test_a_source_is_made_of_two_functions(functions: dict[str, Any]):
 def test_a_source_needs_both_functions(functions: dict[str, Any]):
     with pytest.raises(TypeError, match=r"missing .* required keyword-only argument"):
         blocking.ListWatch(**functions)
+
+
+NO_PODS = respond(body=b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"10"},"items":[]}')
+
+
+def test_failed_attempts_of_requests_in_a_function_are_problems_of_the_informer():
+    with (
+        ServerThread(ScriptedServer(CLOSE, CLOSE, NO_PODS, otherwise=HANG)) as server,
+        blocking.RESTClient(ClientConfig(host=server.call(lambda each: each.url))) as rest,
+    ):
+        source = blocking.ListWatch(
+            list=lambda: rest.get().resource("pods").do().into_list(Pod), watch=lambda: iter(())
+        )
+        problems: SimpleQueue[Problem] = SimpleQueue()
+        with blocking.SharedIndexInformer(source, Pod, streaming=False, on_problem=problems.put) as informer:
+            informer.wait_for_sync(timeout=TIMEOUT)
+            first, second = problems.get(timeout=TIMEOUT), problems.get(timeout=TIMEOUT)
+    assert (first.attempt, second.attempt) == (1, 2)
+    assert isinstance(first.error, ConnectionLostError)

@@ -1,6 +1,6 @@
 """Lists and watches a source, and writes every change to a store, until cancelled.
 
-`reflector_state.py` decides which request is next. A source detects a dead peer itself and raises; the reflector then
+`reflector_machine.py` decides which request is next. A source detects a dead peer itself and raises; the reflector then
 resumes the watch. `client/rest/streams.py` has the rules for the watches of a client.
 
 Every failed attempt is reported when it fails, also those that a client retries: `retry_observer.py` passes them on.
@@ -26,11 +26,11 @@ from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClose
 from listwatch.informer.initial_events import MAX_PAUSE, InitialEventsDeadline
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
 from listwatch.informer.problems import Problem, guarded_reporter
+from listwatch.informer.reflector_machine import ReflectorMachine
 from listwatch.informer.reflector_state import (
     BackingOff,
     Delay,
     ListRequest,
-    ReflectorMachine,
     ReflectorStore,
     Request,
     StreamRequest,
@@ -39,6 +39,7 @@ from listwatch.informer.reflector_state import (
 from listwatch.informer.request_budget import RequestBudget
 from listwatch.informer.validation import check_number, check_source
 from listwatch.keyed import Cached
+from listwatch.meta import Resource
 from listwatch.retry_observer import observing_retries
 
 __all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
@@ -330,9 +331,8 @@ class Reflector(Generic[T]):
 
     def _hear_from_server(self) -> float:
         """Note that the server has responded; return the time."""
-        self._machine.expect(
-            getattr(self._source, "resource", None)
-        )  # a dynamic client finds it with the first request
+        resource = getattr(self._source, "resource", None)  # a dynamic client finds it with its first request
+        self._machine.expect(resource if isinstance(resource, Resource) else None)
         self._last_contact = now = self._clock.monotonic()
         return now
 

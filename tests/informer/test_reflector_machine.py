@@ -22,12 +22,12 @@ from listwatch.errors import (
     StatusDetails,
     TooManyRequestsError,
 )
+from listwatch.informer.reflector_machine import ReflectorMachine
 from listwatch.informer.reflector_state import (
     BackingOff,
     Delay,
     Listing,
     ListRequest,
-    ReflectorMachine,
     StreamRequest,
     Watching,
     WatchRequest,
