@@ -39,8 +39,9 @@ class ScriptedBackend(SourceBackend):
     def content_of(self, item: ConfigMap) -> str:
         return item.data["content"]
 
-    async def expire(self) -> None:
+    async def expire(self, version: str) -> str:
         self._expired = self._version
+        return version
 
     def _object(self, key: str, content: str) -> ConfigMap:
         self._version += 1
@@ -106,8 +107,9 @@ class _RunningAhead(ScriptedBackend):
 
 
 class _Unexpired(ScriptedBackend):
-    async def expire(self) -> None:
+    async def expire(self, version: str) -> str:
         self._log.clear()
+        return version
 
 
 class _Leaking(ScriptedBackend):

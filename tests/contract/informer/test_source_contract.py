@@ -11,47 +11,52 @@ from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import NotFoundError
-from listwatch.models.core_v1 import ConfigMap, Namespace
+from listwatch.models.core_v1 import Event, Namespace
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.testing import SourceBackend, SourceContract
 
 
-class ConfigMapBackend(SourceBackend):
-    """ConfigMaps with a label, because a real server has some of its own in every namespace."""
+class EventBackend(SourceBackend):
+    """Events: a real server has no watch cache for them, which would keep versions after a compaction."""
 
-    kind = ConfigMap
+    kind = Event
 
     def __init__(self, client: ClientSet, unreachable: ClientSet, target: Target, namespace: str) -> None:
         self._target = target
         self._namespace = namespace
-        self._configmaps = client.core_v1.configmaps(namespace)
-        self.source = _labelled(client, namespace)
-        self._unreachable = _labelled(unreachable, namespace)
+        self._events = client.core_v1.events(namespace)
+        self.source = _source(client, namespace)
+        self._unreachable = _source(unreachable, namespace)
 
     async def put(self, key: str, content: str) -> None:
         name = key.rpartition("/")[2]
         try:
-            await self._configmaps.patch(name, {"data": {"content": content}}, type="merge")
+            await self._events.patch(name, {"message": content}, type="merge")
         except NotFoundError:
-            await self._configmaps.create(
-                {"metadata": {"name": name, "labels": {"contract": "yes"}}, "data": {"content": content}}
+            await self._events.create(
+                {
+                    "metadata": {"name": name},
+                    "involvedObject": {"namespace": self._namespace},
+                    "message": content,
+                }
             )
 
     async def delete(self, key: str) -> None:
-        await self._configmaps.delete(key.rpartition("/")[2])
+        await self._events.delete(key.rpartition("/")[2])
 
-    def content_of(self, item: ConfigMap) -> str:
-        return item.data["content"]
+    def content_of(self, item: Event) -> str:
+        return item.message or ""
 
-    async def expire(self) -> None:
+    async def expire(self, version: str) -> str:
         self._target.forget_history()
+        return version
 
-    def unreachable(self) -> ResourceClient[ConfigMap]:
+    def unreachable(self) -> ResourceClient[Event]:
         return self._unreachable
 
 
-def _labelled(client: ClientSet, namespace: str) -> ResourceClient[ConfigMap]:
-    _, _, source = client.source(ConfigMap, namespace=namespace, label_selector="contract=yes", field_selector="")
+def _source(client: ClientSet, namespace: str) -> ResourceClient[Event]:
+    _, _, source = client.source(Event, namespace=namespace, label_selector="", field_selector="")
     return source
 
 
@@ -74,5 +79,5 @@ class TestAPIServer(SourceContract):
         self.namespace = f"contract-{secrets.token_hex(4)}"
         async with ClientSet(config) as client, ClientSet(ClientConfig(host="http://127.0.0.1:1")) as unreachable:
             await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=self.namespace)))
-            yield ConfigMapBackend(client, unreachable, target, self.namespace)
+            yield EventBackend(client, unreachable, target, self.namespace)
             await client.core_v1.namespaces().delete(self.namespace)

@@ -36,8 +36,9 @@ class EtcdBackend(SourceBackend):
     def content_of(self, item: Item) -> str:
         return item.content
 
-    async def expire(self) -> None:
+    async def expire(self, version: str) -> str:
         self._etcd.await_call(lambda server: server.compact())
+        return version
 
     def unreachable(self) -> EtcdListWatch[Item]:
         return self._unreachable

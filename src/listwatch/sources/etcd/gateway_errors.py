@@ -28,6 +28,8 @@ __all__ = [
 
 _DEADLINE, _NOT_FOUND, _DENIED, _EXHAUSTED, _OUT_OF_RANGE, _UNAVAILABLE, _UNAUTHENTICATED = 4, 5, 7, 8, 11, 14, 16
 
+_CODES = range(1, 17)  # of gRPC; other servers have other codes
+
 _NEEDS_LOGIN = ("user name is empty", "user name not found", "invalid auth token", "auth store is old")
 _WRONG_PASSWORD = "authentication failed"
 _WITH_COMMON_NAME = "CommonName of client sending a request against gateway"
@@ -64,7 +66,7 @@ def error_from_response(status: int, body: bytes, doing: str, host: str) -> List
             "use a certificate without CN, with the names in its SAN",
             doing=doing,
         )
-    if not message:
+    if not message or found.code not in _CODES:
         return ProtocolError(
             f"{host} is not etcd's JSON gateway: it responded with status {status} and {shown!r}; "
             "check the endpoint, and that etcd runs with its gateway enabled",

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from listwatch.api.list_pages import Page
-from listwatch.errors import BadRequestError, DecodeError, ListWatchError
+from listwatch.errors import BadRequestError, DecodeError, ListWatchError, ProtocolError
 from listwatch.json_value import JSONObject
 from listwatch.keyed import Cached, Keyed
 from listwatch.sources.etcd.entries import Decode, EntryMapping, KeyFunction, KeyValue
@@ -134,6 +134,8 @@ class EtcdListWatch(Generic[T]):
         if revision:
             request["revision"] = revision
         listed = await self._gateway.read("/v3/kv/range", request, ListedRange)
+        if listed.header.revision == "0":
+            raise ProtocolError("the list has no revision: this is not etcd's JSON gateway; check the endpoint")
         if not revision:
             self._cluster_id = listed.header.cluster_id
         return listed

@@ -232,6 +232,7 @@ class _Messages:
         self._unread: list[WatchResponse] = []
         self._pieces: list[bytes] = []
         self._is_closed = False
+        self._error: ListWatchError | None = None
 
     def unread(self, messages: list[WatchResponse]) -> None:
         """Return messages again with the next read."""
@@ -242,6 +243,8 @@ class _Messages:
         if self._unread:
             unread, self._unread = self._unread, []
             return unread
+        if self._error is not None:
+            raise self._error
         while piece := await self._stream.read():
             head, line_feed, rest = piece.partition(b"\n")
             self._pieces.append(head)
@@ -249,11 +252,23 @@ class _Messages:
                 *lines, last = rest.split(b"\n") if rest else (b"",)
                 first = b"".join(self._pieces)
                 self._pieces = [last] if last else []
-                return [self._message(line) for line in (first, *lines) if line.strip()]
+                return self._decoded([line for line in (first, *lines) if line.strip()])
         # etcd 3.5 sends the error that ends a stream without a line feed.
         last = b"" if self._is_closed else b"".join(self._pieces).strip()
         self._pieces = []
         return [self._message(last)] if last else []
+
+    def _decoded(self, lines: list[bytes]) -> list[WatchResponse]:
+        messages: list[WatchResponse] = []
+        for line in lines:
+            try:
+                messages.append(self._message(line))
+            except ListWatchError as error:
+                if not messages:
+                    raise
+                self._error = error  # after the messages before it
+                break
+        return messages
 
     def _message(self, line: bytes) -> WatchResponse:
         frame = decode(line, WatchFrame)
