@@ -19,7 +19,6 @@ PACKAGES: list[ModuleType] = [listwatch, client, informer, workqueue, leaderelec
 # Public asynchronous names without a blocking counterpart, and why.
 WITHOUT = {
     "AiohttpTransport": "a transport is used by clients, blocking ones included",
-    "DiscoveryCache": "a cache of the asynchronous DiscoveryClient; a blocking RESTMapper takes a blocking client",
     "EventSink": "a protocol; blocking recorders take a blocking client",
     "LeaderLock": "a protocol; a lock of your own is asynchronous in both APIs",
     "LeaseLock": "blocking electors take a client and the name of the lease",
