@@ -241,6 +241,7 @@ def test_an_object_that_cannot_be_watched_is_refused():
 
 def test_dir_shows_the_public_methods_only(client: blocking.ClientSet):
     assert [name for name in dir(client.mapper) if not name.startswith("_")] == [
+        "close",
         "in_category",
         "invalidate",
         "kind_for",

@@ -411,7 +411,7 @@ async def test_a_port_that_is_taken_is_an_error():
             await Manager(client, health_port=port).run(handle_signals=False)
 
 
-@pytest.mark.parametrize("client", [5, None, DiscoveryClient(ClientConfig(host="http://127.0.0.1:1"))])
+@pytest.mark.parametrize("client", [5, DiscoveryClient(ClientConfig(host="http://127.0.0.1:1"))])
 async def test_a_manager_needs_a_client_set_or_a_dynamic_client(client: Any):
     with pytest.raises(UsageError, match=r"Manager\(.*\): expected a ClientSet or a DynamicClient"):
         Manager(client)

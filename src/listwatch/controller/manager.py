@@ -335,7 +335,7 @@ class Manager:
 
 
 def _check_client(client: object) -> None:
-    if not isinstance(client, BaseClient) or not callable(getattr(client, "source", None)):
+    if client is not None and not (isinstance(client, BaseClient) and callable(getattr(client, "source", None))):
         raise UsageError(f"Manager({client!r}): expected a ClientSet or a DynamicClient")
 
 

@@ -152,10 +152,10 @@ def initial(watch: Watch) -> tuple[list[str], Tree]:
     return seen, event[1]
 
 
-@pytest.mark.parametrize("version", ["", "0"])
-def test_a_watch_marks_the_end_of_its_initial_events(api: API, version: str):
+@pytest.mark.parametrize("start", ["", "0"])
+def test_a_watch_marks_the_end_of_its_initial_events(api: API, start: str):
     newest = [version(api.create("configmaps", name)) for name in "ba"][-1]
-    with begin(api, resourceVersion=version) as watch:
+    with begin(api, resourceVersion=start) as watch:
         seen, bookmark = initial(watch)
         assert sorted(seen) == ["a", "b"]
         assert bookmark["metadata"]["annotations"] == {END: "true"}
