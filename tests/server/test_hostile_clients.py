@@ -4,12 +4,13 @@ Each test attacks the server over HTTP. After each attack the fixture checks tha
 """
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from tests.server.caller import CONFIG_MAPS, Caller, Reply
+from tests.server.caller import CONFIG_MAPS, Caller, Reply, config_map
 
 from listwatch.objects.manifests import read_one
 from listwatch.server import APIServer
@@ -252,3 +253,90 @@ async def test_a_pattern_that_go_does_not_accept_is_rejected_with_its_error(call
     reply = await define(call, {"type": "string", "pattern": pattern})
     assert reply.status == 422
     assert f"must be a valid regular expression, but isn't: error parsing regexp: {problem}" in message(reply)
+
+
+# --- Sizes ------------------------------------------------------------------------------------------------------------
+
+
+async def test_an_error_does_not_repeat_a_long_option_for_each_of_its_characters(call: Caller):
+    await call.create("a")
+    reply = await call("PATCH", f"{CONFIG_MAPS}/a?fieldManager={'%01' * 20_000}", b"{}", **MERGE)
+    assert (reply.status, len(reply.body) < 1_000_000) == (422, True)
+
+
+async def test_an_error_names_a_bounded_number_of_problems(call: Caller):
+    labels = {f"not valid {number}": "x" for number in range(30_000)}
+    reply = await call("POST", CONFIG_MAPS, config_map("a", labels=labels))
+    assert (reply.status, len(reply.json["details"]["causes"])) == (422, 1001)
+    assert "further problems are not reported" in message(reply)
+
+
+async def test_an_error_does_not_repeat_a_long_name_for_each_problem_inside_of_it(call: Caller):
+    schema = {"type": "object", "additionalProperties": {"type": "object", "properties": {}}}
+    assert (await define(call, schema)).status == 201
+    inside = {f"f{number}": 1 for number in range(20_000)}
+    async with asyncio.timeout(30):
+        reply = await call("POST", f"{WIDGETS}?fieldValidation=Strict", widget({"n" * 1_000_000: inside}))
+    assert (reply.status, len(reply.body) < 1_000_000) == (400, True)
+    reply = await call("POST", WIDGETS, widget({"n" * 1_000_000: inside}))
+    assert reply.status == 201
+    assert sum(map(len, reply.headers.getall("Warning"))) < 8_000
+
+
+async def test_the_terms_of_a_selector_are_limited(call: Caller):
+    for selector in (
+        "fieldSelector=" + ",".join(f"metadata.name!%3D{number}" for number in range(1_100)),
+        "labelSelector=" + ",".join(f"a!%3D{number}" for number in range(1_100)),
+    ):
+        reply = await call("GET", f"{CONFIG_MAPS}?{selector}")
+        assert (reply.status, "more than 1000 terms" in message(reply)) == (400, True)
+    values = ",".join(map(str, range(5_000)))
+    assert (await call("GET", f"{CONFIG_MAPS}?labelSelector=a+in+({values})")).status == 200
+
+
+# --- Values -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"1" * 5_000, b"1e400", b"NaN", b"-Infinity", b'"\\ud800"', b'"\xff"', b'"\xed\xa0\x80"', b'{"\\ud800":1}'],
+    ids=["digits", "exponent", "NaN", "infinity", "lone surrogate", "not UTF-8", "encoded surrogate", "in a name"],
+)
+async def test_values_that_json_or_unicode_does_not_have_never_hide_other_objects(call: Caller, value: bytes):
+    assert (await define(call, ANYTHING)).status == 201
+    assert (await call("POST", WIDGETS, widget({}, name="other"))).status == 201
+    body = b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"a":%s}}' % value
+    assert (await call("POST", WIDGETS, body)).status in (201, 400)
+    for accept in ("application/json", "application/yaml"):
+        listed = await call("GET", WIDGETS, Accept=accept)
+        assert (listed.status, b"name: other" in listed.body or b'"name":"other"' in listed.body) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        {"v": "meta.k8s.io/v1", "rv": 10**100, "start": "a"},
+        {"v": "meta.k8s.io/v1", "rv": 2**63 - 1, "start": "a"},
+        {"v": "meta.k8s.io/v1", "rv": -(10**30), "start": "\0"},
+        {"v": "meta.k8s.io/v1", "rv": 1.5, "start": "a"},
+        {"v": "meta.k8s.io/v1", "rv": 5, "start": "\ud800"},
+        {"v": "meta.k8s.io/v1", "rv": 5, "start": "../../etc"},
+        [[]],
+    ],
+)
+async def test_a_forged_continue_token_is_not_an_internal_error(call: Caller, token: Tree):
+    text = base64.urlsafe_b64encode(json.dumps(token).encode()).decode().rstrip("=")
+    reply = await call("GET", f"{CONFIG_MAPS}?limit=1&continue={text}")
+    assert reply.status in (200, 400, 410, 504)
+
+
+async def test_owners_in_a_cycle_are_deleted(call: Caller):
+    first, second = await call.create("first"), await call.create("second")
+    for each, owner in ((first, second), (second, first)):
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": owner["metadata"]["name"]}
+        reference |= {"uid": owner["metadata"]["uid"], "blockOwnerDeletion": True}
+        patch = json.dumps({"metadata": {"ownerReferences": [reference]}}).encode()
+        assert (await call("PATCH", f"{CONFIG_MAPS}/{each['metadata']['name']}", patch, **MERGE)).status == 200
+    reply = await call("DELETE", f"{CONFIG_MAPS}/first", {"propagationPolicy": "Foreground"})
+    assert reply.status == 200
+    assert {(await call("GET", f"{CONFIG_MAPS}/{name}")).status for name in ("first", "second")} == {404}

@@ -71,6 +71,8 @@ _ZEROS: dict[str, JSON] = {
 
 
 _MAX_STRICT_ERRORS = 100
+# Of a member's name in a message, which repeats the names around it.
+_MAX_SHOWN = 1000
 
 
 class UnmarshalError(Exception):
@@ -128,13 +130,15 @@ class StrictErrors(list[str]):
         return tuple(line for line in lines if line and not line.startswith("yaml: "))
 
     def _add(self, what: str, path: FieldPath, name: str) -> None:
+        if len(self) >= _MAX_STRICT_ERRORS:
+            return
         error = f"{what} field {quoted(_format_path((path, '', name)))}"
-        if len(self) < _MAX_STRICT_ERRORS and error not in self:
+        if error not in self:
             self.append(error)
 
 
 def _format_path(path: FieldPath) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for _, step in _steps(path))
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:_MAX_SHOWN]}" for _, step in _steps(path))
     return text.removeprefix(".")
 
 

@@ -16,6 +16,7 @@ JSONSchema = JSONObject
 
 PRESERVES_UNKNOWN = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED = "x-kubernetes-embedded-resource"
+_MAX_REPORTED = 1000
 _OBJECT_MEMBERS = frozenset({"apiVersion", "kind", "metadata"})
 
 
@@ -61,7 +62,8 @@ def _prune_members(value: JSONObject, schema: JSONSchema, path: FieldPath, found
         if is_known:
             _prune(value[name], inner, (path, "", name), found)
         elif not keeps:
-            found.append((path, "", name))
+            if len(found) < _MAX_REPORTED:
+                found.append((path, "", name))
             del value[name]
 
 

@@ -51,6 +51,9 @@ _ON_WATCHES = {"GET": "watch"}
 _CONNECTIONS = ("exec", "attach", "portforward", "proxy")
 _PROXY = "proxy"
 
+MAX_TERMS = 1000
+"""The terms of a selector: each of them is checked for each object."""
+
 # Longer targets and headers are not cached, because few clients repeat them, and the caches would be large.
 _SHORT = 256
 _MAX_CACHED = 1024
@@ -140,10 +143,11 @@ def _verb_on_collection(verb: str, query: Query) -> str:
 
 def _selected_name(verb: str, query: Query) -> str:
     """Return the name of the only object that a list or watch can select."""
-    if verb != "get":
+    selector = query.text("fieldSelector")
+    if verb != "get" or selector.count(",") > MAX_TERMS:
         return ""
     try:
-        terms = FieldSelector.parse(query.text("fieldSelector")).requirements
+        terms = FieldSelector.parse(selector).requirements
     except SelectorError:
         return ""
     names = (term.value for term in terms if term.field == "metadata.name" and term.operator is Operator.EQUALS)

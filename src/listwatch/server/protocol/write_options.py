@@ -167,17 +167,17 @@ def apply_request_patch(
 
 def _manager_problems(manager: str) -> list[StatusCause]:
     problems = [too_long("fieldManager", _MAX_MANAGER)] if len(manager.encode()) > _MAX_MANAGER else []
-    for place, character in enumerate(manager):
+    for place, character in enumerate(manager[:_MAX_MANAGER]):
         if not character.isprintable():
             why = f"invalid character U+{ord(character):04X} (at position {place})"
-            problems.append(invalid("fieldManager", manager, why))
+            problems.append(invalid("fieldManager", manager[: 2 * _MAX_MANAGER], why))
     return problems
 
 
 def _dry_run_problems(values: Sequence[str]) -> list[StatusCause]:
     if all(value == "All" for value in values):
         return []
-    supported = not_supported("dryRun", list(values), ["All"])
+    supported = not_supported("dryRun", list(values[:_MAX_MANAGER]), ["All"])
     return [supported]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import chain, groupby
 
 __all__ = [
     "ANY",
@@ -106,18 +107,38 @@ def variants(character: str) -> frozenset[str]:
     return _OTHER_VARIANTS.get(character, frozenset()) | found
 
 
-@lru_cache(maxsize=64)
 def unicode_class(name: str) -> Ranges | None:
     """Return the characters of a general category or a script; None if there is none of that name."""
     if name == "Any":
         return ANY
-    characters = map(chr, range(sys.maxunicode + 1))
     if name in _CATEGORIES:
-        return _ranges_of(each for each in characters if unicodedata.category(each).startswith(name))
-    if prefixes := _SCRIPTS.get(name):
-        return _ranges_of(each for each in characters if unicodedata.name(each, "").startswith(prefixes))
-    return None
+        return normalized(chain.from_iterable(each for key, each in _categories().items() if key.startswith(name)))
+    return _scripts().get(name) if name in _SCRIPTS else None
 
 
-def _ranges_of(characters: Iterable[str]) -> Ranges:
-    return normalized((ord(each), ord(each)) for each in characters)
+@lru_cache(maxsize=1)
+def _categories() -> dict[str, Ranges]:
+    """Return the characters of all general categories, in one pass, which takes some time."""
+    return _grouped(unicodedata.category)
+
+
+@lru_cache(maxsize=1)
+def _scripts() -> dict[str, Ranges]:
+    names = {prefix: script for script, prefixes in _SCRIPTS.items() for prefix in prefixes}
+    first_words = {prefix.split()[0]: prefix for prefix in names}
+
+    def script_of(character: str) -> str:
+        name = unicodedata.name(character, "")
+        if name.partition(" ")[0] not in first_words:
+            return ""
+        return next((script for prefix, script in names.items() if name.startswith(prefix)), "")
+
+    return _grouped(script_of)
+
+
+def _grouped(group_of: Callable[[str], str]) -> dict[str, Ranges]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for group, codes in groupby(range(sys.maxunicode + 1), key=lambda code: group_of(chr(code))):
+        first, *_, last = [*codes] * 2
+        found.setdefault(group, []).append((first, last))
+    return {group: tuple(ranges) for group, ranges in found.items()}

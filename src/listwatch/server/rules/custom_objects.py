@@ -23,7 +23,7 @@ from listwatch.server.regexp.matching import Regexp, TooMuchWorkError
 from listwatch.server.regexp.parsing import RegexpSyntaxError, parse
 from listwatch.server.rules.checks import Causes, dns_subdomain, field_path, parsed_cidr, parsed_ip
 
-__all__ = ["INT_OR_STRING", "list_key", "structural_problems"]
+__all__ = ["INT_OR_STRING", "Effort", "list_key", "structural_problems"]
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 _TYPES: Mapping[type, str] = {
@@ -35,9 +35,18 @@ _TYPES: Mapping[type, str] = {
     dict: "object",
     type(None): "null",
 }
-# Two to five seconds.
-_MAX_STEPS = 1_000_000
+_SCALARS: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
+_CONSTRAINTS = frozenset(
+    {
+        *("enum", "pattern", "format", "minLength", "maxLength", "minimum", "maximum", "multipleOf"),
+        *("allOf", "anyOf", "oneOf", "not", INT_OR_STRING),
+    }
+)
+# Several seconds.
+_MAX_STEPS = 200_000
 _CHARACTERS_PER_STEP = 50
+# Of a member's name in a path, which repeats the names around it.
+_MAX_NAME = 1000
 _INT32 = range(-(2**31), 2**31)
 
 
@@ -116,6 +125,11 @@ def _type_problem(value: JSON, schema: JSONSchema, path: str) -> StatusCause | N
     if not expected or found in expected.split(",") or (expected == "number" and found == "integer"):
         return None
     return _wrong_type(path, expected, found)
+
+
+def _is_plainly_valid(value: JSON, schema: JSONSchema) -> bool:
+    """Whether a scalar has the declared type, and the schema declares nothing else; in a tenth of the time."""
+    return type(value) is _SCALARS.get(text_at(schema, "type")) and _CONSTRAINTS.isdisjoint(schema)
 
 
 # --- one value --------------------------------------------------------------------------------------------------------
@@ -257,7 +271,9 @@ def _members(
     for name, value in tree.items():
         inner = member(schema, name)[1]
         if inner:
-            yield from structural_problems(value, inner, before.get(name, _MISSING), field_path(path, name), effort)
+            yield from structural_problems(
+                value, inner, before.get(name, _MISSING), field_path(path, name[:_MAX_NAME]), effort
+            )
 
 
 def _elements(
@@ -266,6 +282,8 @@ def _elements(
     if items := object_at(schema, "items"):
         before = _by_key(old, schema) if isinstance(old, list) else {}
         for index, value in enumerate(tree):
+            if _is_plainly_valid(value, items):
+                continue
             previous = before.get(list_key(value, schema), _MISSING)
             yield from structural_problems(value, items, previous, f"{path}[{index}]", effort)
     yield from _duplicates(tree, schema, path)

@@ -9,7 +9,7 @@ from listwatch.server.field_errors import forbidden, invalid, not_supported, req
 from listwatch.server.json_tree import list_at, object_at, objects_at, text_at, texts_at, value_at
 from listwatch.server.regexp.parsing import RegexpSyntaxError, parse
 from listwatch.server.rules.checks import Causes
-from listwatch.server.rules.custom_objects import INT_OR_STRING, structural_problems
+from listwatch.server.rules.custom_objects import INT_OR_STRING, Effort, structural_problems
 
 __all__ = ["field_at", "schema_rules"]
 
@@ -42,7 +42,7 @@ def schema_rules(schema: JSONSchema, path: str) -> Causes:
     if schema.get("type", "object") != "object":
         yield invalid(f"{path}.type", schema["type"], "must be object at the root")
     yield from _metadata(schema, path)
-    yield from _rules(schema, path, "at the root")
+    yield from _rules(schema, path, "at the root", Effort())
 
 
 def _metadata(schema: JSONSchema, path: str) -> Causes:
@@ -58,15 +58,15 @@ def _metadata(schema: JSONSchema, path: str) -> Causes:
         yield forbidden(field, detail)
 
 
-def _rules(schema: JSONSchema, path: str, position: str) -> Causes:
+def _rules(schema: JSONSchema, path: str, position: str, effort: Effort) -> Causes:
     yield from _type(schema, path, position)
     yield from _not_supported(schema, path)
     yield from _list(schema, path)
     yield from _map(schema, path)
-    yield from _default(schema, path)
+    yield from _default(schema, path, effort)
     yield from _junctions(schema, path)
     for inner, field, inner_position in _subschemas(schema, path):
-        yield from _rules(inner, field, inner_position)
+        yield from _rules(inner, field, inner_position, effort)
 
 
 def _subschemas(schema: JSONSchema, path: str) -> Iterator[tuple[JSONSchema, str, str]]:
@@ -134,11 +134,11 @@ def _pattern(schema: JSONSchema, path: str) -> Causes:
         yield invalid(f"{path}.pattern", pattern, detail)
 
 
-def _default(schema: JSONSchema, path: str) -> Causes:
+def _default(schema: JSONSchema, path: str, effort: Effort) -> Causes:
     default = schema.get("default")
     if default is None:
         return
-    for cause in structural_problems(default, schema):
+    for cause in structural_problems(default, schema, effort=effort):
         inner = cause.field.removeprefix("<nil>")
         yield type(cause)(cause.reason, cause.message, f"{path}.default{'.' if inner else ''}{inner}")
 

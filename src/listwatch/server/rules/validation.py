@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
+from listwatch.server.field_errors import bounded
 from listwatch.server.rules import (
     access,
     cluster,
@@ -37,7 +39,7 @@ _WHOLE_OBJECT = ("", "scale")
 def validate_create(tree: JSONObject, resource: Resource) -> list[StatusCause]:
     """Return the causes for rejecting a new object, whose name has been generated if need be."""
     metadata, rules = _rules(resource)
-    return _distinct([*metadata(tree, ""), *rules.always(tree, ""), *rules.on_create(tree, "")])
+    return bounded(chain(metadata(tree, ""), rules.always(tree, ""), rules.on_create(tree, "")))
 
 
 def validate_update(
@@ -45,16 +47,12 @@ def validate_update(
 ) -> list[StatusCause]:
     """Return the causes for rejecting an object that replaces the old one."""
     metadata, rules = _rules(resource)
-    causes = [*metadata(tree, ""), *new_finalizers(tree, old, "")]
+    causes = [metadata(tree, ""), new_finalizers(tree, old, "")]
     if subresource in _WHOLE_OBJECT:
-        causes += [*rules.always(tree, ""), *rules.on_update(tree, old, "")]
+        causes += [rules.always(tree, ""), rules.on_update(tree, old, "")]
     elif subresource == "status":
-        causes += rules.status(tree, "")
-    return _distinct(causes)
-
-
-def _distinct(causes: list[StatusCause]) -> list[StatusCause]:
-    return list(dict.fromkeys(causes))
+        causes.append(rules.status(tree, ""))
+    return bounded(chain.from_iterable(causes))
 
 
 @lru_cache(maxsize=1024)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import msgspec
 
@@ -33,6 +34,7 @@ from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.codec.representations import with_resource_version
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
+from listwatch.server.field_errors import bounded
 from listwatch.server.json_tree import same, text_at
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
 from listwatch.server.lifecycle.deletion import Deleter
@@ -402,7 +404,7 @@ class Pipeline:
             found = (
                 structural_problems(new, custom.schema) if old is None else structural_problems(new, custom.schema, old)
             )
-            problems = [*problems, *found]
+            problems = bounded(chain(problems, found))
         if problems:
             name = text_at(new, "metadata", "name")
             raise InvalidError.of(target.stored_as.kind, name, problems, group=target.stored_as.group)
