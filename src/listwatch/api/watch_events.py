@@ -143,9 +143,11 @@ _FRAME_START = b'{"type":'
 
 # Found where a second event begins on a line. Quotes are escaped in strings, so none of them contains this.
 _SECOND_EVENT = b'}{"type":"'
-# The same after a space. No server is known to write that, so only some of the network reads are searched for it.
+# The same after a space. No server is known to write that, so only some of the network reads are searched for it: the
+# first ones of a stream, and one of many later ones.
 _SECOND_AFTER_SPACE = tuple(space + b'{"type":"' for space in (b" ", b"\t", b"\r"))
-_SAMPLED = 8
+_FIRST_SAMPLES = 4
+_SAMPLE_INTERVAL = 64
 # All frames of a smaller network read are decoded completely. The time for that is short in relation to the read.
 _SMALL = 1 << 14
 
@@ -207,13 +209,13 @@ class EventReader(Generic[K]):
             return True
         if self._is_sampled() and any(contains(piece, each) for each in _SECOND_AFTER_SPACE):
             self._checks_all = True
-            if self._pieces > _SAMPLED:
+            if self._pieces > _FIRST_SAMPLES:
                 reason = "the server writes several events on one line, of which some may have been lost"
                 raise DecodeError(reason, object_name="a watch event")
         return self._checks_all
 
     def _is_sampled(self) -> bool:
-        return self._pieces <= _SAMPLED or self._pieces % _SAMPLED == 0
+        return self._pieces <= _FIRST_SAMPLES or self._pieces % _SAMPLE_INTERVAL == 0
 
     def _events_up_to_too_large(self, piece: bytes, start: int) -> Iterator[ReceivedEvent[K]]:
         """If there is an event that is too large, yield those before it and raise its error."""

@@ -24,6 +24,7 @@ _NONE = msgspec.Raw(b"null")
 _AFTER_HEAD = b',"managedFields":['
 _SORTED = ord("a")
 _MIN_LENGTH = 1024
+_MIN_HEAD = 128  # bytes; no server writes a shorter head with all of its fields
 _SEARCH_LIMIT = 4096
 
 _KEY_FIELDS = ("namespace", "name")
@@ -97,7 +98,7 @@ def read_head(raw: bytes) -> Head:
 
     The bytes after the head are not always checked. Invalid JSON there raises on access.
     """
-    if len(raw) > _MIN_LENGTH and raw[2] != _SORTED and (end := raw.find(_AFTER_HEAD, 0, _SEARCH_LIMIT)) > 0:
+    if len(raw) > _MIN_LENGTH and raw[2] != _SORTED and (end := raw.find(_AFTER_HEAD, _MIN_HEAD, _SEARCH_LIMIT)) > 0:
         try:
             head = _headed.decode(raw[:end] + b"}}").metadata
         except DECODE_FAILURES:
