@@ -23,7 +23,13 @@ LINES = [
     b"",
 ]
 # Big ones, of which not all is looked at.
-METADATA = {"name": "big", "namespace": "n", "uid": "0b8f1f2e-6a6e-4a53-9c0f-0b8f1f2e6a6e", "resourceVersion": "8", "labels": {"a": "b"}}
+METADATA = {
+    "name": "big",
+    "namespace": "n",
+    "uid": "0b8f1f2e-6a6e-4a53-9c0f-0b8f1f2e6a6e",
+    "resourceVersion": "8",
+    "labels": {"a": "b"},
+}
 BIG = {"metadata": METADATA | {"managedFields": [{"manager": "m"}]}, "note": NOTE + "x" * 1500}
 LINES[4:4] = [compact({"type": kind, "object": BIG}) for kind in ("MODIFIED", "ADDED", "DELETED")]
 STREAM = b"\n".join(LINES[:5]) + b"\r\n\r\n" + b"\n".join(LINES[5:]) + b"\n"

@@ -14,12 +14,14 @@ from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 
+UID = "0b8f1f2e-6a6e-4a53-9c0f-0b8f1f2e6a6e"
+DEEP = [2_000, 100_000]
 KINDS = [Widget, Unstructured, PartialObjectMetadata]
 
 
 def tree(name: str, version: int = 1, **parts: Any) -> dict[str, Any]:
     """A large object as servers write it: of such an object, only the head is decoded on arrival."""
-    head = {"name": name, "namespace": "n", "uid": "u", "resourceVersion": str(version), "labels": {"a": "b"}}
+    head = {"name": name, "namespace": "n", "uid": UID, "resourceVersion": str(version), "labels": {"a": "b"}}
     metadata = head | {"managedFields": [{"manager": "m"}]}
     return {"kind": "Widget", "apiVersion": "example.com/v1", "metadata": metadata, "note": "x" * 1500, **parts}
 
@@ -134,13 +136,54 @@ def test_a_line_that_is_no_event_is_an_error_after_the_events_before_it(garbage:
             next(events)
 
 
-# --- odd objects ----------------------------------------------------------------------------------------------------
+# --- odd objects -----------------------------------------------------------------------------------------------------
+
+
+def nested(depth: int) -> bytes:
+    return b'{"a":' * depth + b"1" + b"}" * depth
+
+
+@pytest.mark.parametrize("depth", DEEP)
+@pytest.mark.parametrize("before", [b"", MANY], ids=["first", "later"])
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["line feed", "end"])
+@pytest.mark.parametrize("shape", ["large", "sorted", "object first", "twice"])
+def test_a_deep_object_arrives_and_only_its_deep_part_raises(depth: int, before: bytes, end: bytes, shape: str):
+    deep = frame("deep", spec=0).replace(b'"spec":0', b'"spec":' + nested(depth))
+    if shape == "sorted":
+        metadata = compact(tree("deep")["metadata"])
+        raw = b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":%s,"spec":%s}' % (metadata, nested(depth))
+        deep = b'{"type":"ADDED","object":%s}' % raw
+    elif shape == "object first":
+        deep = b'{"object":%s,"type":"ADDED"}' % deep[deep.index(b'"object":') + 9 : -1]
+    elif shape == "twice":
+        deep += deep
+    found = read(before + frame("a") + b"\n" + deep + b"\n" + frame("b") + end)
+    events = [event for event in found if event.object.name == "deep"]  # type: ignore[union-attr]  # no undecodable ones
+    assert len(events) == (2 if shape == "twice" else 1)
+    assert found[-1].object.name == "b"  # type: ignore[union-attr]  # no undecodable ones
+    for event in events:
+        item = event.object  # type: ignore[union-attr]  # no undecodable ones
+        assert (item.namespace, item.labels, item.metadata.uid) == ("n", {"a": "b"}, UID)
+        with pytest.raises(DecodeError, match="Widget n/deep: spec: it is nested too deeply"):
+            item.spec  # noqa: B018  # the access is what is tested
+
+
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["line feed", "end"])
+@pytest.mark.parametrize("before", [b"", MANY], ids=["first", "later"])
+def test_a_lone_surrogate_damages_only_its_part(before: bytes, end: bytes):
+    odd = frame("odd", status={"phase": "SURROGATE", "ready": 1}, spec={"replicas": 3})
+    [*_, event] = read(before + odd.replace(b"SURROGATE", rb"\ud800") + end)
+    item = event.object  # type: ignore[union-attr]  # no undecodable ones
+    assert (item.name, item.labels, item.spec.replicas) == ("odd", {"a": "b"}, 3)
+    with pytest.raises(DecodeError, match="Widget n/odd: status"):
+        item.status  # noqa: B018  # the access is what is tested
 
 
 @pytest.mark.parametrize("before", [b"", MANY], ids=["first", "later"])
 @pytest.mark.parametrize(
     "odd",
     [
+        frame("odd").replace(b'"namespace":"n"', b'"namespace":["n"]'),
         frame("odd").replace(b'"namespace":"n"', rb'"namespace":"n\ud800"'),
         rb'{"type":"ADDED","object":{"metadata":{"namespace":"n\ud800","name":"odd"}}}',
     ],

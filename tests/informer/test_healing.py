@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from listwatch import blocking
 from listwatch.cache.indexer import Indexer
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
@@ -24,6 +25,7 @@ from listwatch.models.core_v1 import Pod
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
+from listwatch.server import APIServer
 from listwatch.testing.clocks import InstantClock
 
 DAMAGED = b"\x01"  # not valid in a string
@@ -31,7 +33,13 @@ DAMAGED = b"\x01"  # not valid in a string
 
 def pod(name: str, version: int, node: str = "n1", namespace: str = "a") -> bytes:
     """A pod as servers write it, so large that only its head is decoded on arrival."""
-    head = {"name": name, "namespace": namespace, "uid": "u", "resourceVersion": str(version), "labels": {"app": "x"}}
+    head = {
+        "name": name,
+        "namespace": namespace,
+        "uid": "0b8f1f2e-6a6e-4a53-9c0f-0b8f1f2e6a6e",
+        "resourceVersion": str(version),
+        "labels": {"app": "x"},
+    }
     metadata = head | {"managedFields": [{"manager": "m"}], "annotations": {"note": "x" * 1500}}
     tree = {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": {"nodeName": node, "containers": []}}
     return json.dumps(tree, separators=(",", ":")).encode()
@@ -275,6 +283,24 @@ async def test_an_index_function_that_finds_the_damage_has_the_healed_object_in_
         assert indexer.index_keys("node", "n1") == ["a/web"]
 
 
+async def test_a_transform_is_applied_to_the_healed_object() -> None:
+    def transform(item: Pod) -> Pod:
+        kept = item.copy()
+        kept.metadata.annotations = {"transformed": "yes"}
+        return kept
+
+    pods, seen = Pods(), Seen()
+    pods.stored["web"] = pod("web", 11)
+    async with informing(pods, seen, transform=transform) as indexer:
+        await pods.send(event("ADDED", damage(pod("web", 11))))
+        await seen.wait(lambda: len(seen.changes) == 1)
+        with pytest.raises(DecodeError):
+            touch(stored(indexer))
+        await seen.wait(lambda: len(seen.changes) == 2)
+        assert touch(stored(indexer)) == "n1"
+        assert stored(indexer).metadata.annotations == {"transformed": "yes"}
+
+
 # --- what is not healed ----------------------------------------------------------------------------------------------
 
 
@@ -396,3 +422,68 @@ async def test_many_damaged_objects_take_one_list() -> None:
         await seen.wait(lambda: len(seen.changes) == 200)
         assert {touch(item) for item in indexer} == {"n1"}
     assert (pods.lists, pods.reads) == (2, [])
+
+
+# --- the blocking API ------------------------------------------------------------------------------------------------
+
+
+async def test_a_blocking_informer_heals_its_store() -> None:
+    pods, seen = Pods(), Seen()
+    pods.stored["web"] = pod("web", 11)
+
+    def use(config: ClientConfig) -> list[str]:
+        found = []
+        with (
+            blocking.ClientSet(config) as client,
+            blocking.SharedIndexInformer(
+                client.core_v1.pods(), Pod, streaming=False, on_problem=seen.problems.append
+            ) as informer,
+        ):
+            for change in informer.changes():
+                try:
+                    found.append(f"{change.type} {touch(change.object)}")
+                    break
+                except DecodeError:
+                    found.append(f"{change.type} damaged")
+            assert touch(informer.indexer.get("a/web")) == "n1"
+        return found
+
+    async with pods.serving() as config, asyncio.TaskGroup() as group:
+        using = group.create_task(asyncio.to_thread(use, config))
+        await pods.send(event("ADDED", damage(pod("web", 11))))
+        assert await using == ["ADDED damaged", "MODIFIED n1"]
+    assert len(seen.problems) == 1
+
+
+# --- on the embedded server ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["typed", "dynamic", "metadata"])
+async def test_a_damaged_object_of_the_embedded_server_is_healed(form: str) -> None:
+    seen = Seen()
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await client.core_v1.pods("default").create(
+            {"metadata": {"name": "web"}, "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]}}
+        )
+        sources: dict[str, tuple[Any, type[Object]]] = {
+            "typed": (client.core_v1.pods("default"), Pod),
+            "dynamic": (DynamicClient(client.rest).resource(Pod.resource).namespace("default"), Unstructured),
+            "metadata": (MetadataClient(client.rest).resource(Pod.resource), PartialObjectMetadata),
+        }
+        source, kind = sources[form]
+        informer: Any = SharedIndexInformer(source, kind, on_problem=seen.on_problem, clock=InstantClock())
+        async with informer:
+            await informer.wait_for_sync()
+            informer.add_handler(on_update=seen.on_update)
+            intact = stored(informer.indexer, "default/web")
+            # A damaged copy takes its place, as if it had arrived damaged.
+            informer.indexer.add(kind.from_wire(intact.to_json().replace(b'"manager":"', b'"manager":"\x01', 1)))
+            with pytest.raises(DecodeError):
+                read_all(stored(informer.indexer, "default/web"))
+            await seen.wait(lambda: len(seen.changes) == 1)
+            assert read_all(stored(informer.indexer, "default/web")) == intact.to_dict()
+    assert len(seen.problems) == 1
+
+
+def read_all(item: Object) -> dict[str, Any]:
+    return item.to_dict()
