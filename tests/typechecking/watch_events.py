@@ -4,7 +4,15 @@
 from typing import Literal, assert_never, assert_type
 
 import listwatch as lw
-from listwatch.client import AddedEvent, BookmarkEvent, DeletedEvent, ErrorEvent, ModifiedEvent, WatchEvent
+from listwatch.client import (
+    AddedEvent,
+    BookmarkEvent,
+    DeletedEvent,
+    ErrorEvent,
+    ModifiedEvent,
+    UndecodableEvent,
+    WatchEvent,
+)
 from listwatch.models.core_v1 import Pod
 
 
@@ -34,5 +42,8 @@ async def by_class(client: lw.ClientSet) -> None:
                     case ErrorEvent():
                         assert_type(event.type, Literal["ERROR"])
                         assert_type(event.error, lw.errors.APIError)
+                    case UndecodableEvent():
+                        assert_type(event.type, Literal["UNDECODABLE"])
+                        assert_type(event.error, lw.errors.DecodeError)
                     case _:
                         assert_never(event)
