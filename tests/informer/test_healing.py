@@ -307,7 +307,7 @@ async def test_a_transform_is_applied_to_the_healed_object() -> None:
 @pytest.mark.parametrize("form", ["typed", "dynamic"])
 async def test_an_object_that_is_as_odd_on_the_server_is_reported_and_read_once(form: str) -> None:
     pods, seen = Pods(), Seen()
-    odd = pod("web", 11).replace(b'"nodeName":"n1"', b'"nodeName":%s1%s' % (b"[" * 2000, b"]" * 2000))
+    odd = pod("web", 11).replace(b'"nodeName":"n1"', b'"nodeName":%s1%s' % (b"[" * 100_000, b"]" * 100_000))
     pods.stored["web"] = odd
     async with informing(pods, seen, form=form) as indexer:
         await pods.send(event("ADDED", odd))
