@@ -14,7 +14,7 @@ UV     := $(shell command -v uv 2>/dev/null)
 # The source of `make models`: a folder with schemas and discovery documents, or the URL of an API server.
 SOURCE ?= ../shared/kubernetes-1.37
 
-# The duration of each of the two runs of `make soak`: informers, then controllers.
+# The duration of each of the three runs of `make soak`: informers, controllers, splitter.
 MINUTES ?= 3
 
 # Stamp files are written last, so that an interrupted installation is repeated.
@@ -100,9 +100,10 @@ demo: setup ## run an informer against the embedded API server and print what it
 real: setup ## run the contract tests on a real kube-apiserver and etcd; builds them if they are missing
 	@$(RUN) -m tools.run_real
 
-soak: setup ## run informers, then controllers, under faults for MINUTES=3 each, and check the results
+soak: setup ## run informers and controllers under faults, then read damaged lists, for MINUTES=3 each
 	@$(RUN) -m soak informers --minutes $(MINUTES)
 	@$(RUN) -m soak controllers --minutes $(MINUTES)
+	@$(RUN) -m soak splitter --minutes $(MINUTES)
 
 clean: ## remove what the other targets made
 	rm -rf .venv .venv-* .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

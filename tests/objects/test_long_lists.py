@@ -9,6 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from listwatch.errors import DecodeError
+from listwatch.objects import list_splitter
+from listwatch.objects.json_scan import ValueScanner
 from listwatch.objects.list_splitter import ListSplitter, WireList, split_list
 from listwatch.objects.object_list import ObjectList
 
@@ -101,7 +103,8 @@ def test_an_object_full_of_what_looks_like_others_is_one_object():
 
 
 @pytest.mark.parametrize(
-    "items", [[7] * 600_000, [{}] * 600_000, [{"metadata": {}}, 7, None, {"a": "x" * 2_000_000}, []], ["x" * 2_000_000]]
+    "items",
+    [[1234567] * 150_000, [{}] * 600_000, [{"metadata": {}}, 7, None, {"a": "x" * 2_000_000}, []], ["x" * 2_000_000]],
 )
 def test_what_is_in_them_may_be_anything(items: list[Any]):
     in_groups, at_once = both_ways(written(items))
@@ -134,3 +137,101 @@ def test_objects_that_are_none_are_named_by_their_place():
     assert [error.field for error in listed.broken] == ["items[3]", "items[31]"]
     assert [each.name for each in listed] == [f"widget-{number}" for number in range(40) if number not in (3, 31)]
     assert (listed.kind, listed.resource_version) == ("WidgetList", "5")
+
+
+# --- the work that splitting takes ------------------------------------------------------------------------------------
+
+
+class Work:
+    """Counts the bytes that are decoded, searched or scanned."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bytes = 0
+        self.slices: list[int] = []
+        work = self
+
+        class Decoder:
+            def __init__(self, decoder: Any) -> None:
+                self._decoder = decoder
+
+            def decode(self, text: bytes) -> Any:
+                work.bytes += len(text)
+                return self._decoder.decode(text)
+
+        class Scanner(ValueScanner):
+            def scan(self, document: bytes | bytearray, stop: int) -> bool:
+                before = self.position
+                is_complete = super().scan(document, stop)
+                # A scan that gets stuck has read the rest of the document.
+                stuck = len(document) - self.position if self.position < stop and not is_complete else 0
+                work.bytes += self.position - before + stuck
+                return is_complete
+
+        for name in ("_lists", "_raws", "_members"):
+            monkeypatch.setattr(list_splitter, name, Decoder(getattr(list_splitter, name)))
+        monkeypatch.setattr(list_splitter, "ValueScanner", Scanner)
+
+    def of(self, body: bytes, size: int) -> float:
+        """The work per byte; also collects the work of each slice."""
+        self.bytes, self.slices = 0, []
+        before = 0
+        splitter = ListSplitter(body[start : start + size] for start in range(0, len(body), size))
+        for _ in splitter.groups():
+            self.slices.append(self.bytes - before)
+            before = self.bytes
+        return self.bytes / len(body)
+
+
+ITEMS = [json.dumps(item(number, 5_000, 1), separators=(",", ":")).encode() for number in range(300)]
+HEAD = b'"kind":"WidgetList","apiVersion":"example.com/v1","metadata":{"resourceVersion":"5"}'
+DEEP = b'{"metadata":{"name":"deep"},"x":%b}' % (b"[" * 5000 + b"]" * 5000)
+FORMATS = {
+    "usual": b'{%b,"items":[%b]}' % (HEAD, b",".join(ITEMS)),
+    "line feeds": b'{%b,"items":[%b]}' % (HEAD, b",\n".join(ITEMS)),
+    "spaces": b'{%b,"items": [ %b ] }' % (HEAD, b" , ".join(ITEMS)),
+    "items first": b'{"items":[%b],%b}' % (b",".join(ITEMS), HEAD),
+    "unusual first item": b'{%b,"items":[%b]}' % (HEAD, b",".join([b'{"a":1}', *ITEMS])),
+    "unusual items": b'{%b,"items":[%b]}'
+    % (
+        HEAD,
+        b",".join(b'{"k%d":1,%b' % (number, each[1:]) for number, each in enumerate(ITEMS)),
+    ),
+    "deep items": b'{%b,"items":[%b]}' % (HEAD, b",".join([DEEP, *ITEMS] * 2)),
+    "many deep items": b'{%b,"items":[%b]}' % (HEAD, b",".join([DEEP] * 200)),
+    "one large item": b'{%b,"items":[%b]}' % (HEAD, b'{"x":[%b]}' % b",".join(ITEMS)),
+    "one large text": b'{%b,"items":[{"x":"%b"}]}' % (HEAD, b"x" * 2_000_000),
+    "numbers": b'{%b,"items":[%b]}' % (HEAD, b",".join([b"1234567"] * 150_000)),
+    "white space": b'{%b,"items":[%b]}' % (HEAD, (b"," + b" " * 100_000).join(ITEMS[:40])),
+    "no list": b'{%b,"x":[%b]}' % (HEAD, b",".join(ITEMS)),
+    "lookalikes": written([item(number, 100, 4_000) for number in range(12)]),
+}
+
+
+@pytest.mark.parametrize("size", [1_000, 65_536, 1 << 30])
+@pytest.mark.parametrize("body", FORMATS.values(), ids=FORMATS)
+def test_the_work_is_linear_whatever_the_format(body: bytes, size: int, monkeypatch: pytest.MonkeyPatch):
+    work = Work(monkeypatch)
+    try:
+        per_byte = work.of(body, size)
+    except DecodeError:
+        per_byte = work.bytes / len(body)
+    assert per_byte < 6
+    assert per_byte > 0.5
+
+
+@pytest.mark.parametrize("name", [each for each in FORMATS if each not in ("one large text", "no list")])
+def test_the_work_is_done_in_slices_whatever_the_format(name: str, monkeypatch: pytest.MonkeyPatch):
+    work = Work(monkeypatch)
+    work.of(FORMATS[name], 1 << 30)
+    assert max(work.slices) < 1_000_000
+    assert len(work.slices) > 5
+
+
+@pytest.mark.parametrize("name", [each for each in FORMATS if each != "no list"])
+def test_what_is_split_is_the_same_in_every_format(name: str):
+    body = FORMATS[name]
+    in_groups, at_once = both_ways(body)
+    assert in_groups == at_once
+    assert in_groups[1:3] == ("WidgetList", "example.com/v1")
+    if b"[[[[" not in body:
+        assert [json.loads(raw) for raw in in_groups[0]] == json.loads(body)["items"]

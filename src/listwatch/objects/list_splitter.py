@@ -41,10 +41,11 @@ _HEAD_FIELDS = ("apiVersion", "kind", "metadata")
 _GROUP = 1 << 18
 _WINDOW = 1 << 20
 _TRIES = 3
-# The size of a group whose objects are scanned one by one, and how many such groups there may be before the next
-# attempt to decode one at once.
-_SCANNED_GROUP = 1 << 16
-_MAX_PAUSE = 64
+# The size of a group whose objects are scanned one by one, in bytes and objects, and how many such groups there may be
+# before the next attempt to decode one at once.
+_SCANNED_GROUP = 1 << 14
+_SCANNED_OBJECTS = 256
+_MAX_PAUSE = 256
 _KEY_LIMIT = 256
 
 
@@ -272,7 +273,7 @@ class ListSplitter:
     def _scan_group(self) -> Generator[list[msgspec.Raw], None, list[msgspec.Raw]]:
         group: list[msgspec.Raw] = []
         start = self._position
-        while self._is_open and self._position < start + _SCANNED_GROUP:
+        while self._is_open and self._position < start + _SCANNED_GROUP and len(group) < _SCANNED_OBJECTS:
             value = yield from self._scan_value()
             group.append(msgspec.Raw(self._on_one_line(value)))
             end = self._position
@@ -282,8 +283,8 @@ class ListSplitter:
 
     def _separator_before(self, start: int, between: bytes | bytearray) -> bytes:
         """The separator: the bytes between two objects, and the first key of the object that starts here."""
-        end = self._buffer.find(b":", start, start + _KEY_LIMIT) + 1
-        is_known = end and between.startswith(b"}") and self._buffer.startswith(b"{", start)
+        end = self._buffer.find(b":", start, start + _KEY_LIMIT) + 1 or start + 1
+        is_known = between.startswith(b"}") and self._buffer.startswith(b"{", start)
         return bytes(between + self._buffer[start:end]) if is_known else b""
 
     def _on_one_line(self, text: bytes) -> bytes:
