@@ -217,6 +217,11 @@ class WatchStream(WatchIteration[WatchEvent[T]], Generic[T]):
         """True after the end of the watch, an error, or `close`."""
         return self._async.is_closed
 
+    @property
+    def skipped(self) -> int:
+        """How many events were skipped by iterating, because their objects cannot be decoded."""
+        return self._async.skipped
+
     def open(self) -> None:
         """Send the request if that was not done yet. Raises the error of an unsuccessful response."""
         self._run(self._async.open())

@@ -44,6 +44,7 @@ _MANY = 20
 _MIN_RELIST_INTERVAL = 60.0
 _PATIENCE = 10.0
 """How long to wait for a watch to bring the change of an object that has another version on the server."""
+_READ_TIMEOUT = 30.0
 _MAX_ATTEMPTS = 5
 _MAX_REMEMBERED = 1000
 
@@ -153,7 +154,8 @@ class Healer(Generic[T]):
             self._relist({key: item}, f"{describe(item)} is damaged")
             return
         try:
-            fresh = await read(namespace_in(key), key.rpartition("/")[2])
+            async with asyncio.timeout(_READ_TIMEOUT):
+                fresh = await read(namespace_in(key), key.rpartition("/")[2])
         except NotFoundError:
             self._outdated[key] = item
         except (ForbiddenError, UnauthorizedError, MethodNotAllowedError) as error:

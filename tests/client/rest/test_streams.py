@@ -325,12 +325,14 @@ async def test_an_event_whose_object_cannot_be_decoded_is_skipped_and_logged(cap
         ) as server,
         client(server) as rest,
     ):
-        assert await all_of(watch(rest)) == [("ADDED", "x"), ("ADDED", "y")]
+        stream = watch(rest)
+        assert await all_of(stream) == [("ADDED", "x"), ("ADDED", "y")]
+        assert stream.skipped == 1
         [batch] = [batch async for batch in watch(rest).batches()]
     assert [type(each) for each in batch] == [AddedEvent, UndecodableEvent, AddedEvent]
     [logged] = [record.getMessage() for record in caplog.records]
     assert logged.startswith(
-        "GET /api/v1/namespaces/a/configmaps: skipped an event: ConfigMap: the object of the MODIFIED"
+        "GET /api/v1/namespaces/a/configmaps: skipped an event (1 so far): ConfigMap: the object of the MODIFIED"
     )
 
 

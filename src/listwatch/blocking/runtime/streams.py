@@ -13,7 +13,6 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from listwatch.api.watch_events import ErrorEvent, UndecodableEvent
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.blocking.runtime.blocking_object import BlockingObject
-from listwatch.client.rest.streams import log_undecodable
 from listwatch.errors import UsageError
 from listwatch.objects.wire import LineSplitter
 
@@ -106,12 +105,14 @@ class LineIteration(_BatchIteration[str]):
 class WatchIteration(_BatchIteration[ItemT | ErrorEvent | UndecodableEvent], Generic[ItemT]):
     """Reads a WatchStream; an ERROR event closes it and is raised, an undecodable event is skipped and logged."""
 
+    _async: _Watch[ItemT | ErrorEvent | UndecodableEvent]
+
     def _do_iter(self) -> Iterator[ItemT]:
         return _closing(self._do_next, self._do_close)
 
     def _do_next(self) -> ItemT:
         while isinstance(event := self._next_item(), UndecodableEvent):
-            log_undecodable(event, "watch")
+            self._async._skip(event)
         if isinstance(event, ErrorEvent):
             self._do_close()
             raise event.error
@@ -155,6 +156,10 @@ class _ByteStream(Protocol):
 class _BatchedStream(Protocol[ItemT_co]):
     def batches(self) -> AsyncIterator[Sequence[ItemT_co]]: ...
     def close(self) -> None: ...
+
+
+class _Watch(_BatchedStream[ItemT_co], Protocol[ItemT_co]):
+    def _skip(self, event: UndecodableEvent) -> None: ...
 
 
 class _RetriedWatch(Protocol[ItemT_co]):

@@ -51,7 +51,7 @@ from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import LineSplitter
 
-__all__ = ["ByteStream", "LogStream", "WatchStream", "idle_timeout_for", "log_undecodable"]
+__all__ = ["ByteStream", "LogStream", "WatchStream", "idle_timeout_for"]
 
 T = TypeVar("T", bound=Object)
 
@@ -315,11 +315,17 @@ class WatchStream(Generic[T]):
         self._pending: deque[ReceivedEvent[T]] = deque()
         self._failure: ResponseTooLargeError | None = None  # to be raised after the events before it
         self._is_started = False
+        self._skipped = 0
 
     @property
     def is_closed(self) -> bool:
         """True after the end of the watch, an error, or `close`."""
         return self._body.is_closed
+
+    @property
+    def skipped(self) -> int:
+        """How many events were skipped by iterating, because their objects cannot be decoded."""
+        return self._skipped
 
     async def open(self) -> None:
         """Send the request if that was not done yet. Raises the error of an unsuccessful response."""
@@ -363,12 +369,18 @@ class WatchStream(Generic[T]):
                 raise StopAsyncIteration
             event = self._pending.popleft()
             if isinstance(event, UndecodableEvent):
-                log_undecodable(event, self._doing)
+                self._skip(event)
                 continue
             if isinstance(event, ErrorEvent):
                 self.close()
                 raise event.error
             return event
+
+    def _skip(self, event: UndecodableEvent) -> None:
+        self._skipped += 1
+        if self._skipped & (self._skipped - 1) == 0:  # 1, 2, 4, 8, …: a server may send nothing else
+            fields = {"request": self._doing, "skipped": self._skipped}
+            _log.warning("%s: skipped an event (%d so far): %s", self._doing, self._skipped, event.error, extra=fields)
 
     def _take_pending(self) -> list[ReceivedEvent[T]]:
         pending = list(self._pending)
@@ -419,11 +431,6 @@ class WatchStream(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<WatchStream of {self._kind.__name__}, {'closed' if self.is_closed else 'open'}>"
-
-
-def log_undecodable(event: UndecodableEvent, doing: str) -> None:
-    """Log an event that is skipped."""
-    _log.warning("%s: skipped an event: %s", doing, event.error, extra={"request": doing})
 
 
 def _decode_error_event(error: DecodeError) -> ErrorEvent:
