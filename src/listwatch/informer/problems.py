@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from listwatch.clock import Clock, SystemClock
+from listwatch.token_bucket import Tokens
 
 __all__ = ["Problem", "ProblemReporter", "guarded_reporter"]
 
@@ -48,7 +49,7 @@ class ProblemReporter:
     def __init__(self, on_problem: Callable[[Problem], None] | None, clock: Clock) -> None:
         self._on_problem = on_problem
         self._clock = clock
-        self._tokens, self._refilled_at = float(_BURST), clock.monotonic()
+        self._tokens = Tokens(1 / _INTERVAL, _BURST)
         self._folded: Problem | None = None
         self._next_report = 0.0
         self._logged: dict[str, str] = {}  # the last cause in the log, by source
@@ -57,15 +58,12 @@ class ProblemReporter:
         if problem.attempt:
             self._emit(problem)
             return
-        now = self._clock.monotonic()
         if self._folded is not None:
             self._folded = replace(problem, count=self._folded.count + problem.count)
             self.flush()
             return
-        self._tokens = min(self._tokens + (now - self._refilled_at) / _INTERVAL, float(_BURST))
-        self._refilled_at = now
-        if self._tokens >= 1:
-            self._tokens -= 1
+        now = self._clock.monotonic()
+        if self._tokens.take(now):
             self._emit(problem)
         else:
             self._folded, self._next_report = problem, now + _INTERVAL
@@ -80,7 +78,9 @@ class ProblemReporter:
         folded = self._folded
         now = self._clock.monotonic()
         if folded is not None and (at_end or now >= self._next_report):
-            self._folded, self._tokens, self._refilled_at = None, 0.0, now
+            self._folded = None
+            self._tokens.take(now)
+            self._tokens.left = 0.0  # in a storm, the time since the last report is no allowance
             self._emit(folded)
 
     def _emit(self, problem: Problem) -> None:

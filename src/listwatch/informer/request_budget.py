@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from listwatch.token_bucket import Tokens
+
 __all__ = ["RequestBudget"]
 
 _BURST = 20
@@ -16,34 +18,30 @@ class RequestBudget:
     """
 
     def __init__(self, *, burst: int = _BURST, interval: float = _INTERVAL) -> None:
-        self._burst = float(burst)
-        self._interval = interval
-        self._tokens = self._burst
-        self._refilled_at = 0.0
+        self._burst = burst
+        self._tokens = Tokens(1 / interval, burst)
         self._full_at = 0.0
         self.spent = 0
         """The requests since the bucket was full that were not refunded."""
 
     def take(self, now: float) -> bool:
         """Take a token at the monotonic time `now`; False if there is none."""
-        self._tokens += (now - self._refilled_at) / self._interval
-        self._refilled_at = now
-        if self._tokens >= self._burst:
-            self._tokens, self._full_at, self.spent = self._burst, now, 0
-        if self._tokens < 1:
+        if not self._tokens.take(now):
             return False
-        self._tokens -= 1
+        if self._tokens.left >= self._burst - 1:
+            self._full_at, self.spent = now, 0
         self.spent += 1
         return True
 
     def refund(self) -> None:
         """Return the token of a request that made progress."""
-        self._tokens = min(self._tokens + 1, self._burst)
+        self._tokens.give_back()
         self.spent = max(self.spent - 1, 0)
 
     def grant(self, now: float) -> None:
-        """Count one request after a wait, which does not fill the bucket."""
-        self._tokens, self._refilled_at = 0.0, now
+        """Count one request after a wait until `now`, which does not fill the bucket."""
+        self._tokens.take(now)
+        self._tokens.left = 0.0
         self.spent += 1
 
     def seconds_since_full(self, now: float) -> float:
