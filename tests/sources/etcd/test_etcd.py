@@ -1,6 +1,7 @@
 """Informers, stores, leases and elections on a real etcd."""
 
 import asyncio
+from random import Random
 
 import msgspec
 import pytest
@@ -11,11 +12,13 @@ from listwatch.errors import (
     AlreadyExistsError,
     BadRequestError,
     ConflictError,
+    ConnectRefusedError,
     ExpiredError,
     NotFoundError,
     RequestEntityTooLargeError,
     UsageError,
 )
+from listwatch.retry_observer import observing_retries
 from listwatch.sources.etcd import EtcdClient, EtcdLease, EtcdLeaseLock, EtcdListWatch, EtcdStore, KeyValue
 from listwatch.testing import RealEtcd
 from listwatch.testing.server_thread import ServerThread
@@ -87,6 +90,21 @@ async def test_a_value_that_is_too_large_is_not_retried_as_throttling(client: Et
     for size in (2**21, 2**22):
         with pytest.raises(RequestEntityTooLargeError, match="max-request-bytes"):
             await store.put("a", b"x" * size)
+
+
+async def test_a_member_that_fails_is_reported_although_another_one_responds(etcd_url: str, prefix: str):
+    observed: list[Exception] = []
+
+    def observe(error: Exception, delay: float) -> float:
+        observed.append(error)
+        return delay
+
+    for seed in range(10):  # which determines the first member
+        async with EtcdClient(["http://127.0.0.1:9", etcd_url], random=Random(seed)) as client:
+            with observing_retries(observe):
+                await EtcdListWatch(client, prefix, Service).list()
+    assert observed
+    assert all(isinstance(error, ConnectRefusedError) for error in observed)
 
 
 # --- lists and watches ------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from listwatch.errors import (
     UnauthorizedError,
 )
 from listwatch.json_value import JSONObject
+from listwatch.retry_observer import notify_retry_observer
 from listwatch.sources.etcd.gateway_errors import MemberUnavailableError, error_from_response
 from listwatch.sources.etcd.messages import Authenticated, Header, ListedRange, decode, encode, text
 
@@ -108,6 +109,8 @@ class Gateway:
         body = encode(request)
         problem: TransportError | None = None
         for member in self.members_in_order():
+            if problem is not None:
+                notify_retry_observer(problem, 0.0)
             try:
                 return await self.call(member, path, body, kind, timeout=timeout)
             except _NOT_PROCESSED as error:
