@@ -218,12 +218,14 @@ def play(simulation: Simulation, seed: int) -> None:
         raise
 
 
+@example(7291)  # lists without a version, after which an old list must not be accepted
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)
 def test_the_store_converges_and_every_handler_saw_valid_histories(seed: int) -> None:
     play(Simulation(seed), seed)
 
 
+@example(3184)  # a list without a version, and a watch that is cut
 @example(283)  # a handler is added while a list is applied, and the informer is stopped before the end
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)

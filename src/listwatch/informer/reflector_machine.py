@@ -139,7 +139,8 @@ class ReflectorMachine(Generic[T]):
         match self.state.then if isinstance(self.state, BackingOff) else self.state:
             case Watching(version) as state:
                 self.state = replace(state, is_ordered=version not in _NO_VERSION)
-                return WatchRequest(version)
+                # A watch from version 0 may start with an older state than that of the list.
+                return WatchRequest("" if version == "0" else version)
             case Streaming(version, from_latest=from_latest) as state:
                 self.state = state
                 return StreamRequest("" if from_latest else version)
@@ -307,7 +308,7 @@ class ReflectorMachine(Generic[T]):
         is_short = elapsed < _SHORT and events == 0
         match self.state:
             case Watching(version, is_resumable=False) if not is_short:
-                self.state = self._first_state(version)
+                self.state = self._first_state(version, from_latest=True)
             case Watching() as state if is_short:
                 error = WatchClosedError("the server closed the watch at once, without an event")
                 self.state = self._end_round(state, error)
@@ -385,8 +386,9 @@ class ReflectorMachine(Generic[T]):
     def _end_round(self, state: Listing[T] | Watching, error: Exception) -> BackingOff[T]:
         """Start again with a stream, if the server supports it, or a list."""
         match state:
-            case Watching(version):
-                then = self._first_state(version)
+            case Watching(version, is_resumable=is_resumable):
+                # Without a version, only the latest list is certainly not older than what the store has.
+                then = self._first_state(version, from_latest=not is_resumable)
             case Listing(version, from_latest, restarts):
                 then = self._first_state(version, from_latest=from_latest, restarts=restarts)
         is_denied = isinstance(error, ForbiddenError | NotFoundError | UnauthorizedError)
