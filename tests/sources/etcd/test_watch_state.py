@@ -63,16 +63,23 @@ def test_a_deletion_without_a_usable_value_is_delivered_as_a_tombstone(machine: 
     assert event.object == Tombstone("a", "12")
 
 
-def test_fragments_are_delivered_together_with_the_last_one(machine: WatchMachine[Item]):
-    assert machine.receive(message(put("a", 10), put("b", 11), fragment=True)) == []
+def test_a_revision_that_is_divided_into_fragments_is_delivered_whole(machine: WatchMachine[Item]):
+    assert shown(machine.receive(message(put("a", 10), put("b", 11), fragment=True))) == [("ADDED", "a", "10")]
     assert machine.receive(message(put("c", 11), fragment=True)) == []
-    assert machine.revision == 9, "nothing was delivered: a resumed watch must repeat the fragments"
+    assert machine.revision == 10, "a resumed watch must repeat the incomplete revision"
     events = machine.receive(message(put("d", 12)))
-    assert shown(events) == [("ADDED", "a", "10"), ("ADDED", "b", "11"), ("ADDED", "c", "11"), ("ADDED", "d", "12")]
+    assert shown(events) == [("ADDED", "b", "11"), ("ADDED", "c", "11"), ("ADDED", "d", "12")]
+    assert machine.revision == 12
+
+
+def test_a_first_fragment_of_one_revision_delivers_nothing(machine: WatchMachine[Item]):
+    assert machine.receive(message(put("a", 10), put("b", 10), fragment=True)) == []
+    assert machine.receive(message(fragment=True)) == []
+    assert machine.revision == 9
 
 
 def test_a_last_fragment_without_events_completes_the_message(machine: WatchMachine[Item]):
-    machine.receive(message(put("a", 10), fragment=True))
+    assert machine.receive(message(put("a", 10), fragment=True)) == []
     assert shown(machine.receive(message(revision=99))) == [("ADDED", "a", "10")]
     assert machine.revision == 10, "the revision of a message with events is no progress"
 

@@ -60,6 +60,7 @@ class EntryMapping(Generic[T]):
             raise UsageError(f"prefix={prefix!r} would also select other keys; end it with a slash: {prefix + '/'!r}")
         self.prefix = prefix.encode()
         self.end = prefix_end(self.prefix)
+        self._prefix_size = len(self.prefix)
         self.value_kind: type = kind or bytes
         self.is_keyed = issubclass(self.value_kind, Keyed)
         self.kind = cast("type[T]", self.value_kind if self.is_keyed else KeyValue)
@@ -73,17 +74,19 @@ class EntryMapping(Generic[T]):
     def cache_key(self, key: bytes) -> str | None:
         """The cache key of a key of etcd; None if it is outside of the mapping."""
         try:
-            return self._key_of(key[len(self.prefix) :].decode()) or None
+            name = key[self._prefix_size :].decode()
         except UnicodeDecodeError:
             return None
+        return self._key_of(name) or None
 
     def object_of(self, cache_key: str, entry: KeyValueMessage, version: str) -> T:
         """Decode a value; raises DecodeError."""
+        value: Any
         try:
             value = self._decode(entry.value)
             if self.is_keyed:
                 set_key(value, cache_key, version)
-                return cast("T", value)
+                return value  # type: ignore[no-any-return]  # an object of the kind; `cast` would be a call per object
         except Exception as error:
             name = f"etcd key {entry.key.decode(errors='backslashreplace')}"
             raise DecodeError(f"{self._reason(error)} (revision {entry.mod_revision})", object_name=name) from error

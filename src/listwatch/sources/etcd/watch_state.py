@@ -1,6 +1,6 @@
 """Turns the messages of a watch into events: a state machine without I/O.
 
-* Events are delivered when their message is complete: etcd cuts large ones inside a revision.
+* The events of a revision are delivered together: etcd divides large messages, also inside a revision.
 * A message without events is a progress notification: every event up to its revision was sent on this stream. The
   revision of any other message says nothing about what was sent.
 """
@@ -32,12 +32,14 @@ class WatchMachine(Generic[T]):
 
     def receive(self, response: WatchResponse) -> list[WatchEvent[T]]:
         """Return the events that this message completes."""
-        if response.fragment:
-            self._fragments += response.events
-            return []
         received = response.events
         if self._fragments:
             received, self._fragments = self._fragments + received, []
+        if response.fragment:
+            # The next fragment may continue the last revision; the ones before it are complete.
+            complete = _start_of_last_revision(received)
+            self._fragments = received[complete:]
+            return self._events(received[:complete])
         if received:
             return self._events(received)
         progress = int(response.header.revision)
@@ -77,3 +79,11 @@ class WatchMachine(Generic[T]):
             events.append(BookmarkEvent.at(str(revision)))  # the last events were skipped
         self.revision = revision
         return events
+
+
+def _start_of_last_revision(events: list[WatchedEvent]) -> int:
+    """The index of the first event of the last revision; events are in the order of revisions."""
+    start = len(events)
+    while start and events[start - 1].kv.mod_revision == events[-1].kv.mod_revision:
+        start -= 1
+    return start
