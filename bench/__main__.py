@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import objects
+from bench import etcd, objects
 from bench.clients import comparison as clients
 from bench.harness.environments import make_all
 from bench.harness.runner import Effort
@@ -33,6 +33,7 @@ PARTS: dict[str, Part] = {
     "clients": clients.measure,
     "objects": objects.measure,
     "server": server.measure,
+    "etcd": etcd.measure,
 }
 TIME_BUDGET = 360.0
 """Seconds after which no further rounds start, which keeps a whole run below eight minutes on a slow machine."""
