@@ -94,6 +94,12 @@ def test_events_without_line_feeds_are_delivered_at_the_end():
     assert [event.object.name for event in read(frame("a") + frame("b"))] == ["a", "b"]  # type: ignore[union-attr]  # no undecodable ones
 
 
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["line feed", "end"])
+def test_more_than_a_thousand_events_on_a_line_are_an_error_because_they_would_block_the_event_loop(end: bytes):
+    with pytest.raises(DecodeError, match="more than 1000 events"):
+        read(compact({"type": "ADDED", "object": {"metadata": {"name": "a"}}}) * 1001 + end)
+
+
 def test_an_event_that_contains_what_separates_events_is_one_event():
     odd = tree("a", note="}}{" + "}} {" * 500, data={})
     assert seen(read(MANY + compact({"type": "ADDED", "object": odd}) + b"\n"))[-1] == ("ADDED", odd)
@@ -166,6 +172,20 @@ def test_a_deep_object_arrives_and_only_its_deep_part_raises(depth: int, before:
         assert (item.namespace, item.labels, item.metadata.uid) == ("n", {"a": "b"}, UID)
         with pytest.raises(DecodeError, match="Widget n/deep: spec: it is nested too deeply"):
             item.spec  # noqa: B018  # the access is what is tested
+
+
+@pytest.mark.parametrize("depth", DEEP)
+@pytest.mark.parametrize("before", [b"", MANY], ids=["first", "later"])
+def test_a_deep_object_arrives_as_any_kind(depth: int, before: bytes):
+    deep = frame("deep", spec=0).replace(b'"spec":0', b'"spec":' + nested(depth))
+    [*_, event] = read(before + deep + b"\n", Unstructured)
+    item = event.object  # type: ignore[union-attr]  # no undecodable ones
+    assert (item.name, item.labels, item.kind, item["note"]) == ("deep", {"a": "b"}, "Widget", "x" * 1500)
+    with pytest.raises(DecodeError, match="Widget n/deep: spec: it is nested too deeply"):
+        item["spec"]
+    [*_, event] = read(before + deep + b"\n", PartialObjectMetadata)
+    item = event.object  # type: ignore[union-attr]  # no undecodable ones
+    assert (item.name, item.labels, item.metadata.uid) == ("deep", {"a": "b"}, UID)
 
 
 @pytest.mark.parametrize("end", [b"\n", b""], ids=["line feed", "end"])

@@ -148,6 +148,7 @@ _SECOND_EVENT = b'}{"type":"'
 _SECOND_AFTER_SPACE = tuple(space + b'{"type":"' for space in (b" ", b"\t", b"\r"))
 _FIRST_SAMPLES = 4
 _SAMPLE_INTERVAL = 64
+_MAX_ON_LINE = 1000
 # All frames of a smaller network read are decoded completely. The time for that is short in relation to the read.
 _SMALL = 1 << 14
 
@@ -301,8 +302,9 @@ class EventReader(Generic[K]):
             yield _event(wire, self._kind)
 
     def _scan(self, line: bytes) -> Iterator[ReceivedEvent[K]]:
-        start = 0
+        start = found = 0
         while start < len(line):
+            found = _counted(found)
             try:
                 wire, start = scan_event(line, start)
             except IncompleteJSONError:
@@ -317,12 +319,20 @@ def read_events(text: bytes, kind: type[K]) -> Iterator[ReceivedEvent[K]]:
     try:
         wire = parse_event(text)
     except DecodeError:
-        start = 0
+        start = found = 0
         while start < len(text):
+            found = _counted(found)
             wire, start = scan_event(text, start)
             yield _event(wire, kind)
     else:
         yield _event(wire, kind)
+
+
+def _counted(found: int) -> int:
+    # Scanning takes longer than decoding, and a line is read without a pause.
+    if found == _MAX_ON_LINE:
+        raise DecodeError(f"more than {_MAX_ON_LINE} events are on one line", object_name="a watch event")
+    return found + 1
 
 
 def _event(wire: WireEvent, kind: type[K]) -> ReceivedEvent[K]:
