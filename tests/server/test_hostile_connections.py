@@ -69,15 +69,15 @@ async def test_a_body_that_does_not_arrive_is_a_timeout(framing: bytes):
 
 
 async def test_a_client_that_does_not_read_its_response_is_disconnected():
-    async with attacked(stall_timeout=0.1) as server, Caller(server) as call:
-        for number in range(20):
-            await call("POST", CONFIG_MAPS, {**config_map(f"c{number}"), "data": {"a": "x" * 1_000_000}})
+    async with attacked(stall_timeout=0.1) as server:
+        async with Caller(server) as call:
+            for number in range(20):
+                await call("POST", CONFIG_MAPS, {**config_map(f"c{number}"), "data": {"a": "x" * 1_000_000}})
         async with raw_connection(server) as (_, writer):
             request = f"GET {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.token}\r\n\r\n"
             writer.write(request.encode() * 3)
             await server.wait_for_requests(1, verb="list", until="started")
-            assert server.statistics().connections == 2
-            await wait_for_connections(server, 1)
+            await wait_for_connections(server, 0)
 
 
 async def test_a_client_that_reads_slowly_gets_all_of_its_response():

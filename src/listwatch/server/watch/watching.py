@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -22,7 +23,7 @@ from listwatch.meta import Resource
 from listwatch.server.codec.representations import Representation, encode_bookmark, encode_event, encode_object
 from listwatch.server.faults.faults import CutStream, DropBookmarks, Expire, FaultPlan, HoldEvents
 from listwatch.server.protocol.list_options import WatchOptions
-from listwatch.server.storage.values import Event, RevisionCompactedError, Stored
+from listwatch.server.storage.values import Event, JournalError, RevisionCompactedError, Stored
 from listwatch.server.watch.watch_feed import Feeds, Reader, View
 
 __all__ = ["Watch", "WatchSettings", "Watches", "error_line"]
@@ -143,7 +144,8 @@ class Watch:
             raise _expired(self._options.after or 0, self._feeds.storage.revision)
         await self._wait_reached(self._options.minimum)
         # Publishes pending writes first, so that their events are neither sent before they are durable nor sent twice.
-        self._feeds.storage.sync()
+        with suppress(JournalError):  # those writes are undone, and their requests get the error
+            self._feeds.storage.sync()
         if self._options.initial_events:
             self._begin_with_initial_events()
         else:
