@@ -243,3 +243,8 @@ def test_a_pretty_list_becomes_objects_of_one_line():
     pretty = json.dumps({"kind": "WidgetList", "items": [json.loads(widget(note="a\nb"))]}, indent=2).encode()
     [only] = WidgetList.from_json(pretty)
     assert only.to_json() == widget(note="a\nb")
+
+
+def test_the_repr_of_an_event_does_not_show_its_object():
+    line = b'{"type":"ADDED","object":{"data":{"password":"c2VjcmV0"}}}'
+    assert repr(parse_event(line)) == "<WireEvent ADDED, 32 bytes>"

@@ -34,6 +34,10 @@ class WireEvent(NamedTuple):
     type: str
     object: bytes
 
+    def __repr__(self) -> str:
+        # Without the object, which may be a Secret: error trackers record local variables.
+        return f"<WireEvent {self.type}, {len(self.object)} bytes>"
+
 
 class _Frame(msgspec.Struct, gc=False):
     type: str

@@ -9,10 +9,8 @@ async with queue.take() as key:        # no other worker takes this key meanwhil
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import deque
 from contextlib import AbstractAsyncContextManager, suppress
-from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from listwatch.callers import SelfWaitError
@@ -47,7 +45,7 @@ class WorkQueue(Generic[ItemT]):
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._timekeeper: asyncio.Future[None] | None = None
         self._drained = asyncio.Event()
-        self._taken: set[_Taken[ItemT]] = set()
+        self._holders: list[asyncio.Task[Any] | None] = []  # the tasks that are inside `take()`
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
@@ -132,12 +130,8 @@ class WorkQueue(Generic[ItemT]):
             raise WaitTimeoutError(f"{self!r} was not drained within {timeout} s") from None
 
     def _check_holds_no_item(self) -> None:
-        frame: FrameType | None = sys._getframe()
-        holders = {each.frame for each in self._taken}
-        while holders and frame is not None:
-            if frame in holders:
-                raise drained_by_worker(self.name)
-            frame = frame.f_back
+        if asyncio.current_task() in self._holders:
+            raise drained_by_worker(self.name)
 
     def _empty(self) -> QueueShutDownError:
         return QueueShutDownError(f"work queue {self.name!r} was shut down and is empty")
@@ -212,28 +206,19 @@ class WorkQueue(Generic[ItemT]):
 class _Taken(Generic[ItemT]):
     """Takes an item on entering, and calls `done` on leaving."""
 
-    __slots__ = ("_item", "_queue", "frame")
+    __slots__ = ("_holder", "_item", "_queue")
 
     def __init__(self, queue: WorkQueue[ItemT]) -> None:
         self._queue = queue
 
     async def __aenter__(self) -> ItemT:
-        queue = self._queue
-        # The first steps of `get`: awaiting it would take longer than all of this.
-        entry = queue._state.take(queue._clock.monotonic())
-        if entry is None:
-            item = await queue.get()
-        else:
-            item = entry.item
-            if queue._waiters:
-                queue._wake_next()
-        self._item = item
-        self.frame: FrameType = sys._getframe(1)  # that of the block; asyncio.current_task takes several times as long
-        queue._taken.add(self)
+        self._item = item = await self._queue.get()
+        self._holder = asyncio.current_task()
+        self._queue._holders.append(self._holder)
         return item
 
     async def __aexit__(self, *_: object) -> None:
-        self._queue._taken.discard(self)
+        self._queue._holders.remove(self._holder)
         self._queue.done(self._item)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from typing import Any
@@ -18,6 +19,7 @@ from listwatch.errors import (
     ListWatchError,
     ProtocolError,
     RequestEntityTooLargeError,
+    ResponseTooLargeError,
     TooManyRequestsError,
     TransportError,
     TransportTimeoutError,
@@ -266,6 +268,17 @@ async def test_a_stream_that_etcd_ends_can_be_resumed(frame: bytes):
 async def test_a_stream_that_ends_without_an_error_can_be_resumed(end):
     _, error = await changes(line(events=[put("a", 8)]), end)
     assert isinstance(error, TransportError)
+
+
+async def test_a_message_without_an_end_is_rejected_at_the_limit():
+    endless = [chunk(b" " * 2**20)] * 18
+    async with (
+        ScriptedServer([*CREATED, *endless, HANG], listed()) as server,
+        client_of(server) as client,
+        source_of(client).watch(resource_version="7") as watch,
+    ):
+        with pytest.raises(ResponseTooLargeError, match=r"a message of the watch has more than 16,777,216 bytes"):
+            await asyncio.wait_for(anext(watch), 10)
 
 
 async def test_events_of_an_incomplete_message_are_not_delivered():

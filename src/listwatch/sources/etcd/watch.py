@@ -19,11 +19,13 @@ from listwatch.errors import (
     ForbiddenError,
     ListWatchError,
     ProtocolError,
+    ResponseTooLargeError,
     TransportError,
     TransportTimeoutError,
 )
 from listwatch.json_value import JSONObject
 from listwatch.keyed import Cached
+from listwatch.objects.wire import LineSplitter
 from listwatch.sources.etcd.entries import EntryMapping
 from listwatch.sources.etcd.gateway import Gateway, Member
 from listwatch.sources.etcd.gateway_errors import FutureRevisionError, error_of, error_of_cancelled_watch
@@ -224,13 +226,13 @@ class EtcdWatch(Generic[T]):
 
 
 class _Messages:
-    """Reads the messages of a stream; one that arrives in pieces is joined once, because it may be very large."""
+    """Reads the messages of a stream, one per line; a line has at most `max_event_size` bytes."""
 
     def __init__(self, stream: AiohttpStream, member: Member) -> None:
         self.host = member.host
         self._stream = stream
         self._unread: list[WatchResponse] = []
-        self._pieces: list[bytes] = []
+        self._lines = LineSplitter(max_size=stream.max_event_size)
         self._is_closed = False
         self._error: ListWatchError | None = None
 
@@ -246,16 +248,16 @@ class _Messages:
         if self._error is not None:
             raise self._error
         while piece := await self._stream.read():
-            head, line_feed, rest = piece.partition(b"\n")
-            self._pieces.append(head)
-            if line_feed:
-                *lines, last = rest.split(b"\n") if rest else (b"",)
-                first = b"".join(self._pieces)
-                self._pieces = [last] if last else []
-                return self._decoded([line for line in (first, *lines) if line.strip()])
+            try:
+                lines = self._lines.feed(piece)
+            except ResponseTooLargeError:
+                self.close()
+                reason = f"a message of the watch has more than {self._lines.max_size:,} bytes"
+                raise ResponseTooLargeError(reason, doing=_DOING, host=self.host) from None
+            if messages := self._decoded(lines):
+                return messages
         # etcd 3.5 sends the error that ends a stream without a line feed.
-        last = b"" if self._is_closed else b"".join(self._pieces).strip()
-        self._pieces = []
+        last = b"" if self._is_closed else self._lines.finish()
         return [self._message(last)] if last else []
 
     def _decoded(self, lines: list[bytes]) -> list[WatchResponse]:
