@@ -67,17 +67,18 @@ _STRING = _pattern(rb"%(STRING)b")
 _LEAF = _pattern(rb"%(LEAF)b")
 # A number at the end of the document may continue in its next piece.
 _VALUE = _pattern(rb"[{\[]|%(STRING)b|%(SCALAR)b(?=[ \t\r\n,\]}])")
-_BRACE, _BRACKET = ord("}"), ord("]")
+_BRACE, _BRACKET, _OPENING = ord("}"), ord("]"), ord("[")
 _CLOSING = {ord("{"): _BRACE, ord("["): _BRACKET}
 # What may follow in an object and in an array, by its closing bracket: at its start, after a comma, after a value.
+# The group is a run of brackets, of which a document may have millions.
 _AT_START = {
     _BRACE: _pattern(rb"%(SPACE)b(?:\}|%(MEMBERS)b)"),
-    _BRACKET: _pattern(rb"%(SPACE)b(?:\]|%(ELEMENTS)b)"),
+    _BRACKET: _pattern(rb"%(SPACE)b(?:\]|(\[++)|%(ELEMENTS)b)"),
 }
 _AFTER_COMMA = {_BRACE: _pattern(rb"%(SPACE)b%(MEMBERS)b"), _BRACKET: _pattern(rb"%(SPACE)b%(ELEMENTS)b")}
 _AFTER_VALUE = {
-    _BRACE: _pattern(rb"%(SPACE)b(?:\}|,%(SPACE)b%(MEMBERS)b)"),
-    _BRACKET: _pattern(rb"%(SPACE)b(?:\]|,%(SPACE)b%(ELEMENTS)b)"),
+    _BRACE: _pattern(rb"%(SPACE)b(?:([}\]]++)|,%(SPACE)b%(MEMBERS)b)"),
+    _BRACKET: _pattern(rb"%(SPACE)b(?:([}\]]++)|,%(SPACE)b%(ELEMENTS)b)"),
 }
 
 # What may be left at the end of a document that is cut short, by the closing bracket that is missing.
@@ -119,6 +120,19 @@ class ValueScanner:
             found = pattern.match(document, position)
             if found is None:
                 break
+            if found.lastindex:
+                run = found[1]
+                if run[0] == _OPENING:
+                    closings += b"]" * len(run)
+                else:
+                    run = run[: len(closings)]
+                    if closings[-len(run) :] != run[::-1]:
+                        break
+                    del closings[-len(run) :]
+                    complete = not closings
+                    pattern = _VALUE if complete else _AFTER_VALUE[closings[-1]]
+                position = found.start(1) + len(run)
+                continue
             position = found.end()
             last = document[position - 1]
             if pattern is _VALUE and last not in _CLOSING:
