@@ -20,6 +20,7 @@ from listwatch.keyed import Cached
 from listwatch.objects.byte_search import contains
 from listwatch.objects.json_scan import IncompleteJSONError
 from listwatch.objects.object import Object
+from listwatch.objects.reading import LONE_SURROGATE, reason_of
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import DECODE_FAILURES, WireEvent, nesting_of, parse_event, scan_event
 
@@ -258,7 +259,7 @@ class EventReader(Generic[K]):
                 raw = piece[start + offset : end - 1]
                 try:
                     if start < checked:
-                        _whole.decode(raw)
+                        _check_whole(raw)
                     event = event_class(decode(raw))
                 except (DecodeError, *DECODE_FAILURES):
                     pass  # the frame has members after the object, is several events, or is damaged
@@ -312,6 +313,19 @@ class EventReader(Generic[K]):
                 self._unfinished += line[start:] + b"\n"
                 return
             yield _event(wire, self._kind)
+
+
+def _check_whole(raw: bytes) -> None:
+    """Raise one of DECODE_FAILURES if this is not exactly one object.
+
+    An object that is only too deep for msgspec, or has a lone surrogate, is not scanned to its end, which takes long.
+    """
+    try:
+        _whole.decode(raw)
+    except DECODE_FAILURES as error:
+        is_odd = isinstance(error, RecursionError) or reason_of(error, raw) == LONE_SURROGATE
+        if not is_odd or any(contains(raw, each) for each in (_SECOND_EVENT, *_SECOND_AFTER_SPACE)):
+            raise
 
 
 def read_events(text: bytes, kind: type[K]) -> Iterator[ReceivedEvent[K]]:

@@ -18,6 +18,7 @@ from listwatch.errors import DecodeError, FieldError
 
 __all__ = [
     "DECODE_FAILURES",
+    "LONE_SURROGATE",
     "Tree",
     "build_decoder",
     "convert",
@@ -181,12 +182,15 @@ _SURROGATE_MESSAGE = re.compile("truncated|hex escape|surrogate")
 _MSGSPEC_PREFIXES = ("Expected ", "Invalid ", "Input ", "Integer ", "Number ", "Object ")
 
 
+LONE_SURROGATE = "a string in it contains a lone surrogate"
+
+
 def reason_of(error: Exception, text: bytes = b"") -> str:
     """Why msgspec could not decode the text."""
     reason, _ = reason_and_place(error)
     # msgspec reports a lone surrogate in several ways, depending on what follows it.
     if _SURROGATE_MESSAGE.search(reason) and _LONE_SURROGATE.search(text):
-        return "a string in it contains a lone surrogate"
+        return LONE_SURROGATE
     return reason
 
 
