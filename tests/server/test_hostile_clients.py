@@ -246,7 +246,8 @@ async def test_a_schema_cannot_multiply_the_work_of_a_validation(call: Caller):
         ("a\\", "trailing backslash at end of expression: ``"),
         ("(" * 100_000, "expression nests too deeply"),
         ("a" * 100_000, "expression too large"),
-        ("(?P<n>a)(?P<n>b)", "invalid named capture: `(?P<n>`"),
+        ("(?P<n-m>a)", "invalid named capture: `(?P<n-m>`"),
+        (r"\x{}", r"invalid escape sequence: `\x{}`"),
     ],
 )
 async def test_a_pattern_that_go_does_not_accept_is_rejected_with_its_error(call: Caller, pattern: str, problem: str):

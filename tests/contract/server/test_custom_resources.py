@@ -148,6 +148,24 @@ def test_a_schema_that_is_not_structural_is_refused(api: API, widgets: Widgets, 
     assert refusal(api, widgets, version(schema=spec_of(a=schema))) == {(reason, in_schema(place))}
 
 
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
+        ("a**", "invalid nested repetition operator: `**`"),
+        (r"(a)\1", r"invalid escape sequence: `\1`"),
+        ("[b-a]", "invalid character class range: `b-a`"),
+        ("(a{100}){100}", "invalid repeat count: `{100}`"),
+        (r"\p{Nope}", r"invalid character class range: `\p{Nope}`"),
+        ("(a", "missing closing ): `(a`"),
+    ],
+)
+def test_a_pattern_has_the_syntax_of_go(api: API, widgets: Widgets, pattern: str, problem: str):
+    schema = spec_of(a={"type": "string", "pattern": pattern})
+    status = api.post(DEFINITIONS, definition(widgets.group, version(schema=schema))).failed(422, "Invalid")
+    assert f"must be a valid regular expression, but isn't: error parsing regexp: {problem}" in status["message"]
+
+
 def test_the_keys_of_a_map_list_are_required_or_have_a_default(api: API, widgets: Widgets):
     items = {"type": "object", "properties": {"name": TEXT}}
     by_name = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}

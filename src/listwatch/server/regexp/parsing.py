@@ -123,7 +123,6 @@ class _Parser:
         self._at = 0
         self._flags = _Flags()
         self._stack = [_Group(self._flags)]
-        self._names: set[str] = set()
 
     def parse(self) -> Node:
         last_repeat = None
@@ -272,10 +271,8 @@ class _Parser:
         if end < 0:
             raise RegexpSyntaxError("invalid named capture", pattern[self._at :])
         name = pattern[start:end]
-        is_valid = name.isascii() and name.replace("_", "a").isalnum()
-        if not is_valid or name in self._names:
+        if not (name.isascii() and name.replace("_", "a").isalnum()):
             raise RegexpSyntaxError("invalid named capture", pattern[self._at : end + 1])
-        self._names.add(name)
         self._at = end + 1
         self._open(self._flags)
 
@@ -352,12 +349,15 @@ class _Parser:
     def _hexadecimal(self, start: int) -> str:
         pattern = self._pattern
         if pattern.startswith("{", self._at):
-            end = pattern.find("}", self._at)
-            digits = pattern[self._at + 1 : end] if end > 0 else ""
-            if digits and len(digits) <= 64 and _HEXADECIMAL.issuperset(digits) and int(digits, 16) <= ANY[0][1]:
-                self._at = end + 1
-                return chr(int(digits, 16))
-            self._at += 1 + len(digits)
+            self._at += 1
+            first, code = self._at, 0
+            while pattern[self._at : self._at + 1] in _HEXADECIMAL and code <= ANY[0][1]:
+                code = 16 * code + int(pattern[self._at], 16)
+                self._at += 1
+            if code <= ANY[0][1]:
+                self._at += self._at < len(pattern)
+                if self._at - 1 > first and pattern[self._at - 1] == "}":
+                    return chr(code)
         else:
             digits = pattern[self._at : self._at + 2]
             self._at += len(digits)
