@@ -1,7 +1,7 @@
 # pyright: strict
 """What type checkers know of informers of a user's own classes: a struct and a dataclass."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import assert_type
 
@@ -10,6 +10,7 @@ import msgspec
 import listwatch as lw
 from listwatch.cache import Cached, Keyed
 from listwatch.informer import Change, ObjectDeleted, Page
+from listwatch.sources.etcd import EtcdClient, EtcdLeaseLock, EtcdListWatch, EtcdStore, KeyValue
 
 
 class Service(Keyed, msgspec.Struct):
@@ -22,6 +23,11 @@ class Row:
     cache_key: str
     resource_version: str
     title: str
+
+
+@dataclass
+class Plain:
+    address: str
 
 
 def list_services() -> Page[Service]:
@@ -55,6 +61,24 @@ async def changes(informer: lw.SharedIndexInformer[Service]) -> None:
         assert_type(change, Change[Service])
         if isinstance(change, ObjectDeleted):
             assert_type(change.object, Service)
+
+
+async def etcd(client: EtcdClient) -> None:
+    source = EtcdListWatch(client, "/services/", Service)
+    assert_type(source, EtcdListWatch[Service])
+    assert_type(lw.SharedIndexInformer(source, Service), lw.SharedIndexInformer[Service])
+    plain = EtcdListWatch(client, "/plain/", Plain)
+    assert_type(plain, EtcdListWatch[KeyValue[Plain]])
+    informer = lw.SharedIndexInformer(plain, plain.kind)
+    assert_type(informer, lw.SharedIndexInformer[KeyValue[Plain]])
+    assert_type(informer.lister.get("a").value, Plain)
+    assert_type(EtcdListWatch(client, "/raw/"), EtcdListWatch[KeyValue[bytes]])
+    assert_type(EtcdListWatch(client, "/numbers/", int, decode=int), EtcdListWatch[KeyValue[int]])
+    store = EtcdStore(client, "/services/", Service)
+    assert_type(await store.get("web/1"), Service)
+    assert_type(await store.create("web/1", Service("10.0.0.1", "eu")), Service)
+    assert_type((await store.list()).items, Sequence[Service])
+    lw.LeaderElector(EtcdLeaseLock(client, "operator"))
 
 
 def controllers(informer: lw.SharedIndexInformer[Service]) -> None:

@@ -121,3 +121,13 @@ def test_structs_of_messages_have_defaults_for_everything_that_the_gateway_leave
 
     for kind in messages._decoders:
         assert decode(b"{}", kind) == msgspec.json.decode(b"{}", type=kind)
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "limit"),
+    [(10, 50, 200), (10, 200, 800), (10, 9000, 10_000), (10**6, 50, 4), (10**7, 50, 1)],
+)
+def test_pages_grow_up_to_a_size_in_bytes(size: int, count: int, limit: int):
+    from listwatch.sources.etcd.list_watch import _next_limit
+
+    assert _next_limit([KeyValueMessage(b"k", b"x" * size)] * count) == limit

@@ -131,6 +131,20 @@ async def test_a_silent_member_is_left_after_the_timeout():
         assert (await source_of(client).list()).resource_version == "7"
 
 
+async def test_requests_that_fail_together_skip_a_member_once():
+    refused = failed(503, 14, "etcdserver: no leader")
+    async with (
+        ScriptedServer(refused, refused) as first,
+        ScriptedServer(listed(), listed(), listed()) as second,
+        ScriptedServer() as third,
+        client_of(first, second, third) as client,
+    ):
+        source = source_of(client)
+        await asyncio.gather(source.list(), source.list())
+        await source.list()
+        assert (len(first.requests), len(second.requests), len(third.requests)) == (2, 3, 0)
+
+
 # --- login ------------------------------------------------------------------------------------------------------------
 
 TOKEN = respond(200, b'{"token":"abc.14"}')

@@ -83,10 +83,12 @@ class Gateway:
             await member.transport.aclose()
 
     def members_in_order(self) -> Iterator[Member]:
-        """Each member once, the current one first; a member becomes the current one when it is yielded."""
-        for _ in self.members:
-            yield self.members[self._current]
-            self._current = (self._current + 1) % len(self.members)
+        """Each member once, the current one first. If another one is requested, the next requests skip this one."""
+        start = self._current
+        for number in range(len(self.members)):
+            member = self.members[(start + number) % len(self.members)]
+            yield member
+            self.skip(member)
 
     def skip(self, member: Member) -> None:
         """Start with the next member, if this one is the current one."""

@@ -27,7 +27,9 @@ T = TypeVar("T", bound=Cached)
 K = TypeVar("K", bound=Keyed)
 V = TypeVar("V")
 
-_FIRST_PAGE = 500
+_FIRST_PAGE = 50
+_GROWTH = 4
+"""How much larger a page may be than the one before: its values may be larger."""
 _MAX_PAGE = 10_000
 _PAGE_BYTES = 4 * 2**20
 """The intended size of the values of one page: small pages are slow, and large ones need memory at both ends."""
@@ -215,7 +217,7 @@ class EtcdListWatch(Generic[T]):
 
 def _next_limit(entries: list[KeyValueMessage]) -> int:
     size = sum(len(entry.key) + len(entry.value) for entry in entries) // len(entries) + 1
-    return max(1, min(_MAX_PAGE, _PAGE_BYTES // size))
+    return max(1, min(_MAX_PAGE, _GROWTH * len(entries), _PAGE_BYTES // size))
 
 
 def _make_token(revision: str, last_key: bytes) -> str:
