@@ -93,9 +93,9 @@ class SimulatedServer:
     def happens(self, probability: float) -> bool:
         return probability > 0 and self.rng.random() < probability
 
-    def odd_object(self) -> bytes:
+    def odd_object(self, revision: int) -> bytes:
         namespace = self.rng.choice(self.namespaces)
-        return odd_object(self.rng, names=NAMES, namespace=namespace, revision=self.storage.revision)
+        return odd_object(self.rng, names=NAMES, namespace=namespace, revision=revision)
 
     # --- writes ---------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class SimulatedServer:
     def _encode_page(self, values: list[bytes], version: str, more: str) -> ObjectList[ConfigMap]:
         items = list(values)
         while self.happens(self.faults.odd_items):
-            items.insert(self.rng.randint(0, len(items)), self.odd_object())
+            items.insert(self.rng.randint(0, len(items)), self.odd_object(self.storage.revision))
         metadata = msgspec.json.encode({"resourceVersion": version, "continue": more})
         head = b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":%s,"items":[' % metadata
         return ObjectList.from_json(head + self.rng.choice([b",", b",\n"]).join(items) + b"]}", ConfigMap)
@@ -305,7 +305,8 @@ class SimulatedWatch:
             return
         if server.happens(faults.odd_items / 2):
             kind = server.rng.choice(["ADDED", "MODIFIED", "DELETED"])
-            self._pending.append(_frame(kind, server.odd_object()))
+            # With an old version: a newer one would claim that all changes up to it were sent.
+            self._pending.append(_frame(kind, server.odd_object(revision=1)))
         if server.happens(faults.cut_frame / 4):
             server.history.append("  cuts a frame")
             self._pending.append(frame[: server.rng.randrange(1, len(frame))])
