@@ -1,6 +1,6 @@
 """Generates lists and watch frames with odd and damaged objects, and compares what is read with what `json` reads.
 
-An object is odd if it cannot be decoded as a whole, although its structure is that of JSON: it must hide no other.
+An object is odd if it cannot be decoded as a whole, although its structure is that of JSON: it must not hide others.
 """
 
 from __future__ import annotations

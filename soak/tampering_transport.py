@@ -156,4 +156,4 @@ def _with_parameter(request: HTTPRequest, name: str, value: str) -> HTTPRequest:
 
 
 def _too_many_requests() -> HTTPResponse:
-    return HTTPResponse(429, {"Retry-After": "86400", "Content-Type": "text/plain"}, b"come back tomorrow")
+    return HTTPResponse(429, {"Retry-After": "86400", "Content-Type": "text/plain"}, b"too many requests")

@@ -98,7 +98,7 @@ async def test_connections_above_the_limit_are_closed_at_once(caplog: pytest.Log
         opened = [await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2])) for _ in range(9)]
         assert await is_closed(opened[-1][0])
         reported = [record.message for record in caplog.records if record.name.startswith("listwatch.")]
-        assert reported == ["New connections are refused: there are 5 connections"]
+        assert reported == ["New connections are refused: the limit of 5 connections is reached"]
         for _, writer in opened:
             writer.close()
         await wait_for_connections(server, 0)

@@ -1,6 +1,6 @@
 """The API's types as the generator represents them: the module of each type, and its fields.
 
-`source` delivers the schemas; `python_code` and `tables` write down what is found here.
+`source` reads the schemas; `python_code` and `tables` generate files from these definitions.
 """
 
 from __future__ import annotations

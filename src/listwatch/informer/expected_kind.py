@@ -1,8 +1,8 @@
-"""Which objects of a list or a watch belong into the store: those of the kind of the informer.
+"""Decides which objects of a list or a watch are stored: those of the kind of the informer.
 
 A typed class accepts the bytes of any object, so that the kind is compared with the received `apiVersion` and `kind`.
 Servers write them first in every object, except in the items of lists of built-in kinds, which have none. That makes
-one comparison of a prefix per object; only an object with another prefix is looked at more closely.
+one comparison of a prefix per object; only an object with another prefix is checked further.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads damaged objects of a store again.
 
     access fails ──▶ reported ──▶ GET ──▶ same version, intact ──▶ stored, handlers are notified
-                                   ├────▶ another version, or deleted: the watch brings it, or else a relist
+                                   ├────▶ another version, or deleted: received by the watch, or else by a relist
                                    └────▶ the copy of the server is damaged too: kept, not read again
 
 Only the head of a large object is decoded when it arrives, so damage of the rest is found when a part is accessed, in
@@ -42,8 +42,8 @@ _INTERVAL = 0.2
 _MANY = 20
 """With more damaged objects, one relist takes less than reading each of them."""
 _MIN_RELIST_INTERVAL = 60.0
-_PATIENCE = 10.0
-"""How long to wait for a watch to bring the change of an object that has another version on the server."""
+_CHANGE_TIMEOUT = 10.0
+"""Seconds in which the watch has to receive the change of an object that has another version on the server."""
 _READ_TIMEOUT = 30.0
 _MAX_ATTEMPTS = 5
 _MAX_REMEMBERED = 1000
@@ -101,10 +101,10 @@ class Healer(Generic[T]):
                         await self._heal_next()
                         await self._clock.sleep(_INTERVAL)
                     else:
-                        await self._clock.sleep(_PATIENCE)
+                        await self._clock.sleep(_CHANGE_TIMEOUT)
                         self._check_outdated()
 
-    # --- noticing ------------------------------------------------------------------------------------------------
+    # --- detection -----------------------------------------------------------------------------------------------
 
     def _on_damage(self, item: object, error: DecodeError) -> None:
         # In any thread. A damaged object may be accessed in a loop, so this is cheap once it is known.
@@ -188,7 +188,7 @@ class Healer(Generic[T]):
         outdated, self._outdated = self._outdated, {}
         remaining = {key: item for key, item in outdated.items() if self._stored(key) is item}
         if remaining:
-            self._relist(remaining, f"the watch has not brought the changes of {len(remaining)} damaged objects")
+            self._relist(remaining, f"the watch has not received the changes of {len(remaining)} damaged objects")
 
     def _relist(self, damaged: Mapping[str, T], reason: str) -> None:
         now = self._clock.monotonic()

@@ -36,7 +36,7 @@ class InitialEventsDeadline:
         return min(self._last_added + MAX_PAUSE, self._last_initial + _MAX_NEWEST)
 
     def receive(self, events: Iterable[Any], *, has_new_objects: bool, now: float) -> None:
-        """Consider a batch of events. To save time, not every batch is looked at."""
+        """Process a batch of events. To save time, batches within half a second of the last one are skipped."""
         if self._changed_at is not None or now < self._next_check:
             return
         self._next_check = now + _CHECK_INTERVAL

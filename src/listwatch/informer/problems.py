@@ -1,7 +1,7 @@
 """How the errors of informers are reported: to `on_problem`, or to the log, without flooding either.
 
 Every failed request is one problem. Errors that are not failed requests, such as objects that cannot be decoded, may
-come by the thousand: after the first ones, they are folded into one problem with a count every few seconds.
+be thousands: after the first ones, they are folded into one problem with a count every few seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Problem:
     delay: float
     """Seconds until the next request."""
     count: int = 1
-    """How many errors this stands for. Above 1 only in a storm; `error` is then the last of them."""
+    """How many errors this stands for. Above 1 if errors were folded; `error` is then the last of them."""
 
 
 class ProblemReporter:
@@ -80,7 +80,7 @@ class ProblemReporter:
         if folded is not None and (at_end or now >= self._next_report):
             self._folded = None
             self._tokens.take(now)
-            self._tokens.left = 0.0  # in a storm, the time since the last report is no allowance
+            self._tokens.left = 0.0  # while errors are folded, the time since the last report adds no tokens
             self._emit(folded)
 
     def _emit(self, problem: Problem) -> None:

@@ -69,7 +69,7 @@ class ReflectorStatistics:
     failures_in_a_row: int
     last_error: Exception | None
     last_contact: datetime | None
-    """When the server was last heard from: a response, also an error, or an event; None before the first one."""
+    """When the server last sent a response, also an error, or an event; None before the first one."""
     skipped: int
     """Objects that were not stored, because they cannot be decoded, or have no name or another kind."""
 
@@ -231,7 +231,7 @@ class Reflector(Generic[T]):
                 page = await self._source.list(
                     resource_version=resource_version, limit=limit, continue_token=continue_token
                 )
-                self._hear_from_server()
+                self._record_contact()
                 for _ in self._machine.receive_page(request, page):
                     await asyncio.sleep(0)
                 self._outcome = f"a page of {len(page.items)} objects"
@@ -267,7 +267,7 @@ class Reflector(Generic[T]):
         yield_at = loop_time() + TIME_SLICE
         started = self._clock.monotonic()  # before the request: a slow response is not a short watch
         async with watch as stream, self._limit_initial_events() as limit:
-            self._opened_at = self._hear_from_server()
+            self._opened_at = self._record_contact()
             try:
                 async for batch in batches_of(stream):
                     events = batch if isinstance(batch, list | tuple) else tuple(batch)
@@ -329,8 +329,8 @@ class Reflector(Generic[T]):
         )
         scope.reschedule(asyncio.get_running_loop().time())
 
-    def _hear_from_server(self) -> float:
-        """Note that the server has responded; return the time."""
+    def _record_contact(self) -> float:
+        """Record that the server has responded; return the time."""
         resource = getattr(self._source, "resource", None)  # a dynamic client finds it with its first request
         self._machine.expect(resource if isinstance(resource, Resource) else None)
         self._last_contact = now = self._clock.monotonic()

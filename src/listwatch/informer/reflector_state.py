@@ -130,7 +130,7 @@ class Watching:
     is_ordered: bool = True
     """False until the versions of the events are in order: a watch without a version first sends existing objects."""
     is_resumable: bool = True
-    """False if the list had no version: what was deleted before the watch started is noticed by the next list only."""
+    """False if the list had no version: what was deleted before the watch started is detected by the next list only."""
 
 
 class Delay(Enum):

@@ -13,8 +13,8 @@ _INTERVAL = 5.0
 class RequestBudget:
     """A token bucket: `burst` requests at once, then one every `interval` seconds.
 
-    A request that made progress is refunded, so that a list of many pages costs nothing. A watch that lasts for
-    `interval` or longer has paid for the next one. After a wait for an empty bucket, one request is granted.
+    A request that made progress is refunded, so that a list of many pages takes no tokens. During a watch of `interval`
+    or longer, the bucket gets a token for the next one. After a wait for an empty bucket, one request is granted.
     """
 
     def __init__(self, *, burst: int = _BURST, interval: float = _INTERVAL) -> None:

@@ -73,7 +73,7 @@ class InformerStatistics:
     is_watching: bool
     """True while the watches of all sources are open."""
     last_contact: datetime | None
-    """When the source that has been silent for longest was last heard from; None if one was never heard from."""
+    """The oldest `last_contact` of the sources; None if one of them has not responded yet."""
     queued: int
     sources: tuple[ReflectorStatistics, ...]
     handlers: tuple[ListenerStatistics, ...]

@@ -133,7 +133,7 @@ def _informer(informer: InformerStatistics) -> Iterator[Sample]:
     yield Sample("listwatch_informer_synced", "1 once the cache has synced.", labels, int(informer.has_synced))
     yield Sample("listwatch_informer_watching", "1 while all watches are open.", labels, int(informer.is_watching))
     if informer.last_contact is not None:
-        help_text = "When the server was last heard from, in seconds since the epoch."
+        help_text = "When the server last sent a response or an event, in seconds since the epoch."
         contact = informer.last_contact.timestamp()
         yield Sample("listwatch_informer_last_contact_timestamp_seconds", help_text, labels, contact)
     skipped = sum(each.skipped for each in informer.sources)

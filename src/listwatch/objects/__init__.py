@@ -1,6 +1,6 @@
 """API objects: metadata, and a body that stays bytes until it is accessed.
 
-This package does no I/O and knows no kind; `listwatch.models` has the kinds.
+This package does no I/O and defines no kinds; `listwatch.models` has them.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Reports objects of which a part cannot be decoded.
 
 Most of an object is decoded on access: in any thread, and long after it was received. An informer observes such
-failures, and reads objects of its store again.
+failures, and fetches the objects of its store again.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ _CUT = {
     _BRACKET: _pattern(rb"%(SPACE)b,?+%(SPACE)b(?:%(LEAF)b%(SPACE)b|%(CUT_STRING)b)"),
 }
 
-# Ends the names that cannot be decoded. They stay different, and cannot be encoded: a member must not be sent under
-# another name.
+# Appended to names that cannot be decoded. Different names stay different, and none of them can be encoded, so that no
+# member is sent under another name.
 _INVALID = "\udc80"
 
 

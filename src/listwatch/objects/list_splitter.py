@@ -305,8 +305,8 @@ class ListSplitter:
         while not scanner.scan(self._buffer, stop := scanner.position + _SCANNED_GROUP):
             if scanner.position >= stop:
                 yield []
-            # The scan continues where it stopped. If that place is never passed, such as in a long string, the bytes
-            # after it are scanned again each time, so they are doubled each time.
+            # The scan continues where it stopped, but not inside a string: a long one is scanned again from its start.
+            # Each read doubles its bytes, which keeps the time linear.
             elif not self._read_more(len(self._buffer) - scanner.position):
                 self._position = scanner.position
                 raise self._unexpected(is_cut=scanner.is_cut(self._buffer))

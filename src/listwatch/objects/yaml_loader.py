@@ -1,4 +1,4 @@
-"""Loads YAML of unknown origin: no document can overflow the stack or expand its aliases without a limit.
+"""Loads untrusted YAML: no document can overflow the stack or expand its aliases without a limit.
 
 PyYAML's C composer recurses for each level of nesting and overflows the stack of the process at about 30,000 levels.
 The loader here composes the nodes of a document from the parser's events in a loop. Imported on first use, because

@@ -266,7 +266,7 @@ class APIServer:
 
     @property
     def token(self) -> str:
-        """The bearer token of the administrator, who may do everything."""
+        """The bearer token of the administrator, a user with all permissions."""
         self._check_started()
         return self._token
 

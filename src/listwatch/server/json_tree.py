@@ -15,7 +15,7 @@ from listwatch.json_value import JSON, JSONObject
 T = TypeVar("T")
 
 MAX_DEPTH = 250
-"""The levels of nesting of an object. Recursive functions take up to three frames for each, of a thousand."""
+"""The deepest nesting of an object. Recursive functions use up to three of Python's thousand frames for each level."""
 
 _GO_TYPES = {
     dict: "map[string]interface {}",
@@ -79,7 +79,7 @@ def flag_at(tree: JSON, *names: str) -> bool:
 
 
 def ensure_object(tree: JSONObject, *names: str) -> JSONObject:
-    """Return the object at a path for writing; what is missing on the way, or is no object, becomes an empty one."""
+    """Return the object at a path for writing; parts of the path that are not objects become empty objects."""
     for name in names:
         inner = tree.get(name)
         if not isinstance(inner, dict):

@@ -70,7 +70,7 @@ class Query:
         return _int64(values[0]) if values else None
 
     def shortened(self, size: int) -> Query:
-        """Return the first parameters that have this size together."""
+        """Return the first parameters, as many as fit into this size."""
         values: dict[str, tuple[str, ...]] = {}
         for name, each in self._values.items():
             size -= len(name) + sum(map(len, each)) + len(each)

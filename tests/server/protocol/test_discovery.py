@@ -11,6 +11,7 @@ from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import read_target, route
 from listwatch.server.requests import NonResourceRequest, Response
 from listwatch.server.schema.registry import Registry
+from listwatch.server.schema.schema import builtin_schema
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 V2_BETA = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
@@ -259,6 +260,10 @@ def test_an_unknown_path_is_not_found_in_plain_text(server, target):
 def test_the_version_is_a_release_of_kubernetes(server):
     version = server.tree("/version")
     assert version["gitVersion"] == f"v{version['major']}.{version['minor']}.0+listwatch"
+
+
+def test_the_version_has_the_fields_that_the_schema_requires(server):
+    assert server.tree("/version").keys() >= set(builtin_schema().type("pkg.version.Info").required)
 
 
 def test_the_index_lists_the_paths(server):

@@ -36,7 +36,7 @@ __all__ = [
 
 _log = logging.getLogger("listwatch.client")
 
-# Delays before an issuer is used again after results that did not help.
+# Delays before an issuer is used again after a failure or an unusable credential.
 _RETRY_DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
 _MIN_LIFETIME = 10.0  # a credential that is rejected sooner was never valid
 _REREAD_INTERVAL = 50.0  # a token in a file is assumed to be valid for a minute, less ten seconds for the request
@@ -154,8 +154,8 @@ class TokenFileCredentials:
 class IssuedCredentials:
     """The last credential of an issuer, until it expires. Concurrent requests share one renewal.
 
-    The issuer is not used for every request if that does not help. After it has failed, or has issued a credential
-    that had expired already or was rejected within seconds, it is used again at once, then after 1, 2, 4, … 60 s.
+    After the issuer has failed, or has issued a credential that had expired already or was rejected within seconds, it
+    is used again at once, then after 1, 2, 4, … 60 s, and not for every request.
     """
 
     def __init__(self, issuer: Issuer, *, clock: Clock) -> None:
@@ -165,7 +165,7 @@ class IssuedCredentials:
         self._issued_at = -math.inf
         self._was_valid = False  # whether the last one had not expired when it was issued, and was not rejected
         self._issuing: asyncio.Task[IssuedCredential] | None = None
-        self._rejected: Credential | None = None  # the last one that was
+        self._rejected: Credential | None = None  # the last credential that the server rejected
         self._failure: ConfigError | None = None  # of the last attempt
         self._useless_in_a_row = 0
         self._next_attempt = -math.inf

@@ -1,4 +1,4 @@
-"""Reads files of a configuration, which may be of any size, or no files at all."""
+"""Reads the files of a configuration with a limit on their size; paths may also name pipes and devices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Builds a ClientConfig from the entries of a kubeconfig and the caller's overrides. `kubeconfig` selects the entries.
 
-An override also replaces what depends on it: another host the `tls-server-name`, another certificate authority the
-previous one and `insecure-skip-tls-verify`, a token every other login method.
+An override also removes what belongs to the overridden value: a host removes the `tls-server-name`, a certificate
+authority removes the previous one and `insecure-skip-tls-verify`, a token removes every other login method.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _locked(file: Path) -> Iterator[None]:
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         raise ConfigError(
-            f"is locked by another process; if that process is gone, remove {lock}", file=str(file)
+            f"is locked by another process; if that process has ended, remove {lock}", file=str(file)
         ) from None
     except OSError as error:
         raise ConfigError(f"cannot be locked: {error.strerror}", file=str(file)) from None

@@ -66,7 +66,8 @@ class ResponseStream(Protocol):
     """The body of a response, read as it arrives.
 
     A stream may also have `coalesce_reads(*, enabled: bool)`, which allows it to delay reads for some milliseconds
-    while large amounts of data arrive.
+    while large amounts of data arrive, `expect_lines()`, after which data without a line feed does not end the idle
+    time, and the limits `max_event_size` and `max_response_size` in bytes.
     """
 
     status: int
@@ -201,7 +202,7 @@ class Sender:
         self._max_retry_after = math.inf if max_retry_after is None else max_retry_after
         self._warnings = warnings
         self._clock = clock
-        self._active: set[asyncio.Timeout] = set()  # of requests; closing the sender lets them expire
+        self._active: set[asyncio.Timeout] = set()  # one per request in progress; closing the sender lets them expire
         self._streams: dict[RequestKind, WeakSet[ResponseStream]] = {
             RequestKind.STREAM: WeakSet(),
             RequestKind.WATCH: WeakSet(),
@@ -329,14 +330,14 @@ class Sender:
         self, request: HTTPRequest, retry: Retry, delay: float, retries_left: int, level: int
     ) -> None:
         self._retries += 1
-        asked = f" (Retry-After: {retry.delay:g} s)" if delay < retry.delay else ""
+        shortened = f" (Retry-After: {retry.delay:g} s)" if delay < retry.delay else ""
         _log.log(
             level,
             "%s: %s; retrying in %g s%s",
             request.describe(),
             retry.reason,
             delay,
-            asked,
+            shortened,
             extra={"request": request.describe(), "delay": delay, "retries_left": retries_left},
         )
         await self._clock.sleep(delay)

@@ -5,7 +5,7 @@
 
 A watch ends when the server ends it. Informers and RetryWatcher resume watches.
 
-A dead peer is noticed in one place, for watches that are read directly and for those of informers: a read that waits
+A dead peer is detected in one place, for watches that are read directly and for those of informers: a read that waits
 for longer than the idle timeout raises StreamIdleError. The idle timeout is the time after which the server ends the
 watch, and shorter once the server has sent a bookmark, since it sends those about every minute. An idle watch of a
 healthy server never times out, because the server ends it in time or sends bookmarks. The transport's stream measures

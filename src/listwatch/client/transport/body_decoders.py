@@ -67,7 +67,7 @@ class GzipDecoder:
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """Yield the content that this piece completes, in slices. Raises zlib.error if it is not gzip.
 
-        A slice is decompressed when it is requested: a thousandth of its size can be enough to encode a content.
+        A slice is decompressed when it is requested, because content may be a thousand times as large as its piece.
         """
         for start in range(0, len(piece), self._INPUT_SLICE):
             rest, has_more = piece[start : start + self._INPUT_SLICE], False

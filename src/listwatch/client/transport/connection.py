@@ -266,7 +266,7 @@ class AiohttpStream:
         self._idle_before = 0.0  # seconds that earlier reads waited since the last data that counts
         self._idle_timeout = 0.0
         self._expects_lines = False
-        self._is_incomplete = False  # whether the last data that is expected to have a line feed had none
+        self._is_incomplete = False  # whether lines are expected, and the last data had no line feed
         self._idle_timer: asyncio.Task[None] | None = None
         self._timed_out = False
         self._coalescer: ReceiveCoalescer | None = None
@@ -284,7 +284,7 @@ class AiohttpStream:
         self._expects_lines = self._decoder is None
 
     def coalesce_reads(self, *, enabled: bool) -> None:
-        """From now on, let the system collect large amounts of data for some milliseconds before a read, or not."""
+        """Enable or disable that the system collects large amounts of data for some milliseconds before a read."""
         if self._coalescer:
             self._coalescer.stop()
         connection = self._exchange.response.connection  # None if the whole response has arrived

@@ -48,7 +48,7 @@ def merge(live: JSON, applied: JSON, shape: MergeShape) -> JSON:
 
 
 def _merge_lists(live: list[JSON], applied: list[JSON], shape: MergeShape) -> list[JSON]:
-    """Merge in the order of the applied list; each other element stays behind the one that it followed."""
+    """Merge in the order of the applied list; each other element stays after the one that it followed."""
     before, after = elements_by_step(live, shape), elements_by_step(applied, shape)
     left, right = list(before), list(after)
     shared = iter([step for step in right if step in before])

@@ -70,7 +70,7 @@ class ServerSideApply:
             check_name(request, tree)
         check_namespace(request, tree)
         config = Decoded(tree, warnings)
-        self._decode(request, tree, config)  # its types are checked even where another value wins
+        self._decode(request, tree, config)  # its types are checked even where the merge keeps another value
         return config
 
     def merge(

@@ -2,7 +2,7 @@
 
 There is one reader per type, built when the type is first used. A reader takes a value, its path and the strict errors
 so far, and returns the value as the server writes it. The path is a linked chain that is formatted only for an error,
-so that valid objects do not pay for it.
+so that valid objects are decoded without that work.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _ZEROS: dict[str, JSON] = {
 
 
 _MAX_STRICT_ERRORS = 100
-# Of a member's name in a message, which repeats the names around it.
+# The longest part of a path in a message; the path repeats the names of all parents.
 _MAX_SHOWN = 1000
 
 

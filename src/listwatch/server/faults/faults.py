@@ -88,10 +88,10 @@ class DropBookmarks(Action):
 
 @dataclass(frozen=True, slots=True)
 class HoldEvents(Action):
-    """A watch sends nothing until the fault is removed, so that its client has a stale view; then it sends all."""
+    """A watch sends nothing until the fault is removed, so that its client has a stale view; then it sends them."""
 
 
-# Actions that also affect open watches, and actions that affect nothing else.
+# Actions that affect watches that are open already, and actions that affect watches only.
 _ON_OPEN_WATCHES = (Expire, CutStream, DropBookmarks, HoldEvents)
 _ONLY_ON_WATCHES = (CutStream, DropBookmarks, HoldEvents)
 

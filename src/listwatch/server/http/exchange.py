@@ -64,7 +64,7 @@ _LEVEL, _PIECE = 1, 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 
 _COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-# All warnings of a response together, and each of them if that is exceeded.
+# The longest text of all warnings of a response together. If it is exceeded, each is cut to the second limit.
 _MAX_WARNINGS, _MAX_WARNING = 4096, 256
 _CONTROL_CHARACTERS = dict.fromkeys([*range(32), 127], " ")
 
@@ -209,7 +209,7 @@ class Exchange:
         except JournalError:
             if request.method not in ("GET", "HEAD"):
                 raise
-            # It has read writes that are lost now.
+            # The response depended on writes that were rolled back.
             response = await self._respond_durably(request)
         if self._plan and self._plan.find(DropResponse):
             return _reset(self._request)
@@ -353,7 +353,7 @@ async def _compress(body: bytes) -> bytes:
 
 
 def _add_warnings(response: web.Response, warnings: Iterable[str]) -> None:
-    """Add Warning headers, shortened as kube-apiserver does it: if they are long, each of them, and then the rest."""
+    """Add Warning headers. As in kube-apiserver, long texts are cut off, and those above the limit are dropped."""
     texts = list(dict.fromkeys(filter(None, warnings)))
     if sum(map(len, texts)) > _MAX_WARNINGS:
         texts = [text[:_MAX_WARNING] for text in texts]

@@ -1,7 +1,7 @@
 """Accepts HTTP connections. `exchange` responds to their requests.
 
 A client cannot hold a connection without using it: one that sends no request, half a request, or does not read its
-response is disconnected. Without file descriptors, the server pauses until there are some again.
+response is disconnected. If the process has no more file descriptors, accepting pauses until there are some again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ __all__ = ["ConnectionSettings", "Listener"]
 
 _log = logging.getLogger(__name__)
 
-# The limit of Go's server for the request line and headers is one megabyte. Parsed URLs are cached by yarl.
+# The limit of Go's server for the request line and headers is one megabyte. The line is limited to less, because yarl
+# caches the URLs that it has parsed.
 _MAX_HEADER = 1 << 20
 _MAX_LINE = 1 << 18
 
@@ -194,12 +195,12 @@ class Listener:
             try:
                 connection, _ = await loop.sock_accept(listening)
             except OSError as error:
-                if error.errno != errno.ECONNABORTED:  # that is the end of one connection
+                if error.errno != errno.ECONNABORTED:  # only that connection has failed
                     refused = _report(refused, str(error.strerror))
                     await asyncio.sleep(_PAUSE)
                 continue
             if self.connections + len(self._tasks) > self._settings.max_connections:
-                refused = _report(refused, f"there are {self._settings.max_connections} connections")
+                refused = _report(refused, f"the limit of {self._settings.max_connections} connections is reached")
                 connection.close()
                 continue
             refused = _report(refused, "")

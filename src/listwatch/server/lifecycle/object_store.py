@@ -61,7 +61,7 @@ def not_found(request: APIRequest) -> NotFoundError:
 
 
 class ObjectStore:
-    """The objects of one storage, with the registry, schema and definitions that give them their meaning.
+    """The objects of one storage, with the registry, schema and definitions to interpret them.
 
     Writes with `dry_run` return what a real write would, and store nothing.
     """

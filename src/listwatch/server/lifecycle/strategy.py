@@ -96,7 +96,7 @@ _COMPUTE_RESOURCES = ("cpu", "memory")
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What a write cannot compute: the time, new uids, and random suffixes for generated names."""
+    """The inputs of a write that vary: the time, new uids, and random suffixes for generated names."""
 
     now: Callable[[], datetime]
     new_uid: Callable[[], str]

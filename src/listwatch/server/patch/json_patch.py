@@ -147,7 +147,7 @@ def _index(container: list[JSON], key: str, *, extra: int = 0) -> int:
 
 
 def _rejected(why: str) -> InvalidError:
-    # The real server does not report the reason; here it is a cause, as a help for tests.
+    # The real server does not report the reason; here it is a cause, which helps to debug tests.
     cause = StatusCause(message=why)
     return InvalidError(
         "the server rejected our request due to an error in our request", details=StatusDetails(causes=(cause,))

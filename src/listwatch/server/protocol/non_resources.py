@@ -140,10 +140,10 @@ def _version() -> JSONObject:
     return {
         "major": major,
         "minor": minor,
-        # After a plus: in semantic versioning it does not count as a pre-release then.
+        # In semantic versioning, a suffix after a plus is build metadata, so this is not a pre-release.
         "gitVersion": f"{release}+listwatch",
         "gitCommit": "",
-        "gitJSONObjectState": "clean",
+        "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
         "goVersion": "",
         "compiler": "cpython",

@@ -177,8 +177,7 @@ def _manager_problems(manager: str) -> list[StatusCause]:
 def _dry_run_problems(values: Sequence[str]) -> list[StatusCause]:
     if all(value == "All" for value in values):
         return []
-    supported = not_supported("dryRun", list(values[:_MAX_MANAGER]), ["All"])
-    return [supported]
+    return [not_supported("dryRun", list(values[:_MAX_MANAGER]), ["All"])]
 
 
 def _patch_problems(content_type: str, options: WriteOptions) -> list[StatusCause]:

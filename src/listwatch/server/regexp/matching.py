@@ -1,7 +1,7 @@
 """Matches regular expressions in linear time, with a limit on the work.
 
-The expression becomes a program for all threads of which a text is read character by character. The set of threads is
-a state; states and their transitions are cached, so that most characters take one lookup.
+The expression is compiled to a program. All its threads run in parallel, one character of the text at a time. The set
+of threads is a state; states and their transitions are cached, so that most characters take one lookup.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from listwatch.server.regexp.parsing import Alternation, Assertion, Characters, 
 __all__ = ["Regexp", "TooMuchWorkError"]
 
 MAX_STEPS = 1_000_000
-"""The steps of threads in one search."""
+"""The limit for the steps of all threads in one search."""
 
 _MAX_TRANSITIONS = 2000
 

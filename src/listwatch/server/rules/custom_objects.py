@@ -42,10 +42,10 @@ _CONSTRAINTS = frozenset(
         *("allOf", "anyOf", "oneOf", "not", INT_OR_STRING),
     }
 )
-# Several seconds.
+# They take several seconds.
 _MAX_STEPS = 200_000
 _CHARACTERS_PER_STEP = 50
-# Of a member's name in a path, which repeats the names around it.
+# The longest part of a path in a message; the path repeats the names of all parents.
 _MAX_NAME = 1000
 _INT32 = range(-(2**31), 2**31)
 
@@ -128,7 +128,7 @@ def _type_problem(value: JSON, schema: JSONSchema, path: str) -> StatusCause | N
 
 
 def _is_plainly_valid(value: JSON, schema: JSONSchema) -> bool:
-    """Whether a scalar has the declared type, and the schema declares nothing else; in a tenth of the time."""
+    """Whether a scalar has the declared type, and the schema declares nothing else. Faster than all checks."""
     return type(value) is _SCALARS.get(text_at(schema, "type")) and _CONSTRAINTS.isdisjoint(schema)
 
 

@@ -130,8 +130,8 @@ def _versions(spec: JSONObject) -> Causes:
 def _shown(version: JSONObject) -> JSONObject:
     """Return a version as the real server prints it: with Go's field names, without fields moved to the spec."""
     flags = {name.capitalize(): bool(version.get(name)) for name in ("served", "storage", "deprecated")}
-    gone = ("DeprecationWarning", "Schema", "Subresources", "AdditionalPrinterColumns", "SelectableFields")
-    return {"Name": text_at(version, "name"), **flags, **dict.fromkeys(gone)}
+    moved = ("DeprecationWarning", "Schema", "Subresources", "AdditionalPrinterColumns", "SelectableFields")
+    return {"Name": text_at(version, "name"), **flags, **dict.fromkeys(moved)}
 
 
 def _occurrences(versions: list[JSONObject], name: str) -> Iterator[tuple[str, JSONObject]]:

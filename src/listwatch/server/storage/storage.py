@@ -55,8 +55,8 @@ class Storage:
     function of the revision, which must not write itself. `now` returns the time in seconds; without it, events do not
     expire by age.
 
-    With `group_commit`, writes become durable and are published on `sync`, many at once. The caller must not let
-    results of reads and writes leave the process before the next `sync`, because they may still be lost. If they are,
+    With `group_commit`, writes become durable and are published on `sync`, many at once. The caller must not
+    send results of reads and writes before the next `sync`, because they may still be lost. If they are,
     because the disk is full for instance, the storage returns to the state of the last `sync`, and counts a rollback.
     """
 

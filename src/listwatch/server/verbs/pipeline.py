@@ -351,7 +351,7 @@ class Pipeline:
         last, is_removed = self.deleter.delete(request, existing, options)
         if is_removed and str(request.resource.group_resource) not in _RETURN_DELETED:
             return Response(_deleted_status(request, existing))
-        # 202 means that the deletion is not complete; kube-apiserver uses it for the oldest option only.
+        # 202 means that the deletion is not complete; kube-apiserver uses it only with orphanDependents.
         code = 202 if options.orphan is False and not is_removed else 200
         return Response(self._objects.encode(last, request.resource), code=code)
 

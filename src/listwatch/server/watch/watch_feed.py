@@ -38,7 +38,7 @@ class Link:
 
 
 class View:
-    """Watches of one version of a resource with the same selection and representation share one view."""
+    """What a watch sends of each event; shared by watches with the same version, selection and representation."""
 
     __slots__ = ("__weakref__", "_encode", "representation", "resource", "selection")
 

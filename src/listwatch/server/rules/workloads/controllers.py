@@ -250,7 +250,7 @@ revision_update = immutable("data")
 
 
 def _at_most_replicas(*fields: str, ready: str) -> Check:
-    """None of these counts may exceed the replicas, nor availableReplicas the count in the field `ready`."""
+    """No count may exceed `replicas`, and availableReplicas not readyReplicas, which messages call `ready`."""
 
     def check(status: JSONObject, path: str) -> Causes:
         for name in fields:
