@@ -110,7 +110,7 @@ def test_the_longer_bytes_are_let_go_of():
 
 
 def test_invalid_managed_fields_are_kept_and_raise_on_access():
-    head = b'"name":"a","namespace":"b","uid":"c","resourceVersion":"1","labels":{}'
+    head = b'"name":"a","namespace":"b","uid":"%s","resourceVersion":"1","labels":{}' % (b"c" * 80)  # as long as usual
     broken = Pod.from_wire(b'{"metadata":{%s,"managedFields":[{]}}%s' % (head, b" " * 1024))
     assert broken.without_managed_fields() is broken
     with pytest.raises(DecodeError):
