@@ -183,6 +183,8 @@ async def test_no_server_causes_a_hot_loop(name: str) -> None:
     assert server.requests - requests_in_two_minutes <= 100
     assert setting.problems
     assert max(problem.delay for problem in setting.problems) >= 15.0
+    # A page, a list or an event in between does not end the series.
+    assert setting.reflector.statistics().failures_in_a_row == len(setting.problems)
 
 
 async def test_an_exhausted_budget_is_reported_with_what_the_server_does() -> None:
@@ -573,3 +575,35 @@ async def test_a_table_instead_of_a_list_is_a_failed_request() -> None:
 
         assert "Table" in setting.errors[0]
         assert setting.reflector.last_sync_resource_version == ""
+
+
+# --- Long lists -------------------------------------------------------------------------------------------------------
+
+
+class ReceivedBody:
+    """A REST client that has received the response to every request already."""
+
+    def __init__(self, body: bytes) -> None:
+        self.raw = body
+
+    def verb(self, _: str) -> ReceivedBody:
+        return self
+
+    resource = namespace = params = verb
+
+    async def do(self) -> ReceivedBody:
+        return self
+
+
+async def test_a_long_list_of_a_rest_client_does_not_block_the_event_loop() -> None:
+    items = b",".join([b'{"metadata":{"name":"a","namespace":"b"},"spec":{"nodeName":"%s"}}' % (b"n" * 1000)] * 20_000)
+    source: Any = ListWatch.from_client(ReceivedBody(b'{"items":[%s]}' % items), "pods", kind=Pod)
+
+    listing = asyncio.create_task(source.list())
+    turns = 0
+    while not listing.done():
+        await asyncio.sleep(0)
+        turns += 1
+
+    assert len(listing.result().items) == 20_000
+    assert turns > 3

@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast, overload
 from listwatch.api.list_pages import ListPage, Page
 from listwatch.api.options import ListOptions
 from listwatch.api.watch_events import ReceivedEvent
+from listwatch.cooperative import run_sliced
 from listwatch.errors import UsageError
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
@@ -278,7 +279,7 @@ class _ClientResource:
             continue_token=continue_token,
         )
         result = await self._request(self._modified(options)).do()
-        return ObjectList.from_json(result.raw, self.kind)
+        return await run_sliced(ObjectList[Object].reading([result.raw], self.kind))
 
     def watch(
         self,

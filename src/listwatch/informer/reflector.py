@@ -236,8 +236,7 @@ class Reflector(Generic[T]):
                     await asyncio.sleep(0)
                 self._outcome = f"a page of {len(page.items)} objects"
                 if self._machine.has_progressed:
-                    self._budget.refund()
-                    self._reset_failures()
+                    self._budget.refund()  # a series of failures ends with a stable watch: a list alone becomes stale
             case StreamRequest(resource_version):
                 await self._read(
                     self._source.watch(
