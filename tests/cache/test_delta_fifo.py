@@ -9,6 +9,7 @@ from listwatch.cache.deltas import BookmarkDelta, ReplacedAllDelta, SyncAllDelta
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.keys import key_of
 from listwatch.errors import BadKeyError, TransformError, UsageError
+from listwatch.models.core_v1 import Pod
 
 
 def replaced(items, version):
@@ -416,6 +417,24 @@ def test_a_list_fails_if_the_transform_fails_on_one_object():
         queue.replace([pod("good"), pod("bad-1")], "1")
 
     assert (len(queue), queue.has_synced) == (0, False)
+
+
+def test_an_object_with_a_part_that_the_transform_cannot_decode_is_queued_as_it_was_received_and_reported():
+    def touch(item):
+        assert item.spec is not None
+        return item
+
+    odd = Pod.from_wire(b'{"metadata":{"name":"odd","namespace":"default"},"spec":{"nodeName":7}}')
+    reported = []
+    queue = DeltaFIFO(transform=touch, on_dropped=lambda _, error: reported.append(str(error)))
+    queue.add(odd)
+    listed = queue.relist()
+    listed.extend([odd])
+
+    assert [delta.key for delta in popped(queue)] == ["default/odd"]
+    assert [*listed.take_objects()] == ["default/odd"]
+    reason = "Pod default/odd: spec.nodeName: expected str | null, got int"
+    assert reported == [f"the transform failed on default/odd, which is stored as it was received: {reason}"] * 2
 
 
 @pytest.mark.parametrize(

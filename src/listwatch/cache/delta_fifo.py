@@ -25,7 +25,7 @@ from listwatch.cache.deltas import (
     UpdatedDelta,
 )
 from listwatch.cache.keys import key_of
-from listwatch.errors import BadKeyError, TransformError, UsageError
+from listwatch.errors import BadKeyError, DecodeError, TransformError, UsageError
 from listwatch.keyed import Cached, Tombstone
 
 __all__ = ["DeltaFIFO", "DroppedObject", "KnownObjects", "ReplacementList", "Transform"]
@@ -61,7 +61,8 @@ class DeltaFIFO(Generic[T]):
 
     An object without a name, or on which the transform fails, is not queued and is passed to `on_dropped`; without
     `on_dropped` the error is raised. If the transform fails on a deleted object, the deletion is still queued, so
-    that the object leaves the store.
+    that the object leaves the store. If it fails on a part that cannot be decoded, the object is passed to `on_dropped`
+    as well, but is queued as it was received.
     """
 
     def __init__(
@@ -218,6 +219,11 @@ class DeltaFIFO(Generic[T]):
         try:
             kept: T | None = self._transform(item)
             kept_key = "" if kept is None else key_of(kept)
+        except DecodeError as error:
+            # Its writer must not be able to hide the other objects of a list, or this one.
+            reason = f"the transform failed on {key}, which is stored as it was received: {error}"
+            self._drop(item, TransformError(reason))
+            return item
         except Exception as error:
             raise TransformError(f"the transform failed on {key}: {error}") from error
         if kept is None:
