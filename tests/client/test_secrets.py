@@ -63,7 +63,7 @@ VALUES = [
 
 
 def shown(value: object) -> str:
-    """All that programs show of a value, with those who use the protocol of `rich`."""
+    """All representations of a value, including that of the `rich` protocol."""
     rich = getattr(value, "__rich_repr__", None)
     return f"{value!r} {value} {list(rich()) if rich else ''}"
 

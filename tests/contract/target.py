@@ -1,13 +1,13 @@
 """The API server of the contract tests: the embedded one, a real one, or any running one.
 
     LISTWATCH_CONTRACT_SERVER        `embedded`, which is the default, or `real`: that one is started
-    LISTWATCH_CONTRACT_ETCD_VERSION  the etcd of a real one, if it is not to be the newest there is
+    LISTWATCH_CONTRACT_ETCD_VERSION  the version of etcd for a real one (default: the newest)
 
-    LISTWATCH_CONTRACT_URL           where one is that runs already
+    LISTWATCH_CONTRACT_URL           the URL of a running server
     LISTWATCH_CONTRACT_TOKEN         a bearer token of a user in system:masters
     LISTWATCH_CONTRACT_CA            a file with the certificate that signed the server's, or
-    LISTWATCH_CONTRACT_INSECURE      anything, to take whatever certificate it shows
-    LISTWATCH_CONTRACT_ETCD          where its etcd listens for clients, so that history can be forgotten
+    LISTWATCH_CONTRACT_INSECURE      any value, to accept every certificate
+    LISTWATCH_CONTRACT_ETCD          the client URL of its etcd, to compact the history
 
 No test depends on which of them it is.
 """

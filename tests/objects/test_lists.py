@@ -1,4 +1,4 @@
-"""The lists inside objects: kept as tuples until somebody reads them, which nobody notices."""
+"""The lists inside objects are stored as tuples until they are read, without an effect on behaviour."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_read_of_a_list_gives_the_same_list(spec: WidgetSpec):
         assert getattr(spec, name) is getattr(spec, name)
 
 
-def test_what_is_put_into_a_list_is_there_and_is_sent():
+def test_elements_added_to_a_list_are_kept_and_sent():
     obj = Widget.from_wire(widget(spec=SPEC))
     obj.spec.rules.append(Rule(verbs=["put"]))
     obj.spec.claims += []
@@ -58,7 +58,7 @@ def test_what_is_put_into_a_list_is_there_and_is_sent():
     assert sent["metadata"]["finalizers"] == ["example.com/f"]
 
 
-def test_a_list_stays_that_of_its_holder_when_the_object_was_sent_in_between():
+def test_a_list_belongs_to_its_object_also_after_the_object_was_encoded():
     obj = Widget.from_wire(widget(spec={"replicas": 1}))
     rules = obj.spec.rules
     obj.spec.replicas = 2
@@ -69,7 +69,7 @@ def test_a_list_stays_that_of_its_holder_when_the_object_was_sent_in_between():
     assert obj.to_dict()["spec"] == {"replicas": 2}
 
 
-def test_a_list_that_was_set_is_the_very_one():
+def test_a_list_that_was_set_is_returned_itself():
     ports = [Port(number=80)]
     part = Part(ports=ports)
     assert part.ports is ports
@@ -79,24 +79,24 @@ def test_a_list_that_was_set_is_the_very_one():
     assert part.ports == [Port(number=81)]
 
 
-def test_a_deleted_list_is_gone():
+def test_a_deleted_list_raises_attribute_error():
     part = Part()
     del part.ports
     with pytest.raises(AttributeError):
         _ = part.ports
 
 
-def test_what_is_set_in_place_of_a_list_is_sent_as_it_is_or_refused():
+def test_another_value_in_place_of_a_list_is_sent_unchanged_or_rejected():
     obj = Widget.from_wire(widget(spec=SPEC))
     obj.spec.rules = None  # type: ignore[assignment]  # as some do
     assert obj.spec.rules is None
     assert obj.to_dict()["spec"] == SPEC | {"rules": None}
-    obj.spec.rules = 5  # type: ignore[assignment]  # that is a mistake
+    obj.spec.rules = 5  # type: ignore[assignment]  # an invalid value
     with pytest.raises(EncodeError, match=r"Widget default/web: spec\.rules: expected array, got int"):
         obj.to_json()
 
 
-def test_an_element_that_does_not_fit_is_told_with_its_place():
+def test_the_error_of_an_invalid_element_has_its_path():
     with pytest.raises(DecodeError, match=r"Widget default/web: spec\.rules\[1\]\.verbs\[0\]: expected str, got int"):
         _ = Widget.from_wire(widget(spec={"rules": [{}, {"verbs": [5]}]})).spec
     with pytest.raises(DecodeError, match=r"Widget default/web: spec\.rules: expected array, got object"):
@@ -111,10 +111,10 @@ def test_lists_are_matched_as_lists():
             pytest.fail(f"no match: {other}")
 
 
-# --- what nobody notices ---------------------------------------------------------------------------------------------
+# --- reads without effects -------------------------------------------------------------------------------------------
 
 
-def test_reading_sends_nothing():
+def test_reading_a_list_does_not_change_the_encoded_object():
     for raw in (widget(spec=SPEC), widget(spec={"main": {}, "replicas": 1}), widget()):
         obj = Widget.from_wire(raw)
         read_all(obj.spec), read_all(obj.metadata)
@@ -126,18 +126,18 @@ def test_reading_sends_nothing():
         }
 
 
-def test_what_the_api_insists_on_is_sent_empty_whether_it_was_read_or_not():
+def test_a_required_list_is_sent_empty_whether_it_was_read_or_not():
     assert Rule().to_dict() == read_all(Rule()).to_dict() == {"verbs": []}
     assert Rule.from_dict({"verbs": [], "resources": []}).to_dict() == {"verbs": []}
 
 
-def test_lists_that_are_empty_elsewhere_stay():
+def test_empty_lists_inside_untyped_values_are_kept():
     tree = {"verbs": [[], {"resources": []}], "resources": []}
     spec = WidgetSpec(anything={"rule": read_all(Rule()), "tree": tree, "tuple": ({}, ())})
     assert spec.to_dict()["anything"] == {"rule": {"verbs": []}, "tree": tree, "tuple": [{}, []]}
 
 
-def test_models_are_equal_by_what_they_say_and_not_by_what_was_read():
+def test_equality_of_models_does_not_depend_on_which_lists_were_read():
     one, other = WidgetSpec.from_dict(SPEC), WidgetSpec.from_dict(SPEC)
     read_all(one)
     assert one == other
@@ -151,11 +151,11 @@ def test_models_are_equal_by_what_they_say_and_not_by_what_was_read():
 
 
 def kept(value: msgspec.Struct) -> list[type]:
-    """As what each field is kept, which only msgspec's own tools tell."""
+    """The types in which the fields are stored, which only msgspec shows."""
     return [type(each) for each in msgspec.structs.astuple(value)]
 
 
-def test_to_compare_reads_no_list():
+def test_a_comparison_converts_no_list():
     one, other = WidgetSpec.from_dict(SPEC), WidgetSpec.from_dict(SPEC)
     read_all(one)
     before = kept(one), kept(other)
@@ -163,18 +163,18 @@ def test_to_compare_reads_no_list():
     assert (kept(one), kept(other)) == before
 
 
-def test_models_stay_equal_whenever_another_thread_reads_their_lists_meanwhile():
+def test_models_are_equal_while_another_thread_reads_their_lists():
     moment, moments = 0, 1
     while moment < moments:
         one, other = read_all(WidgetSpec.from_dict(SPEC)), WidgetSpec.from_dict(SPEC)
         same, moments = compared(one, other, moment)
-        assert same, f"not if they are read in moment {moment} of {moments}"
+        assert same, f"they differ if the lists are read at step {moment} of {moments}"
         moment += 1
     assert moments > 1
 
 
 def compared(one: Any, other: Any, moment: int) -> tuple[bool, int]:
-    """Whether both are equal if the other's lists are read in a moment of it, and how many moments there are."""
+    """Whether both are equal if the lists of `other` are read at one step of it, and the number of steps."""
     moments = 0
 
     def trace(frame: Any, event: str, arg: Any) -> Any:
@@ -193,8 +193,8 @@ def compared(one: Any, other: Any, moment: int) -> tuple[bool, int]:
     return same, moments
 
 
-class Asked:
-    """Counts how often it is compared, and is unlike anything."""
+class CountingValue:
+    """Counts how often it is compared, and equals nothing."""
 
     times = 0
 
@@ -210,14 +210,14 @@ class Level(Model):
     below: Any = None
 
 
-def test_what_differs_deep_inside_is_looked_at_once():
-    asked = Asked()
-    one, other = Level(below=asked), Level(below=Asked())
+def test_a_difference_deep_inside_is_compared_once():
+    counted = CountingValue()
+    one, other = Level(below=counted), Level(below=CountingValue())
     for _ in range(10):
         one, other = Level(below=one), Level(below=other)
     assert other.names == []
     assert one != other
-    assert asked.times == 1
+    assert counted.times == 1
 
 
 @given(st.lists(st.tuples(st.sampled_from(["parts", "rules", "claims"]), st.booleans())))
@@ -249,7 +249,7 @@ def test_a_model_prints_its_lists_unless_they_are_empty():
     assert repr(part) == "Part(name='', ports=[...])"
 
 
-def test_msgspec_itself_reads_and_writes_them():
+def test_msgspec_decodes_and_encodes_models_directly():
     raw = b'{"verbs":["get"],"resources":["pods"]}'
     rule = msgspec.json.decode(raw, type=Rule)
     assert msgspec.json.encode(rule) == msgspec.json.encode(read_all(rule)) == raw
@@ -281,7 +281,7 @@ class Theirs(Ours, frozen=True, kw_only=True):
     more: list[str] = field(default_factory=list)
 
 
-def test_ones_own_types_have_lists_of_every_sort():
+def test_user_defined_models_may_have_lists_of_any_type():
     ours = Ours(["a"], [["b"]])
     assert (ours.names, ours.groups, ours.either, ours.maybe, ours.short, ours.needed) == (
         ["a"],
@@ -298,7 +298,7 @@ def test_ones_own_types_have_lists_of_every_sort():
     assert read_all(Ours([])).to_dict() == {"names": [], "NEEDED": []}
 
 
-def test_a_type_that_builds_on_another_may_say_its_lists_anew_and_be_frozen():
+def test_a_subclass_may_redeclare_lists_and_be_frozen():
     theirs = Theirs(["a"], more=["m"])
     assert read_all(theirs).to_dict() == {"names": ["a"], "groups": [], "NEEDED": [], "more": ["m"]}
     assert Theirs.from_dict({"names": ["a"], "groups": [["g"]]}).groups == [["g"]]
@@ -310,7 +310,7 @@ class Complete(Model, omit_defaults=False, repr_omit_defaults=False):
     names: list[str] = field(default_factory=list)
 
 
-def test_a_type_that_leaves_nothing_out_sends_and_prints_empty_lists():
+def test_a_model_without_omit_defaults_sends_and_prints_empty_lists():
     for complete in (Complete(), read_all(Complete()), Complete.from_dict({})):
         assert complete.to_dict() == {"names": []}
         assert repr(complete) == "Complete(names=[])"
@@ -329,7 +329,7 @@ class Frozen(Model, frozen=True):
 
 
 @pytest.mark.parametrize("kind", [Ordered, OrderedToo])
-def test_models_with_an_order_have_it_whichever_of_their_lists_were_read(kind: Any):
+def test_ordered_models_compare_the_same_whichever_lists_were_read(kind: Any):
     one, other = kind.from_dict({"numbers": [1], "more": [1]}), kind.from_dict({"numbers": [2]})
     for read in (one, other):
         assert one < other
@@ -348,14 +348,14 @@ class Unequal(Model, eq=False):
     numbers: list[int] = field(default_factory=list)
 
 
-def test_models_that_shall_not_be_compared_are_equal_only_to_themselves():
+def test_models_without_equality_are_equal_only_to_themselves():
     one = Unequal([1])
     assert one == one  # that is the question
     assert (one == Unequal([1])) is False
 
 
 @pytest.mark.parametrize("options", [{}, {"frozen": True, "order": True}, {"gc": True, "weakref": True, "dict": True}])
-def test_models_can_be_made_by_a_call(options: dict[str, Any]):
+def test_models_can_be_defined_by_a_call(options: dict[str, Any]):
     fields = [("name", str), ("part_names", list[str], field(default_factory=list))]
     made: Any = msgspec.defstruct("Made", fields, bases=(Model,), **options)
     assert made.from_dict({"name": "a", "partNames": ["p"]}) == made("a", ["p"])
@@ -367,7 +367,7 @@ def test_models_can_be_made_by_a_call(options: dict[str, Any]):
         made()
 
 
-def test_a_class_cannot_say_its_own_slots():
+def test_a_model_cannot_declare_slots():
     with pytest.raises(TypeError, match="__slots__"):
         type(Model)("Slotted", (Model,), {"__slots__": ("a",), "__qualname__": "Slotted"})
 
@@ -398,7 +398,7 @@ class RedeclaredAgain(Redeclared, kw_only=True):
     groups: list[str] = field(default_factory=list)  # type: ignore[assignment]
 
 
-def test_a_type_that_builds_on_another_may_have_something_else_where_that_has_a_list():
+def test_a_subclass_may_redeclare_a_list_as_another_type():
     redeclared = Redeclared.from_dict({"names": [], "groups": ["a"], "needed": {"a": 1}})
     assert (redeclared.groups, redeclared.needed) == (("a",), {"a": 1})
     assert Redeclared([]).groups == ()
@@ -418,11 +418,11 @@ def test_a_field_that_redeclares_a_list_keeps_its_data():
 
 
 @pytest.mark.skipif(not is_supported, reason="this interpreter does not track changed dicts again")
-def test_the_collector_sees_nothing_of_an_object_that_was_touched_everywhere():
+def test_no_part_of_an_object_is_tracked_after_all_parts_were_read():
     body = {"containers": [{"name": "a", "env": [{"name": "b"}]}], "volumes": [{"name": "v", "emptyDir": {}}]}
     metadata = {"name": "p", "ownerReferences": [{"name": "o"}], "managedFields": [{"manager": "m"}]}
     pods = [Pod.from_wire(json.dumps({"metadata": metadata, "spec": body}).encode()) for _ in range(20)]
-    read_all(PodSpec()), pods[0].spec, pods[0].metadata, pods[0].status  # what is made once
+    read_all(PodSpec()), pods[0].spec, pods[0].metadata, pods[0].status  # objects that are created once
     gc.collect()
     before = len(gc.get_objects())
     for pod in pods:
@@ -431,7 +431,7 @@ def test_the_collector_sees_nothing_of_an_object_that_was_touched_everywhere():
     assert len(gc.get_objects()) - before < len(pods)
 
 
-def test_threads_that_read_a_list_at_once_get_the_same():
+def test_concurrent_reads_of_a_list_return_the_same_list():
     metas = [ObjectMeta.from_dict({"finalizers": ["a"]}) for _ in range(5000)]
     found: list[list[list[str]]] = []
     at_once([lambda: found.append([meta.finalizers for meta in metas])] * 4)

@@ -27,7 +27,7 @@ async def names(call: Caller) -> list[str]:
     return [item["metadata"]["name"] for item in (await call("GET", CONFIG_MAPS)).json["items"]]
 
 
-# Begin and end
+# Start and stop
 
 
 async def test_servers_listen_on_free_ports_of_this_machine_and_share_nothing():
@@ -39,7 +39,7 @@ async def test_servers_listen_on_free_ports_of_this_machine_and_share_nothing():
         assert (await call_other("GET", "/version", Authorization=f"Bearer {one.token}")).status == 401
 
 
-async def test_the_namespaces_of_every_cluster_are_there():
+async def test_a_new_server_has_the_initial_namespaces():
     async with APIServer() as server, Caller(server) as call:
         found = (await call("GET", "/api/v1/namespaces")).json["items"]
     assert [each["metadata"]["name"] for each in found] == ["default", "kube-node-lease", "kube-public", "kube-system"]
@@ -71,7 +71,7 @@ async def test_clients_find_a_server_again_after_it_was_stopped(tmp_path: Path, 
         assert await names(call) == (["a"] if keeps else [])
 
 
-async def test_a_port_that_is_taken_is_named():
+async def test_the_error_names_a_port_in_use():
     async with APIServer() as server:
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}: Address already in use$"):
@@ -85,10 +85,10 @@ async def test_a_server_does_not_show_its_token():
         assert server.token not in repr(server.config)
 
 
-# Ways in
+# Access
 
 
-async def test_our_clients_get_a_config():
+async def test_the_config_has_the_url_and_token_of_the_server():
     async with APIServer() as server, get(server.config.base_url, token=server.config.token) as response:
         assert response.status == 200
 
@@ -125,7 +125,7 @@ async def test_a_server_without_tls_serves_https_for_its_kubeconfig(tmp_path: Pa
             assert response.status == 200
         async with get(config.base_url, ca=config.ca_data) as response:
             assert response.status == 401
-        # The server itself is that of before, for clients in this process.
+        # Clients in this process still use plain HTTP.
         assert (server.url.partition(":")[0], server.ca_certificate) == ("http", b"")
         async with get(server.config.base_url, token=server.config.token) as response:
             assert response.status == 200
@@ -158,7 +158,7 @@ async def test_other_users_get_a_config_for_their_token():
         assert server.requests[-1].user == "alice"
 
 
-# What tests want to see and do
+# Inspection and control
 
 
 async def test_a_server_can_be_compacted():
@@ -175,7 +175,7 @@ async def test_a_server_can_be_compacted():
         assert expired.json["metadata"]["continue"]
 
 
-async def test_a_snapshot_is_what_another_server_can_begin_with():
+async def test_another_server_can_start_with_a_snapshot():
     async with APIServer() as server, Caller(server) as call:
         created = await call.create("a")
         snapshot = server.snapshot()
@@ -189,12 +189,12 @@ async def test_a_snapshot_is_what_another_server_can_begin_with():
         assert await names(call) == ["a", "b"]
 
 
-def test_a_server_begins_with_one_thing():
+def test_a_data_directory_and_a_snapshot_exclude_each_other():
     with pytest.raises(UsageError):
         APIServer(data_dir="x", snapshot=object())  # type: ignore[arg-type]  # it is not looked at
 
 
-async def test_statistics_count_what_is_open():
+async def test_statistics_count_open_connections_and_watches():
     async with APIServer() as server, Caller(server) as call, call.watch():
         await call.create("a")
         counted = server.statistics()
@@ -202,7 +202,7 @@ async def test_statistics_count_what_is_open():
         assert counted.connections >= 2
 
 
-async def test_a_seed_makes_uids_and_names_repeat():
+async def test_uids_and_generated_names_are_reproducible_with_a_seed():
     async def created(seed: int) -> Any:
         async with APIServer(seed=seed, clock=VirtualClock()) as server, Caller(server) as call:
             return [(await call("POST", CONFIG_MAPS, config_map("", generateName="a-"))).json for _ in range(3)]
@@ -224,7 +224,7 @@ async def test_admission_may_change_or_reject_an_object():
 
 
 @pytest.mark.parametrize("keeps", [False, True])
-async def test_what_follows_from_a_write_is_done_with_it(tmp_path: Path, keeps: bool):
+async def test_dependents_are_deleted_before_the_response_is_sent(tmp_path: Path, keeps: bool):
     async with APIServer(data_dir=tmp_path if keeps else None) as server, Caller(server) as call:
         owner = await call.create("owner")
         reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
@@ -238,7 +238,7 @@ async def test_what_follows_from_a_write_is_done_with_it(tmp_path: Path, keeps: 
 # On disk
 
 
-async def test_everything_is_there_again_after_a_restart(tmp_path: Path):
+async def test_all_objects_are_available_after_a_restart(tmp_path: Path):
     async with APIServer(data_dir=tmp_path, tls=True) as server:
         token, authority, revision = server.token, server.ca_certificate, server.revision
     async with APIServer(data_dir=tmp_path) as server, Caller(server) as call:
@@ -256,7 +256,7 @@ def modes_of_files_in(folder: Path) -> set[int]:
     return {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
 
 
-async def test_a_watch_goes_on_after_a_restart_where_it_was(tmp_path: Path):
+async def test_a_watch_resumes_after_a_restart(tmp_path: Path):
     async with APIServer(data_dir=tmp_path) as server, Caller(server) as call:
         version = (await call.create("a"))["metadata"]["resourceVersion"]
         await call.create("b")
@@ -283,7 +283,7 @@ async def test_a_terminating_namespace_is_emptied_after_a_restart(tmp_path: Path
         assert (await call("GET", "/api/v1/namespaces/going")).status == 404
 
 
-async def test_many_writers_and_watchers_of_a_kept_server_see_everything_once(tmp_path: Path):
+async def test_concurrent_watchers_of_a_persistent_server_receive_each_event_once(tmp_path: Path):
     async with APIServer(data_dir=tmp_path) as server, Caller(server) as call:
 
         async def watch() -> list[tuple[str, str]]:
@@ -385,7 +385,7 @@ async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path):
 # Import
 
 
-def test_the_package_of_the_server_is_light_to_import():
+def test_importing_the_package_loads_neither_aiohttp_nor_the_server():
     program = (
         "import sys, listwatch.server; "
         "print('aiohttp' in sys.modules, 'listwatch.server.verbs.pipeline' in sys.modules)"
@@ -394,7 +394,7 @@ def test_the_package_of_the_server_is_light_to_import():
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_the_server_is_found_in_its_package():
+def test_the_package_exports_the_server():
     import listwatch.server
 
     assert listwatch.server.APIServer is APIServer

@@ -1,7 +1,7 @@
 """Compares a server, over HTTP, with a simple model: a dictionary, and a list of its events.
 
 Every watch must send a part of that list without gaps, in order and each event once, whatever else happens; every list
-must be the dictionary as it was at the version that the list says.
+must equal the dictionary at the version of the list.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ class Selection(NamedTuple):
         return {key: thing for key, thing in sorted(things.items()) if self.includes(key, thing)}
 
     def event_of(self, change: Change) -> tuple[str, Key, Thing] | None:
-        """What a watch says of a change."""
+        """The event of a change in a watch of a selection."""
         was, is_ = self.includes(change.key, change.before), self.includes(change.key, change.after)
         if is_ and change.after:
             return "MODIFIED" if was else "ADDED", change.key, change.after
@@ -150,7 +150,7 @@ class Server(RuleBasedStateMachine):
         self.run(self.server.stop())
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Let everything run until this is done; what never comes must not be waited for."""
+        """Run the event loop until the coroutine is done, or fail after a timeout."""
         return self.runner.run(asyncio.wait_for(coroutine, PATIENCE))
 
     def teardown(self) -> None:
@@ -338,7 +338,7 @@ class Server(RuleBasedStateMachine):
     @precondition(lambda self: self.watches)
     @rule(number=st.integers(0, 9))
     def lose_and_resume(self, number: int) -> None:
-        """The client goes away in the middle, and comes back with the last version that it has seen."""
+        """The client disconnects, and resumes from the last version that it received."""
         watch = self.watches.pop(number % len(self.watches))
         watch.response.close()
         self.watch_from(watch.selection, watch.version)

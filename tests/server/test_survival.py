@@ -23,60 +23,60 @@ HEADERS = {"Authorization": "Bearer secret", "Content-Type": "application/json"}
 
 @dataclass
 class Known:
-    """What a client knows of an object: the last version it was answered, None if it is gone; and what it asks for."""
+    """The last acknowledged version of an object, None after its deletion, and the method of a pending request."""
 
     version: int | None = None
-    asked: str = ""
+    pending: str = ""
 
 
 @dataclass
 class Client:
-    """Makes, changes and deletes its own objects until the server does not answer any more."""
+    """Creates, changes and deletes its own objects until the server no longer responds."""
 
     number: int
     known: dict[str, Known] = field(default_factory=dict)
     versions: list[int] = field(default_factory=list)
-    """All that it was answered, in order."""
+    """The acknowledged versions, in order."""
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    def work(self, address: str, enough: threading.Barrier) -> None:
+    def work(self, address: str, ready: threading.Barrier) -> None:
         with closing(Connection(address, timeout=30)) as connection:
             try:
-                for turn in range(100_000):
-                    self.take_turn(connection, f"c{self.number}-{turn % 40}", turn)
-                    if turn == 60:
-                        enough.wait()
+                for number in range(100_000):
+                    self.write(connection, f"c{self.number}-{number % 40}", number)
+                    if number == 60:
+                        ready.wait()
             except (OSError, http.client.HTTPException):
-                return  # it was killed
+                return  # the server was killed
 
-    def take_turn(self, connection: Connection, name: str, turn: int) -> None:
+    def write(self, connection: Connection, name: str, number: int) -> None:
         known = self.known.setdefault(name, Known())
-        # Never the same again: a write that changes nothing is none.
+        # Each write has other data: one that changes nothing gets no version.
         body = {"metadata": {"name": name}, "data": {"number": str(next(self.numbers))}}
         if known.version is None:
-            self.ask(connection, known, "POST", CONFIG_MAPS, body)
-        elif turn % 3:
-            self.ask(connection, known, "PUT", f"{CONFIG_MAPS}/{name}", body)
+            self.send(connection, known, "POST", CONFIG_MAPS, body)
+        elif number % 3:
+            self.send(connection, known, "PUT", f"{CONFIG_MAPS}/{name}", body)
         else:
-            self.ask(connection, known, "DELETE", f"{CONFIG_MAPS}/{name}")
+            self.send(connection, known, "DELETE", f"{CONFIG_MAPS}/{name}")
 
-    def ask(
+    def send(
         self, connection: http.client.HTTPConnection, known: Known, method: str, path: str, body: Tree = None
     ) -> None:
-        known.asked = method
-        answer = ask(connection, method, path, body)
-        known.asked = ""
-        known.version = None if method == "DELETE" else version(answer)
+        known.pending = method
+        response = send(connection, method, path, body)
+        known.pending = ""
+        known.version = None if method == "DELETE" else version(response)
         if known.version:
             self.versions.append(known.version)
 
 
-def ask(connection: Connection, method: str, path: str, body: Tree = None) -> Tree:
+def send(connection: Connection, method: str, path: str, body: Tree = None) -> Tree:
     connection.request(method, path, json.dumps(body) if body else None, HEADERS)
     response = connection.getresponse()
-    said = response.read()
-    assert response.status in (200, 201), said
-    return json.loads(said)
+    received = response.read()
+    assert response.status in (200, 201), received
+    return json.loads(received)
 
 
 def version(tree: Tree) -> int:
@@ -85,7 +85,7 @@ def version(tree: Tree) -> int:
 
 @contextmanager
 def running(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The server as a program, and its address; killed at the end, if it was not before."""
+    """The server as a program, and its address; killed at the end of the block."""
     command = [sys.executable, "-m", "listwatch.server", "--data-dir", str(folder), "--token", "secret"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -95,16 +95,16 @@ def running(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
             process.kill()
 
 
-def told_since(connection: Connection, start: int) -> list[int]:
-    """The versions of all events after that one, up to one that is made for this."""
-    end = version(ask(connection, "POST", CONFIG_MAPS, {"metadata": {"generateName": "end-"}}))
+def versions_since(connection: Connection, start: int) -> list[int]:
+    """The versions of all events after a version, up to that of an object created here."""
+    end = version(send(connection, "POST", CONFIG_MAPS, {"metadata": {"generateName": "end-"}}))
     connection.request("GET", f"{CONFIG_MAPS}?watch=true&resourceVersion={start}", headers=HEADERS)
     response = connection.getresponse()
-    told = []
-    while not told or told[-1] != end:
-        told.append(version(json.loads(response.readline())["object"]))
+    received = []
+    while not received or received[-1] != end:
+        received.append(version(json.loads(response.readline())["object"]))
     response.close()
-    return told
+    return received
 
 
 def test_acknowledged_writes_survive_every_kill(tmp_path: Path):
@@ -113,13 +113,13 @@ def test_acknowledged_writes_survive_every_kill(tmp_path: Path):
     for _ in range(KILLS):
         with running(tmp_path) as (process, address):
             with closing(Connection(address, timeout=30)) as connection:
-                start = start or version(ask(connection, "GET", CONFIG_MAPS))
-            enough = threading.Barrier(WRITERS + 1)
-            threads = [threading.Thread(target=client.work, args=(address, enough)) for client in clients]
+                start = start or version(send(connection, "GET", CONFIG_MAPS))
+            ready = threading.Barrier(WRITERS + 1)
+            threads = [threading.Thread(target=client.work, args=(address, ready)) for client in clients]
             for thread in threads:
                 thread.start()
-            enough.wait(timeout=60)
-            process.kill()  # SIGKILL: it has no time for anything
+            ready.wait(timeout=60)
+            process.kill()  # SIGKILL: it cannot write anything more
             for thread in threads:
                 thread.join()
         with running(tmp_path) as (_, address), closing(Connection(address, timeout=30)) as connection:
@@ -127,20 +127,20 @@ def test_acknowledged_writes_survive_every_kill(tmp_path: Path):
 
 
 def check(connection: Connection, clients: list[Client], start: int) -> None:
-    listed = ask(connection, "GET", CONFIG_MAPS)
+    listed = send(connection, "GET", CONFIG_MAPS)
     found = {item["metadata"]["name"]: version(item) for item in listed["items"]}
-    answered = [answer for client in clients for answer in client.versions]
-    assert version(listed) >= max(answered), "no version is forgotten, so none is given twice"
+    acknowledged = [each for client in clients for each in client.versions]
+    assert version(listed) >= max(acknowledged), "an acknowledged version could be assigned twice"
     for client in clients:
         assert client.versions == sorted(set(client.versions))
         for name, known in client.known.items():
             present = found.get(name)
-            if not known.asked:
+            if not known.pending:
                 assert present == known.version, name
-            # What was asked and not answered has happened or has not.
+            # A request without a response was either executed or not.
             elif present != known.version:
-                assert (present is None) == (known.asked == "DELETE"), name
-            known.version, known.asked = present, ""
-    told = told_since(connection, start)
-    assert told == sorted(set(told))
-    assert set(answered) <= set(told)
+                assert (present is None) == (known.pending == "DELETE"), name
+            known.version, known.pending = present, ""
+    received = versions_since(connection, start)
+    assert received == sorted(set(received))
+    assert set(acknowledged) <= set(received)

@@ -40,7 +40,7 @@ def credentials(clock: VirtualClock | None = None, **fields: Any) -> Credentials
     return credentials_for(ClientConfig(host=HOST, **fields), fetch=unused, clock=clock)
 
 
-# What a config says outright
+# Fixed credentials
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,7 @@ async def test_a_token_file_is_read_again_when_its_token_is_fifty_seconds_old(tm
     await found.aclose()
 
 
-async def test_the_last_good_token_serves_while_the_file_cannot_be_read(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
+async def test_the_last_token_is_used_while_the_file_cannot_be_read(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     path, clock = tmp_path / "token", VirtualClock()
     path.write_text("first")
     found = credentials(clock, token_file=str(path))
@@ -122,7 +120,7 @@ async def test_a_missing_token_file_is_an_error_each_time(tmp_path: Path):
     assert await found.current() == Credential("Bearer t")
 
 
-async def test_the_file_comes_before_the_token_as_soon_as_it_can_be_read(tmp_path: Path):
+async def test_the_token_file_takes_precedence_as_soon_as_it_can_be_read(tmp_path: Path):
     path, clock = tmp_path / "token", VirtualClock()
     found = credentials(clock, token="given", token_file=str(path))
     assert await found.current() == Credential("Bearer given")
@@ -133,7 +131,7 @@ async def test_the_file_comes_before_the_token_as_soon_as_it_can_be_read(tmp_pat
     assert await found.current() == Credential("Bearer from file")
 
 
-async def test_a_rejected_token_is_worth_another_try_if_the_file_has_a_new_one(tmp_path: Path):
+async def test_a_rejected_token_is_retried_if_the_file_has_a_new_one(tmp_path: Path):
     path = tmp_path / "token"
     path.write_text("first")
     found = credentials(VirtualClock(), token_file=str(path))
@@ -147,7 +145,7 @@ async def test_a_rejected_token_is_worth_another_try_if_the_file_has_a_new_one(t
     assert await found.renew(await found.current()) is False
 
 
-# IssuedCredential credentials
+# Issued credentials
 
 
 class ScriptedIssuer:
@@ -174,7 +172,7 @@ def issued(token: str, seconds: float | None = None) -> IssuedCredential:
     )
 
 
-async def test_an_issued_credential_serves_until_it_has_expired():
+async def test_an_issued_credential_is_used_until_it_has_expired():
     clock, issuer = VirtualClock(), ScriptedIssuer(issued("a", 60), issued("b", 120), issued("c"))
     found = IssuedCredentials(issuer, clock=clock)
     assert await found.current() == Credential("Bearer a")
@@ -199,7 +197,7 @@ async def test_a_rejected_credential_is_renewed_once():
     assert issuer.calls == [False, True]
 
 
-async def test_the_same_credential_again_is_not_worth_another_try():
+async def test_a_renewal_with_the_same_credential_is_not_retried():
     certificate = ClientCertificate(b"c", b"k")
     again = [
         IssuedCredential(Credential("Bearer a", certificate)),
@@ -267,7 +265,7 @@ async def test_a_failed_renewal_without_waiting_requests_is_not_reported():
     assert await found.current() == Credential("Bearer a")
 
 
-async def test_closing_ends_what_still_runs():
+async def test_closing_cancels_a_pending_renewal():
     issuer = ScriptedIssuer(issued("a"))
     issuer.may_respond.clear()
     found = IssuedCredentials(issuer, clock=VirtualClock())
@@ -340,9 +338,7 @@ async def send(found: IssuedCredentials, *, is_accepted: bool) -> None:
     ],
     ids=["expired", "expired and rejected", "rejected", "the same again", "failing"],
 )
-async def test_an_issuer_that_does_not_help_is_used_less_and_less(
-    issue: Callable[[int], IssuedCredential], is_accepted: bool
-):
+async def test_a_useless_issuer_is_used_with_a_backoff(issue: Callable[[int], IssuedCredential], is_accepted: bool):
     clock, issuer = VirtualClock(), CountingIssuer(issue)
     found = IssuedCredentials(issuer, clock=clock)
     runs = []
@@ -377,7 +373,7 @@ async def test_an_expired_credential_is_sent_while_no_new_one_may_be_requested()
     assert tokens == ["Bearer 1", "Bearer 2", "Bearer 2", "Bearer 2"]
 
 
-async def test_a_credential_that_served_for_a_while_is_renewed_at_once():
+async def test_a_credential_that_was_valid_for_a_while_is_renewed_at_once():
     clock = VirtualClock()
     issuer = CountingIssuer(lambda number: issued(f"{number}"))
     found = IssuedCredentials(issuer, clock=clock)
@@ -397,7 +393,7 @@ async def test_short_lived_credentials_are_renewed_each_time_they_expire():
         clock.jump(2.001 if number == 1 else 2)
 
 
-# Files that are no token files
+# Invalid token files
 
 
 async def test_a_token_file_of_any_size_is_an_error(tmp_path: Path):
@@ -408,7 +404,7 @@ async def test_a_token_file_of_any_size_is_an_error(tmp_path: Path):
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "fifo"])
-async def test_a_token_file_that_is_no_file_is_an_error(tmp_path: Path, path: str):
+async def test_a_token_file_that_is_not_a_regular_file_is_an_error(tmp_path: Path, path: str):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(CredentialError, match="the token cannot be read: it is not a regular file"):
         await credentials(token_file=str(tmp_path / path)).current()

@@ -62,7 +62,7 @@ def plugin(
 
 
 async def seen(script: Script, **options: Any) -> dict[str, Any]:
-    """What a plugin finds around it."""
+    """The environment that a plugin sees."""
     command = script(
         'print_credential(token=json.dumps({"info": info, "args": sys.argv[1:], "env": dict(os.environ)}))'
     )
@@ -71,17 +71,17 @@ async def seen(script: Script, **options: Any) -> dict[str, Any]:
     return found
 
 
-# What a plugin gives
+# Output
 
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
-async def test_a_plugin_gives_a_token(script: Script, version: str):
+async def test_a_plugin_prints_a_token(script: Script, version: str):
     issued = await plugin(script('print_credential(token="t")'), api_version=version).issue(renew=False)
     assert issued.credential == Credential("Bearer t")
     assert issued.expires is None
 
 
-async def test_a_plugin_gives_a_certificate(script: Script):
+async def test_a_plugin_prints_a_certificate(script: Script):
     command = script(
         f"print_credential(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token=None)"
     )
@@ -89,7 +89,7 @@ async def test_a_plugin_gives_a_certificate(script: Script):
     assert issued.credential == Credential("", ClientCertificate(CERT, KEY))
 
 
-async def test_a_plugin_gives_both(script: Script):
+async def test_a_plugin_prints_both(script: Script):
     command = script(
         f'print_credential(clientCertificateData={CERT.decode()!r}, clientKeyData={KEY.decode()!r}, token="t")'
     )
@@ -120,7 +120,7 @@ async def test_a_config_with_a_plugin_runs_it(script: Script):
     await found.aclose()
 
 
-# What a plugin gets
+# Environment
 
 
 async def test_a_plugin_gets_the_api_version_and_no_cluster_by_default(script: Script):
@@ -165,7 +165,7 @@ async def test_a_plugin_gets_its_arguments_and_our_environment_with_its_own(
     assert environment == {"FROM_US": "1", "FROM_BOTH": "its own", "MORE": "2"}
 
 
-async def test_a_command_is_looked_for_in_our_path(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_command_is_looked_up_in_path(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     script('print_credential(token="t")', "login")
     monkeypatch.setenv("PATH", str(tmp_path))
     found = plugin("login", env={"PATH": "/nowhere"})
@@ -198,7 +198,7 @@ REPORT = "print_credential(token=f\"{info['spec']['interactive']} {os.isatty(0)}
 
 
 @pytest.mark.parametrize(("mode", "interactive"), [("Never", False), ("IfAvailable", True), ("Always", True)])
-async def test_a_plugin_may_talk_to_a_user_at_a_terminal(script: Script, terminal: None, mode: str, interactive: bool):
+async def test_a_plugin_may_interact_with_a_terminal(script: Script, terminal: None, mode: str, interactive: bool):
     issued = await plugin(script(REPORT), interactive_mode=mode).issue(renew=False)
     _, is_interactive, has_terminal, group = issued.credential.authorization.split()
     assert (is_interactive, has_terminal) == (str(interactive), str(interactive))
@@ -297,7 +297,7 @@ async def test_a_file_that_cannot_be_run_is_named(tmp_path: Path):
         await plugin(str(tmp_path / "text")).issue(renew=False)
 
 
-async def test_the_hint_how_to_install_it_is_given_ten_times_an_hour():
+async def test_the_install_hint_is_shown_ten_times_an_hour():
     clock = VirtualClock()
     found = plugin("no-such-plugin", install_hint="see https://example.com", clock=clock)
 
@@ -321,7 +321,7 @@ async def test_the_hint_how_to_install_it_is_given_ten_times_an_hour():
     assert await complaint() == without
 
 
-async def test_an_extension_that_json_cannot_hold_is_an_error(script: Script):
+async def test_an_extension_that_json_cannot_represent_is_an_error(script: Script):
     circular: list[Any] = []
     circular.append(circular)
     for wrong in (circular, {1.5j}, {"a": object()}):
@@ -343,7 +343,7 @@ def credentials(command: str, clock: VirtualClock, **fields: Any) -> IssuedCrede
     return IssuedCredentials(plugin(command, clock=clock, **fields), clock=clock)
 
 
-async def test_a_plugin_is_run_again_when_its_credentials_have_expired_or_are_refused(script: Script):
+async def test_a_plugin_is_run_again_when_its_credentials_have_expired_or_are_rejected(script: Script):
     clock = VirtualClock()
     expires = START.replace(hour=1).isoformat()
     found = credentials(
@@ -361,13 +361,13 @@ async def test_a_plugin_is_run_again_when_its_credentials_have_expired_or_are_re
     await found.aclose()
 
 
-async def test_a_plugin_runs_once_for_all_and_the_loop_goes_on_meanwhile(script: Script, tmp_path: Path):
+async def test_concurrent_requests_share_one_run_that_does_not_block_the_loop(script: Script, tmp_path: Path):
     os.mkfifo(tmp_path / "fifo")
     found = credentials(
         script(f'{COUNTING}\nprint_credential(token=str(number) + open(folder / "fifo").read())'), VirtualClock()
     )
     waiting = [asyncio.create_task(found.current()) for _ in range(5)]
-    # The plugin cannot go on before this is written, and this is written by a loop that goes on.
+    # The plugin waits for this file, which is written only if the plugin does not block the loop.
     await asyncio.to_thread((tmp_path / "fifo").write_text, "!")
     assert set(await asyncio.gather(*waiting)) == {Credential("Bearer 1!")}
 
@@ -385,7 +385,7 @@ line.write("survived\\n")
 
 
 @pytest.mark.parametrize("form", ["alone", "with a child", "only its child"])
-async def test_closing_ends_a_plugin_that_still_runs_and_what_it_has_started(script: Script, tmp_path: Path, form: str):
+async def test_closing_kills_a_running_plugin_and_its_children(script: Script, tmp_path: Path, form: str):
     os.mkfifo(tmp_path / "fifo")
     found = credentials(script(LINGERING), VirtualClock(), args=[form])
     waiting = asyncio.create_task(found.current())
@@ -398,10 +398,10 @@ async def test_closing_ends_a_plugin_that_still_runs_and_what_it_has_started(scr
         assert "survived" not in await asyncio.to_thread(line.read)
 
 
-# What a plugin may use
+# Limits
 
 
-async def test_a_plugin_that_prints_without_an_end_is_killed(script: Script, tmp_path: Path):
+async def test_a_plugin_with_endless_output_is_killed(script: Script, tmp_path: Path):
     os.mkfifo(tmp_path / "fifo")
     endless = """
         line = open(folder / "fifo", "w")
@@ -429,7 +429,7 @@ async def test_a_plugin_that_hangs_is_killed_with_its_children(script: Script, t
         assert "survived" not in await asyncio.to_thread(line.read)
 
 
-async def test_the_time_of_a_plugin_can_be_set(script: Script, tmp_path: Path):
+async def test_the_timeout_of_a_plugin_can_be_set(script: Script, tmp_path: Path):
     os.mkfifo(tmp_path / "fifo")
     clock = VirtualClock()
     issuing = asyncio.create_task(plugin(script(LINGERING), clock=clock, args=["alone"], timeout=5).issue(renew=False))
@@ -441,7 +441,7 @@ async def test_the_time_of_a_plugin_can_be_set(script: Script, tmp_path: Path):
 
 
 @pytest.mark.parametrize("wrong", [0, -1, "5"])
-def test_a_time_that_is_no_time_is_an_error(wrong: Any):
+def test_an_invalid_timeout_is_an_error(wrong: Any):
     with pytest.raises(ConfigError, match="timeout: must be a number above zero, or None for no limit"):
         ExecConfig(command="c", timeout=wrong)
 

@@ -70,7 +70,7 @@ def credentials(provider: Any, clock: VirtualClock, **fields: Any) -> IssuedCred
 # Renewal
 
 
-async def test_an_id_token_serves_until_ten_seconds_before_its_end():
+async def test_an_id_token_is_used_until_ten_seconds_before_it_expires():
     clock, old, new = VirtualClock(), id_token(60), id_token(3600)
     provider = ScriptedProvider({"id_token": new})
     found = credentials(provider, clock, id_token=old)
@@ -121,7 +121,7 @@ async def test_a_new_refresh_token_replaces_the_old_one():
     assert [form["refresh_token"] for form in provider.forms] == ["r1", "r2", "r2"]
 
 
-async def test_a_refused_id_token_is_renewed_even_if_it_has_not_expired():
+async def test_a_rejected_id_token_is_renewed_even_if_it_has_not_expired():
     old, new = id_token(3600), id_token(7200)
     found = credentials(ScriptedProvider({"id_token": new}), VirtualClock(), id_token=old)
     assert await found.renew(await found.current()) is True
@@ -139,7 +139,7 @@ async def test_an_id_token_may_end_in_a_line_feed():
     assert await found.current() == Credential(f"Bearer {id_token(60)}")
 
 
-async def test_a_new_token_without_an_end_never_ends():
+async def test_a_token_without_an_expiry_is_not_renewed():
     clock, provider = VirtualClock(), ScriptedProvider({"id_token": "opaque"})
     found = credentials(provider, clock)
     await found.current()
@@ -187,7 +187,7 @@ async def test_new_tokens_are_written_back(tmp_path: Path):
     assert written["comment"] == "kept"
 
 
-async def test_tokens_that_cannot_be_written_back_still_serve(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+async def test_tokens_that_cannot_be_written_back_are_still_used(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     config = kubeconfig(tmp_path / "config")
     (tmp_path / "config.lock").touch()
     provider = ScriptedProvider({"id_token": CANARY, "refresh_token": CANARY})
@@ -265,12 +265,12 @@ async def test_a_password_in_the_issuers_url_is_not_shown(tmp_path: Path, caplog
 
 
 @pytest.mark.parametrize("endpoint", ["https://[bad", "http://", "http://a b", "http://idp:port/"])
-async def test_a_token_endpoint_that_is_no_url_is_none(endpoint: str):
+async def test_an_invalid_token_endpoint_is_an_error(endpoint: str):
     with pytest.raises(CredentialError, match="names no token endpoint"):
         await credentials(ScriptedProvider(discovery={"token_endpoint": endpoint}), VirtualClock()).current()
 
 
-async def test_without_a_refresh_token_one_must_log_in_again():
+async def test_without_a_refresh_token_the_error_advises_to_log_in_again():
     found = credentials(ScriptedProvider(), VirtualClock(), id_token=id_token(-60), refresh_token="")
     with pytest.raises(
         CredentialError, match="the ID token has expired or was rejected, and there is no refresh token; log in again"

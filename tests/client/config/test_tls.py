@@ -168,7 +168,7 @@ def test_no_key_stays_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 # Changes
 
 
-def test_one_context_serves_until_something_changes():
+def test_one_context_is_used_until_a_certificate_changes():
     contexts = TLSContexts(config())
     first = contexts.current()
     assert contexts.current() is first
@@ -235,7 +235,7 @@ def test_a_certificate_whose_key_has_not_changed_yet_changes_nothing(tmp_path: P
     assert handshake(contexts.current()) == "joe@example.com"
 
 
-# Mistakes
+# Errors
 
 
 def encrypted(key: bytes) -> bytes:

@@ -13,7 +13,7 @@ async def pass_through(bucket: TokenBucket, clock: VirtualClock, name: int, pass
     passed.append((name, clock.monotonic()))
 
 
-async def test_a_burst_passes_at_once_and_the_rest_at_its_pace():
+async def test_a_burst_passes_at_once_and_the_rest_at_the_rate():
     clock, passed = VirtualClock(), []
     bucket = TokenBucket(qps=2, burst=3, clock=clock)
     async with asyncio.TaskGroup() as tasks:
@@ -73,7 +73,7 @@ async def test_later_calls_do_not_overtake_waiting_ones():
     qps=st.integers(1, 5),
     burst=st.integers(1, 6),
 )
-def test_no_stretch_of_time_sees_more_than_a_burst_and_its_share(arrivals: list[int], qps: int, burst: int):
+def test_no_interval_has_more_requests_than_the_burst_and_its_share(arrivals: list[int], qps: int, burst: int):
     clock, passed = VirtualClock(), []
     bucket = TokenBucket(qps=qps, burst=burst, clock=clock)
 
@@ -94,7 +94,7 @@ def test_no_stretch_of_time_sees_more_than_a_burst_and_its_share(arrivals: list[
             assert last - first + 1 <= burst + qps * (times[last] - start) + 1e-6
 
 
-def test_it_shows_its_state():
+def test_the_repr_shows_the_state():
     bucket = TokenBucket(qps=5, burst=10, clock=VirtualClock())
     assert repr(bucket) == "TokenBucket(qps=5, burst=10, tokens=10.0)"
     assert bucket.qps == 5

@@ -66,13 +66,13 @@ def test_the_parts_of_a_path_are_put_in_their_order(request_: Request, target: s
 
 @pytest.mark.parametrize("wrong", [".", "..", "a/b", "a%2fb", "/"])
 @pytest.mark.parametrize("part", ["namespace", "resource", "name", "subresource"])
-def test_a_part_that_leads_elsewhere_is_a_mistake(part: str, wrong: str):
+def test_a_path_segment_that_changes_the_path_is_an_error(part: str, wrong: str):
     with pytest.raises(RequestError, match=f"is not a valid {part}"):
         getattr(rest().get(), part)(wrong).build()
 
 
 @pytest.mark.parametrize("part", ["resource", "name", "subresource"])
-def test_a_part_cannot_be_empty(part: str):
+def test_a_path_segment_cannot_be_empty(part: str):
     with pytest.raises(RequestError, match=f"the {part} is empty"):
         getattr(rest().get(), part)("").build()
 
@@ -97,7 +97,7 @@ def test_all_namespaces_cannot_become_one():
 
 
 @pytest.mark.parametrize("step", ["name", "suffix", "request_uri"])
-def test_half_a_character_cannot_be_sent(step: str):
+def test_a_lone_surrogate_cannot_be_sent(step: str):
     with pytest.raises(RequestError, match="lone surrogate"):
         getattr(rest().get(), step)("a\ud800").build()
     for request in (
@@ -109,12 +109,12 @@ def test_half_a_character_cannot_be_sent(step: str):
 
 
 @pytest.mark.parametrize("step", ["prefix", "suffix", "abs_path", "request_uri"])
-def test_no_path_leads_upwards(step: str):
+def test_a_path_cannot_contain_parent_segments(step: str):
     with pytest.raises(RequestError, match=r"it contains '\.' or '\.\.'"):
         getattr(rest().get(), step)("/a/../b").build()
 
 
-def test_the_first_mistake_is_the_one_that_is_reported():
+def test_the_first_invalid_argument_is_reported():
     request = rest().get().name("").resource("a/b").timeout(-1).body(object())  # type: ignore[arg-type]  # on purpose
     with pytest.raises(RequestError, match="the name is empty"):
         request.build()
@@ -150,7 +150,7 @@ async def test_a_request_for_one_object_needs_a_namespace(request_: Request):
 
 
 @given(st.lists(st.text(), max_size=4))
-def test_a_joined_path_is_ascii_and_begins_with_a_slash_or_is_refused(segments: list[str]):
+def test_a_joined_path_is_ascii_and_begins_with_a_slash_or_is_rejected(segments: list[str]):
     try:
         path = join_path(*segments)
     except RequestError:
@@ -223,13 +223,13 @@ def test_an_invalid_header_is_an_error(name: str, value: Any):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_whatever_can_be_sent_becomes_bytes(body: Any, sent: bytes | None):
+def test_every_supported_body_is_encoded(body: Any, sent: bytes | None):
     built = rest().post().body(body).build()
     assert built.body == (body.to_json() if sent is None else sent)
     assert built.headers["Content-Type"] == "application/json"
 
 
-def test_no_body_is_no_body():
+def test_a_body_of_none_sends_no_body():
     built = rest().delete().body(None).build()
     assert built.body is None
     assert "Content-Type" not in built.headers
@@ -317,7 +317,7 @@ def test_a_timeout_is_a_number_of_seconds(wrong: Any):
         rest().get().timeout(wrong).build()
 
 
-def test_it_shows_what_it_is():
+def test_the_repr_shows_method_and_path():
     request = rest().get().namespace("a").resource("pods").param("limit", 5)
     assert repr(request) == "<Request GET /api/v1/namespaces/a/pods?limit=5>"
     assert request.build().describe() == "GET /api/v1/namespaces/a/pods"

@@ -126,7 +126,7 @@ async def test_a_response_cannot_be_decoded_as_an_unknown_type():
         result.into(int)
 
 
-async def test_a_refusal_is_raised_with_what_was_being_done():
+async def test_an_error_response_is_raised_with_the_request():
     status = b'{"kind":"Status","status":"Failure","message":"pods \\"a\\" not found","reason":"NotFound","code":404}'
     async with (
         ScriptedServer(respond(404, status, headers={"Audit-Id": "id-7"})) as server,
@@ -138,7 +138,7 @@ async def test_a_refusal_is_raised_with_what_was_being_done():
     assert caught.value.request_id == "id-7"
 
 
-async def test_raw_bytes_are_what_came():
+async def test_raw_bytes_are_the_received_body():
     async with (
         ScriptedServer(respond(200, b"ok", headers={"Content-Type": "text/plain"})) as server,
         client(server) as rest,
@@ -219,7 +219,7 @@ CONDITIONS: list[tuple[str, list[str], Reply, set[str]]] = [
         for verb in verbs
     ],
 )
-async def test_a_request_is_repeated_under_these_conditions_alone(
+async def test_a_request_is_retried_under_these_conditions_only(
     mode: str, verb: str, reply: Reply, is_retried_in: set[str]
 ):
     async with ScriptedServer(otherwise=reply) as server, client(server) as rest:
@@ -230,7 +230,7 @@ async def test_a_request_is_repeated_under_these_conditions_alone(
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_refused_connection_is_not_repeated(mode: str):
+async def test_a_refused_connection_is_not_retried(mode: str):
     async with ScriptedServer() as server:
         pass
     async with client(server) as rest:
@@ -240,7 +240,7 @@ async def test_a_refused_connection_is_not_repeated(mode: str):
 
 
 @pytest.mark.parametrize(("retries", "tries"), [(None, 11), (0, 1), (-3, 1), (2, 3)])
-async def test_a_storm_of_refusals_is_given_up_after_so_many_tries(retries: int | None, tries: int):
+async def test_a_request_fails_after_the_maximum_number_of_retries(retries: int | None, tries: int):
     clock = InstantClock()
     async with ScriptedServer(otherwise=again(429, 7)) as server, client(server, clock) as rest:
         request = rest.post().namespace("a").resource("pods").body({"a": 1})
@@ -302,7 +302,7 @@ async def test_retries_are_logged(caplog: pytest.LogCaptureFixture):
     assert record.getMessage() == "GET /api/v1/pods: the server responded with status 429; retrying in 2 s"
 
 
-async def test_many_requests_are_retried_side_by_side():
+async def test_many_requests_are_retried_concurrently():
     replies: list[Reply] = [again(429, 1)] * 30
     async with ScriptedServer(*replies, otherwise=respond(200, POD)) as server, client(server) as rest:
         results = await asyncio.gather(*(rest.get().resource("pods").do() for _ in range(20)))
@@ -313,7 +313,7 @@ async def test_many_requests_are_retried_side_by_side():
 # --- Time ------------------------------------------------------------------------------------------------------------
 
 
-async def test_each_try_has_the_time_of_the_config():
+async def test_each_attempt_has_the_timeout_of_the_config():
     clock = VirtualClock()
     async with (
         ScriptedServer(again(429, 50), HANG) as server,
@@ -330,7 +330,7 @@ async def test_each_try_has_the_time_of_the_config():
             await doing
 
 
-async def test_a_timeout_is_for_all_tries_together():
+async def test_a_timeout_covers_all_attempts():
     clock = VirtualClock()
     async with (
         ScriptedServer(again(429, 6), HANG) as server,
@@ -429,7 +429,7 @@ class CountingLimiter:
 
 
 @pytest.mark.parametrize(("mode", "tokens"), [("do", 3), ("do_raw", 3), ("stream", 3), ("watch", 2)])
-async def test_every_try_takes_a_token_but_the_first_of_a_watch(mode: str, tokens: int):
+async def test_every_attempt_takes_a_token_except_the_first_of_a_watch(mode: str, tokens: int):
     limiter = CountingLimiter()
     async with ScriptedServer(again(), again(), respond(200, b"")) as server:
         config = ClientConfig(host=server.url)
@@ -440,7 +440,7 @@ async def test_every_try_takes_a_token_but_the_first_of_a_watch(mode: str, token
     assert limiter.passed == tokens
 
 
-async def test_the_config_limits_the_pace_of_all_group_versions_together():
+async def test_the_config_limits_the_rate_of_all_group_versions_together():
     clock = InstantClock()
     async with (
         ScriptedServer(otherwise=respond(200, POD)) as server,
@@ -502,7 +502,7 @@ async def test_a_log_is_read_as_it_grows():
     assert server.requests[0].target == "/api/v1/namespaces/a/pods/b/log"
 
 
-async def test_a_stream_asks_when_it_is_first_read():
+async def test_a_stream_sends_its_request_when_it_is_first_read():
     async with ScriptedServer(respond(200, b"abc")) as server, client(server) as rest:
         stream = rest.get().stream()
         assert repr(stream) == "<ByteStream, not open yet>"
@@ -511,7 +511,7 @@ async def test_a_stream_asks_when_it_is_first_read():
         assert repr(stream) == "<ByteStream, closed>"
 
 
-async def test_a_stream_that_is_refused_raises_when_it_is_entered():
+async def test_a_rejected_stream_raises_when_it_is_entered():
     body = b'{"kind":"Status","status":"Failure","code":400,"message":"a container name must be specified"}'
     async with (
         ScriptedServer(respond(400, body), respond(401), respond(500)) as server,
@@ -534,7 +534,7 @@ async def test_leaving_a_stream_closes_its_connection():
         await server.wait_all_closed()
 
 
-async def test_forgetting_a_stream_closes_its_connection():
+async def test_an_unreferenced_stream_closes_its_connection():
     async with ScriptedServer([stream_head(), chunk(b"a"), HANG]) as server, client(server) as rest:
         async for _ in rest.get().stream():
             break
@@ -608,7 +608,7 @@ async def test_a_stream_is_not_read_after_it_was_closed():
 # --- Life ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_client_for_another_group_version_lives_as_long_as_the_first():
+async def test_a_client_for_another_group_version_is_closed_with_the_first():
     async with ScriptedServer(otherwise=respond(200, POD)) as server:
         rest = client(server)
         apps = rest.for_group_version("apps/v1")
@@ -624,7 +624,7 @@ async def test_a_client_for_another_group_version_lives_as_long_as_the_first():
     assert server.connections == 1
 
 
-async def test_a_client_is_made_without_an_event_loop_and_closed_without_use():
+async def test_a_client_is_created_without_an_event_loop_and_closed_without_use():
     rest = await asyncio.to_thread(lambda: RESTClient(ClientConfig(host="http://127.0.0.1:1")))
     await rest.aclose()
     await rest.aclose()

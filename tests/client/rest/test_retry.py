@@ -77,9 +77,7 @@ def test_retry_after_zero_is_retried_at_once():
         (RequestKind.WATCH, "GET", StreamIdleError("silent"), True),
     ],
 )
-def test_only_reading_is_repeated_after_a_failure(
-    mode: RequestKind, verb: str, error: TransportError, is_repeated: bool
-):
+def test_only_reads_are_retried_after_a_failure(mode: RequestKind, verb: str, error: TransportError, is_repeated: bool):
     decision = next_retry(error, kind=mode, method=verb)
     assert decision == (Retry(1.0, error.message) if is_repeated else None)
 
@@ -88,5 +86,5 @@ def test_only_reading_is_repeated_after_a_failure(
 @pytest.mark.parametrize(
     "error", [ConnectError("no"), ConnectRefusedError("no"), TLSError("no"), ProtocolError("no"), TransportError("no")]
 )
-def test_what_will_not_change_by_itself_is_not_repeated(mode: RequestKind, error: TransportError):
+def test_permanent_failures_are_not_retried(mode: RequestKind, error: TransportError):
     assert next_retry(error, kind=mode, method="GET") is None

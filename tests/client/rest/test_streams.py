@@ -233,7 +233,7 @@ async def test_many_initial_events_and_those_after_them_are_read_completely():
     assert found == [*initial, ("BOOKMARK", ""), ("MODIFIED", "last")]
 
 
-async def test_a_batch_is_what_came_at_once():
+async def test_a_batch_has_the_events_of_one_read():
     go_on = asyncio.Event()
     script = [stream_head(), chunk(event("ADDED", "x") + event("ADDED", "y") + event("ADDED", "z")[:20]), go_on]
     script += [chunk(event("ADDED", "z")[20:] + event("DELETED", "x")), LAST_CHUNK]
@@ -245,7 +245,7 @@ async def test_a_batch_is_what_came_at_once():
         assert await anext(batches, None) is None
 
 
-async def test_batches_begin_where_a_loop_has_stopped():
+async def test_batches_start_where_a_loop_has_stopped():
     events = b"".join(event("ADDED", name) for name in "xyz")
     async with ScriptedServer([stream_head(), chunk(events), LAST_CHUNK]) as server, client(server) as rest:
         stream = watch(rest)
@@ -308,7 +308,7 @@ async def test_a_line_that_cannot_be_decoded_ends_the_watch_with_an_error(wrong:
         await server.wait_all_closed()
 
 
-async def test_what_cannot_be_read_of_an_object_does_not_end_the_watch():
+async def test_a_part_of_an_object_that_cannot_be_decoded_does_not_end_the_watch():
     odd = line("ADDED", {"kind": "ConfigMap", "metadata": {"name": "odd", "labels": 7}, "data": [1]})
     async with (
         ScriptedServer([stream_head(), chunk(odd + event("ADDED", "x")), LAST_CHUNK]) as server,
@@ -345,7 +345,7 @@ def gzipped(*events: bytes) -> list[bytes]:
     return [head, *(chunk(gzip.compress(each)) for each in events)]
 
 
-async def test_a_compressed_watch_is_read_member_by_member_for_all_its_life():
+async def test_a_compressed_watch_is_read_member_by_member_to_its_end():
     go_on = asyncio.Event()
     script = [*gzipped(event("ADDED", "x"), BOOKMARK), go_on, *gzipped(event("ADDED", "y"))[1:], LAST_CHUNK]
     async with ScriptedServer(script) as server, client(server) as rest:
@@ -401,7 +401,7 @@ async def test_a_watch_that_is_cut_raises_an_error_that_names_the_request(ending
         assert stream.is_closed
 
 
-async def test_an_event_before_the_cut_may_be_had_before_the_error():
+async def test_an_event_before_the_cut_is_delivered_before_the_error():
     gate = asyncio.Event()
     async with (
         ScriptedServer([stream_head(), chunk(event("ADDED", "x")), gate, RESET]) as server,
@@ -470,7 +470,7 @@ async def test_data_that_arrived_before_close_is_not_read():
 
 
 @pytest.mark.parametrize("wrong", [line("ERROR", GONE), b"nonsense\n"], ids=["error", "nonsense"])
-async def test_after_an_error_comes_the_end_even_if_half_an_event_came_with_it(wrong: bytes):
+async def test_an_error_ends_the_watch_even_if_a_partial_event_follows(wrong: bytes):
     stream = watching([wrong + event("ADDED", "x")[:50]])
     with pytest.raises(APIError):
         await anext(stream)
@@ -494,7 +494,7 @@ async def test_a_cancelled_loop_closes_the_connection(reply: Reply):
         await server.wait_all_closed()
 
 
-async def test_a_time_limit_on_the_next_event_leaves_the_watch_as_it_is():
+async def test_a_timeout_on_the_next_event_leaves_the_watch_open():
     go_on = asyncio.Event()
     half = len(event("ADDED", "x")) // 2
     script = [stream_head(), chunk(event("ADDED", "x")[:half]), go_on, chunk(event("ADDED", "x")[half:]), LAST_CHUNK]
@@ -534,7 +534,7 @@ async def test_a_second_reader_of_a_watch_fails_and_the_first_continues():
         (respond(200, b"k8s", headers={"Content-Type": "application/vnd.kubernetes.protobuf"}), ProtocolError),
     ],
 )
-async def test_a_watch_that_is_refused_raises_when_it_is_entered(reply: Reply, error: type[Exception]):
+async def test_a_rejected_watch_raises_when_it_is_entered(reply: Reply, error: type[Exception]):
     async with ScriptedServer(reply, reply) as server, client(server) as rest:
         with pytest.raises(error):
             async with watch(rest):
@@ -577,7 +577,7 @@ async def test_a_refused_connection_is_raised():
             await all_of(watch(rest))
 
 
-async def test_a_watch_begins_once_the_server_has_calmed_down(caplog: pytest.LogCaptureFixture):
+async def test_a_throttled_watch_starts_after_the_delay(caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.INFO, "listwatch")
     clock = InstantClock()
     storm = [respond(429, headers={"Retry-After": "2"})] * 3
@@ -628,7 +628,7 @@ async def test_a_server_that_sends_bookmarks_is_dead_when_they_stop():
             await waiting
 
 
-async def test_a_short_watch_is_not_given_more_time_because_of_bookmarks():
+async def test_bookmarks_do_not_extend_the_idle_timeout_of_a_short_watch():
     clock = VirtualClock()
     async with (
         ScriptedServer([stream_head(), chunk(BOOKMARK), HANG]) as server,
@@ -657,7 +657,7 @@ async def test_the_idle_timeout_can_be_set():
     assert idle_timeout_for(5) == 35
 
 
-async def test_it_shows_its_state():
+async def test_the_repr_shows_the_state():
     stream = watching([])
     assert repr(stream) == "<WatchStream of ConfigMap, open>"
     assert await all_of(stream) == []

@@ -129,7 +129,7 @@ async def test_compression_can_be_switched_off(connect: Connect):
     assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-async def test_another_user_agent_can_be_given(connect: Connect):
+async def test_another_user_agent_can_be_set(connect: Connect):
     async with ScriptedServer(respond()) as server:
         await connect(server.url, user_agent="my-operator/2").send(get(), timeout=60)
     assert server.requests[0].headers["user-agent"] == "my-operator/2"
@@ -208,13 +208,13 @@ async def test_a_body_is_the_same_however_it_is_sent(connect: Connect, reply: Re
             assert (await transport.send(get(), timeout=60)).body == BODY
 
 
-async def test_a_slow_drip_is_read_to_its_end(connect: Connect):
+async def test_a_slow_body_is_read_to_its_end(connect: Connect):
     whole = stream_head() + chunk(b'{"a":1}') + LAST_CHUNK
     async with ScriptedServer([whole[i : i + 1] for i in range(len(whole))]) as server:
         assert (await connect(server.url).send(get(), timeout=60)).body == b'{"a":1}'
 
 
-async def test_pieces_of_a_compressed_stream_can_be_read_as_they_come(connect: Connect):
+async def test_pieces_of_a_compressed_stream_can_be_read_as_they_arrive(connect: Connect):
     go_on = asyncio.Event()
     head = stream_head(headers={"Content-Encoding": "gzip"})
     second = gzip.compress(b"two")
@@ -230,7 +230,7 @@ async def test_pieces_of_a_compressed_stream_can_be_read_as_they_come(connect: C
         assert await stream.read() == b""
 
 
-async def test_warnings_are_handed_on_each_by_itself(connect: Connect):
+async def test_each_warning_header_is_returned_separately(connect: Connect):
     said = b'HTTP/1.1 200 OK\r\nWarning: 299 - "a"\r\nwarning: 299 - "b"\r\nContent-Length: 0\r\n\r\n'
     async with ScriptedServer(said, said) as server:
         transport = connect(server.url)
@@ -328,7 +328,7 @@ def closed_port() -> int:
         return port
 
 
-async def test_a_refused_connection_says_what_to_check(connect: Connect):
+async def test_the_error_of_a_refused_connection_has_advice(connect: Connect):
     with pytest.raises(ConnectRefusedError, match=r"connection refused; check that the server is running"):
         await connect(f"http://127.0.0.1:{closed_port()}").send(get(), timeout=60)
 
@@ -416,7 +416,7 @@ async def test_a_silent_stream_times_out(connect: Connect):
         await server.wait_all_closed()
 
 
-def test_the_system_too_looks_for_dead_peers():
+def test_connections_have_tcp_keepalive():
     with open_socket((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", 1))) as opened:
         assert opened.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
@@ -459,7 +459,7 @@ async def test_cancelled_reads_do_not_extend_the_idle_timeout(connect: Connect):
             await reading
 
 
-async def test_a_reader_that_takes_its_time_does_not_make_its_peer_dead(connect: Connect):
+async def test_a_slow_reader_does_not_cause_an_idle_timeout(connect: Connect):
     clock = VirtualClock()
     async with ScriptedServer([stream_head(), chunk(b"a"), HANG]) as server:
         stream = await connect(server.url, clock=clock).open_stream(get(), timeout=60)
@@ -486,12 +486,12 @@ async def test_a_connection_that_was_closed_while_idle_is_not_reused(connect: Co
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
         await server.wait_all_closed()
-        await other_turns()  # in which the client hears of it
+        await other_turns()  # the client detects the close meanwhile
         assert (await transport.send(get(), timeout=60)).status == 200
     assert [request.connection for request in server.requests] == [1, 2]
 
 
-async def test_after_a_connection_that_died_the_next_request_gets_another(connect: Connect):
+async def test_a_lost_connection_is_not_reused(connect: Connect):
     clock = VirtualClock()
     async with ScriptedServer(otherwise=respond(200, b"{}")) as server, SocksProxyServer() as network:
         transport = connect(server.url, proxy_url=f"socks5://127.0.0.1:{network.port}", clock=clock)
@@ -507,7 +507,7 @@ async def test_after_a_connection_that_died_the_next_request_gets_another(connec
     assert [request.connection for request in server.requests] == [1, 2]
 
 
-async def test_watches_take_no_connection_away_from_requests(connect: Connect):
+async def test_watches_do_not_use_the_connections_of_requests(connect: Connect):
     many = 120
     async with ScriptedServer(*[[stream_head(), HANG]] * many, otherwise=respond(200, b"{}")) as server:
         transport = connect(server.url)
@@ -608,7 +608,7 @@ async def test_closing_the_transport_ends_pending_reads_of_a_body(connect: Conne
         await server.wait_all_closed()
 
 
-async def test_a_transport_stays_with_its_event_loop(connect: Connect):
+async def test_a_transport_cannot_be_used_in_another_event_loop(connect: Connect):
     async with ScriptedServer(respond()) as server:
         transport = connect(server.url)
         await transport.send(get(), timeout=60)
@@ -641,14 +641,14 @@ async def test_a_redirect_to_another_server_is_not_followed(connect: Connect):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-async def test_a_change_is_not_sent_where_a_redirect_points_to(connect: Connect, method: str):
+async def test_a_redirect_of_a_write_is_not_followed(connect: Connect, method: str):
     async with ScriptedServer(respond(307, headers={"Location": "/there"})) as server:
         response = await connect(server.url).send(HTTPRequest(method, "/here", {}, b"{}"), timeout=60)
     assert response.status == 307
     assert len(server.requests) == 1
 
 
-async def test_a_circle_of_redirects_ends(connect: Connect):
+async def test_a_redirect_loop_ends(connect: Connect):
     here, there = (respond(302, headers={"Location": place}) for place in ("/here", "/there"))
     async with ScriptedServer(*[there, here] * 20) as server:
         response = await connect(server.url).send(get("/here"), timeout=60)
@@ -727,7 +727,7 @@ def oidc(server: ScriptedServer) -> OIDCConfig:
     return OIDCConfig(issuer_url=f"{server.url}/issuer", client_id="me", refresh_token="r")
 
 
-async def test_an_identity_provider_is_reached_over_connections_of_its_own(connect: Connect):
+async def test_an_identity_provider_is_reached_over_separate_connections(connect: Connect):
     async with ScriptedServer() as provider, ScriptedServer(respond(200)) as server:
         endpoint = b'{"token_endpoint":"%s/token"}' % provider.url.encode()
         provider.will(respond(200, endpoint), respond(200, b'{"id_token":"fresh"}'))
@@ -748,7 +748,7 @@ async def test_an_identity_provider_is_reached_over_connections_of_its_own(conne
         [b"nonsense", CLOSE],
     ],
 )
-async def test_what_goes_wrong_with_an_identity_provider_is_a_credential_error(connect: Connect, reply: Reply):
+async def test_a_failure_of_an_identity_provider_is_a_credential_error(connect: Connect, reply: Reply):
     async with ScriptedServer(reply) as provider, ScriptedServer() as server:
         with pytest.raises(CredentialError):
             await connect(server.url, auth_provider=oidc(provider)).send(get(), timeout=60)
@@ -782,7 +782,7 @@ async def test_a_timeout_while_waiting_for_credentials_names_their_issuer(connec
 # --- TLS -------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_server_with_a_trusted_certificate_is_talked_to(connect: Connect):
+async def test_requests_are_sent_to_a_trusted_server(connect: Connect):
     async with ScriptedServer(respond(200, b"{}"), tls=server_tls()) as server:
         assert (await connect(server.url, ca_data=ca_data()).send(get(), timeout=60)).body == b"{}"
 
@@ -832,7 +832,7 @@ async def test_a_server_that_requires_a_client_certificate_has_its_own_message(c
     assert isinstance(caught.value, TLSError | ConnectionLostError)
 
 
-async def test_connections_made_with_old_certificates_are_given_up(connect: Connect, tmp_path: Path):
+async def test_connections_made_with_old_certificates_are_retired(connect: Connect, tmp_path: Path):
     clock, authority = VirtualClock(), tmp_path / "ca.crt"
     authority.write_bytes(ca_data())
     async with ScriptedServer([stream_head(), HANG], otherwise=respond(200, b"{}"), tls=server_tls()) as server:
@@ -914,7 +914,7 @@ async def test_a_tunnel_that_is_refused_is_a_connect_error(connect: Connect):
             await transport.send(get(), timeout=60)
 
 
-async def test_a_proxy_that_is_not_there_is_a_connect_error(connect: Connect):
+async def test_an_unreachable_proxy_is_a_connect_error(connect: Connect):
     proxy_url = f"http://jane:{CANARY}@127.0.0.1:{closed_port()}"
     with pytest.raises(ConnectError, match="the proxy cannot be reached") as caught:
         await connect("http://api.example.com", proxy_url=proxy_url).send(get(), timeout=60)
@@ -972,12 +972,12 @@ async def test_a_proxy_that_does_not_support_socks_is_an_error(connect: Connect,
             await transport.send(get(), timeout=60)
 
 
-async def test_a_socks_proxy_that_is_not_there_is_a_connect_error(connect: Connect):
+async def test_an_unreachable_socks_proxy_is_a_connect_error(connect: Connect):
     with pytest.raises(ConnectError, match="cannot be reached"):
         await connect("http://a.example", proxy_url=f"socks5://127.0.0.1:{closed_port()}").send(get(), timeout=60)
 
 
-def test_it_shows_its_state_and_no_secret():
+def test_the_repr_shows_the_state_and_no_secret():
     transport = AiohttpTransport(ClientConfig(host="http://10.0.0.1", token=CANARY))
     assert repr(transport) == "<AiohttpTransport to http://10.0.0.1, open>"
     assert CANARY not in repr(replace(ClientConfig(host="http://10.0.0.1", token=CANARY)))

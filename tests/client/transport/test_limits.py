@@ -233,7 +233,7 @@ async def test_a_head_without_an_end_is_refused(connect: Connect, what: str, is_
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
-async def test_a_few_informational_responses_are_passed_over(connect: Connect, is_stream: bool):
+async def test_a_few_informational_responses_are_ignored(connect: Connect, is_stream: bool):
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n"
     async with ScriptedServer([hints * 3, hints, stream_head(), chunk(b"{}"), LAST_CHUNK]) as server:
         transport = connect(server)
@@ -280,7 +280,7 @@ async def test_the_largest_chunk_that_can_be_stated_takes_no_memory(connect: Con
 
 
 @pytest.mark.parametrize("tail", [b"0\r\nA: b\r\n", b"1;xxxx"], ids=["trailers", "a chunk extension"])
-async def test_a_body_that_does_not_go_on_is_limited_by_the_timeout(connect: Connect, tail: bytes):
+async def test_a_stalled_body_is_limited_by_the_timeout(connect: Connect, tail: bytes):
     clock = VirtualClock()
     async with ScriptedServer([stream_head(), tail, HANG]) as server:
         sending = asyncio.create_task(connect(server, clock=clock).send(GET, timeout=60))

@@ -47,12 +47,12 @@ def test_an_invalid_proxy_in_the_environment_is_reported_without_its_password(pr
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.10", "[::1]"])
-def test_this_machine_is_never_reached_by_way_of_another(host: str):
+def test_loopback_addresses_are_never_proxied(host: str):
     assert proxy_for(f"https://{host}:6443", configured="", environment={"HTTPS_PROXY": PROXY}) == ""
 
 
 @pytest.mark.parametrize("host", ["localhost", "10.0.0.1"])
-def test_a_configured_proxy_is_for_all(host: str):
+def test_a_configured_proxy_is_used_for_all_hosts(host: str):
     environment = {"NO_PROXY": "*", "HTTPS_PROXY": "http://other"}
     assert proxy_for(f"https://{host}", configured=PROXY, environment=environment) == PROXY
 
@@ -86,6 +86,6 @@ def test_a_configured_proxy_is_for_all(host: str):
         ("api.example.com", "", False),
     ],
 )
-def test_exceptions_are_made_as_go_makes_them(host: str, rules: str, is_excepted: bool):
+def test_no_proxy_is_interpreted_as_in_go(host: str, rules: str, is_excepted: bool):
     environment = {"HTTPS_PROXY": PROXY, "NO_PROXY": rules}
     assert proxy_for(f"https://{host}", configured="", environment=environment) == ("" if is_excepted else PROXY)

@@ -21,7 +21,7 @@ from listwatch.objects.object import lazy
 from listwatch.objects.unstructured import Unstructured
 
 _TRIES = 20_000
-# One group for this run: the type below has to know it.
+# One group for this run, because the type below names it.
 GROUP = f"g{secrets.token_hex(4)}.example.com"
 NAME = f"backups.{GROUP}"
 
@@ -64,7 +64,7 @@ def definition() -> CustomResourceDefinition:
 
 @pytest.fixture
 async def defined(client: ClientSet, namespace: str) -> AsyncIterator[CustomResourceDefinition]:
-    """Returns when objects can be made, and ends when the definition is gone."""
+    """Yield when objects can be created; then delete the definition and wait."""
     definitions = client.apiextensions_v1.customresourcedefinitions()
     yield await definitions.create(definition())
     await definitions.delete(NAME)

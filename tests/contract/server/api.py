@@ -64,7 +64,7 @@ class Response:
 
 
 def causes(status: Tree) -> set[tuple[str, str]]:
-    """What a Status finds wrong: reasons and fields."""
+    """The causes of a Status: reasons and fields."""
     return {(cause["reason"], cause.get("field", "")) for cause in status["details"]["causes"]}
 
 
@@ -137,7 +137,7 @@ class API:
         return self.get(path, **query).ok()
 
     def names(self, path: str, **query: object) -> list[str]:
-        """Of what is listed."""
+        """The names of the listed objects."""
         return [item["metadata"]["name"] for item in self.list(path, **query)["items"]]
 
     @contextmanager
@@ -174,7 +174,7 @@ class Watch:
         self._response = response
 
     def __iter__(self) -> Iterator[tuple[str, Tree]]:
-        """To the end, which is the server's to set."""
+        """Until the server ends the watch."""
         while line := self._response.readline():
             event = json.loads(line)
             assert event.keys() == {"type", "object"}
@@ -184,7 +184,7 @@ class Watch:
         return next(iter(self))
 
     def take(self, count: int) -> list[tuple[str, str]]:
-        """The types and names of so many events."""
+        """The types and names of the next events."""
         return [_brief(*self.next()) for _ in range(count)]
 
     def until(self, name: str) -> list[tuple[str, str]]:
@@ -195,7 +195,7 @@ class Watch:
         return seen
 
     def read(self) -> Response:
-        """What came instead of events."""
+        """The body that was received instead of events."""
         return Response(self.status, self.headers, self._response.read())
 
 

@@ -29,7 +29,7 @@ def definition(group: str, *versions: Tree, scope: str = "Namespaced", **names: 
 
 
 def wait_until(holds: Callable[[], object]) -> None:
-    assert any(holds() for _ in range(_TRIES)), "the server never came to it"
+    assert any(holds() for _ in range(_TRIES)), "the server did not apply the change"
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Widgets:
         defined = definition(self.group, *versions, **names)
         self.api.post(DEFINITIONS, defined).ok(201)
         self.wait_until_served(*(each["name"] for each in defined["spec"]["versions"] if each["served"]))
-        # A real server serves objects once it took the names, and calls the definition established a little later.
+        # A real server serves objects once it has accepted the names, and marks the definition as established later.
         wait_until(self.established)
         return self.api.get(self.definition).ok()
 

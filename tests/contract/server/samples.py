@@ -1,4 +1,4 @@
-"""Specs that a real server takes, and what is tedious to write."""
+"""Specs that a real server accepts, and other objects for tests."""
 
 from tests.contract.server.api import API, Tree
 
@@ -8,7 +8,7 @@ DEPLOYMENT = {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE}
 
 
 def create_event(api: API, name: str, **fields: Tree) -> Tree:
-    """An event about nothing in particular."""
+    """Create an event of any object."""
     about = {"kind": "Namespace", "namespace": api.namespace, "name": api.namespace}
     return api.create("events", name, involvedObject=about, **fields)
 

@@ -26,20 +26,20 @@ def deployment(*containers: Tree, **spec: Tree) -> Tree:
 
 
 def managers(tree: Tree) -> dict[tuple[str, str, str], Tree]:
-    """What is managed, by manager, operation and subresource."""
+    """The managed fields by manager, operation and subresource."""
     entries = tree["metadata"].get("managedFields", [])
     return {(each["manager"], each["operation"], each.get("subresource", "")): each["fieldsV1"] for each in entries}
 
 
 @pytest.fixture
 def a(api: API) -> str:
-    """The path of a config map that is not there yet."""
+    """The path of a config map that does not exist yet."""
     return api.path("configmaps", "a")
 
 
 @pytest.fixture
 def web(api: API) -> str:
-    """The path of a deployment that is not there yet."""
+    """The path of a deployment that does not exist yet."""
     return api.path("deployments", "web", version=APPS)
 
 
@@ -53,7 +53,7 @@ def widgets(api: API) -> Iterator[Widgets]:
 # --- applying ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_applied_is_made_if_it_is_not_there(api: API, a: str):
+def test_a_missing_object_is_created_by_an_apply(api: API, a: str):
     made = apply(api, a, config_map(data={"x": "1"})).ok(201)
     assert made["metadata"]["managedFields"] == [
         {
@@ -68,12 +68,12 @@ def test_what_is_applied_is_made_if_it_is_not_there(api: API, a: str):
     assert api.get(a).ok() == made
 
 
-def test_to_apply_the_same_again_changes_nothing(api: API, a: str):
+def test_applying_the_same_again_changes_nothing(api: API, a: str):
     made = apply(api, a, config_map(data={"x": "1"})).ok(201)
     assert apply(api, a, config_map(data={"x": "1"})).ok() == made
 
 
-def test_a_field_that_is_applied_no_longer_is_removed(api: API, a: str):
+def test_a_field_that_is_no_longer_applied_is_removed(api: API, a: str):
     apply(api, a, config_map(data={"x": "1", "y": "2"}, metadata={"labels": {"app": "web"}})).ok(201)
     left = apply(api, a, config_map(data={"x": "1"})).ok()
     assert left["data"] == {"x": "1"}
@@ -81,7 +81,7 @@ def test_a_field_that_is_applied_no_longer_is_removed(api: API, a: str):
     assert "data" not in apply(api, a, config_map()).ok()
 
 
-def test_a_field_that_another_wants_too_stays(api: API, a: str):
+def test_a_field_that_another_manager_applies_too_is_kept(api: API, a: str):
     apply(api, a, config_map(data={"x": "1", "y": "2"}), "me").ok(201)
     both = apply(api, a, config_map(data={"x": "1"}), "you").ok()
     assert managers(both) == {
@@ -93,7 +93,7 @@ def test_a_field_that_another_wants_too_stays(api: API, a: str):
     assert managers(left) == {("you", "Apply", ""): {"f:data": {"f:x": {}}}}
 
 
-def test_fields_that_were_not_applied_stay(api: API, a: str):
+def test_fields_that_were_not_applied_are_kept(api: API, a: str):
     api.create("configmaps", "a", data={"x": "1"})
     assert apply(api, a, config_map(data={"y": "2"})).ok()["data"] == {"x": "1", "y": "2"}
 
@@ -106,12 +106,12 @@ def test_a_dry_run_applies_nothing(api: API, a: str):
     assert api.get(a).ok() == made
 
 
-def test_what_is_applied_may_be_yaml(api: API, a: str):
+def test_an_apply_configuration_may_be_yaml(api: API, a: str):
     body = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: '1'\n"
     assert apply(api, a, body).ok(201)["data"] == {"x": "1"}
 
 
-def test_the_name_may_be_left_to_the_path_of_what_is_there(api: API, a: str):
+def test_the_name_of_an_existing_object_may_be_omitted(api: API, a: str):
     body = config_map(data={"x": "1"})
     del body["metadata"]
     nameless = apply(api, a, body).failed(400, "BadRequest")
@@ -120,7 +120,7 @@ def test_the_name_may_be_left_to_the_path_of_what_is_there(api: API, a: str):
     assert apply(api, a, body).ok()["data"] == {"x": "1"}
 
 
-def test_to_apply_nothing_to_a_map_leaves_what_others_have_put_there(api: API, a: str):
+def test_applying_an_empty_map_keeps_the_entries_of_others(api: API, a: str):
     api.create("configmaps", "a", data={"x": "1"})
     for empty in ({}, None):
         assert apply(api, a, config_map(data=empty), force="true").ok()["data"] == {"x": "1"}
@@ -129,7 +129,7 @@ def test_to_apply_nothing_to_a_map_leaves_what_others_have_put_there(api: API, a
 # --- conflicts --------------------------------------------------------------------------------------------------------
 
 
-def test_to_want_a_field_otherwise_than_another_is_a_conflict(api: API, a: str):
+def test_applying_another_value_of_a_managed_field_is_a_conflict(api: API, a: str):
     apply(api, a, config_map(data={"x": "1"}), "me").ok(201)
     status = apply(api, a, config_map(data={"x": "2"}), "you").failed(409, "Conflict")
     assert status["message"] == 'Apply failed with 1 conflict: conflict with "me": .data.x'
@@ -170,7 +170,7 @@ def test_an_update_takes_a_field_over_without_a_conflict(api: API, a: str):
     apply(api, a, config_map(data={"x": "1", "y": "1"}), "me").failed(409, "Conflict")
 
 
-def test_to_want_what_is_there_is_no_conflict(api: API, a: str):
+def test_applying_the_current_value_is_no_conflict(api: API, a: str):
     api.post(api.path("configmaps"), config_map(data={"x": "1"}), fieldManager="you").ok(201)
     shared = managers(apply(api, a, config_map(data={"x": "1"}), "me").ok())
     assert shared == {
@@ -205,17 +205,17 @@ def test_only_an_apply_may_be_forced(api: API, a: str):
         ),
     ],
 )
-def test_what_is_applied_fits_its_place(api: API, a: str, change: Tree, message: str):
+def test_an_applied_object_must_match_its_path(api: API, a: str, change: Tree, message: str):
     status = apply(api, a, {**config_map(), **change}).failed(400, "BadRequest")
     assert status["message"] == message
 
 
 @pytest.mark.parametrize("body", [b"{", b"a: b: c", b"[]"])
-def test_what_is_no_object_is_not_applied(api: API, a: str, body: bytes):
+def test_a_body_that_is_not_an_object_is_not_applied(api: API, a: str, body: bytes):
     assert apply(api, a, body).failed(400, "BadRequest")["message"].startswith("error decoding YAML: ")
 
 
-def test_what_the_schema_does_not_know_is_not_applied(api: API, a: str):
+def test_fields_that_the_schema_does_not_declare_are_rejected(api: API, a: str):
     status = apply(api, a, config_map(more=1)).failed(500, "")
     assert status["message"] == (
         "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .more: field not declared in schema"
@@ -231,11 +231,11 @@ def test_what_the_schema_does_not_know_is_not_applied(api: API, a: str):
         ({"template": {"spec": {"containers": "x"}}}, ".spec.template.spec.containers: expected list, got &{x}"),
     ],
 )
-def test_what_is_of_another_type_is_not_applied(api: API, web: str, spec: Tree, message: str):
+def test_values_of_another_type_are_rejected(api: API, web: str, spec: Tree, message: str):
     assert message in apply(api, web, {**deployment(), "spec": spec}).failed(500, "")["message"]
 
 
-def test_an_element_is_applied_once(api: API, web: str):
+def test_duplicate_elements_are_rejected(api: API, web: str):
     status = apply(api, web, deployment({"name": "web", "image": "a"}, {"name": "web", "image": "b"})).failed(500, "")
     assert '.spec.template.spec.containers: duplicate entries for key [name="web"]' in status["message"]
 
@@ -354,7 +354,7 @@ def test_a_client_may_set_managed_fields(api: API, a: str):
     assert managers(api.put(a, made).ok()) == {("you", "Apply", ""): {"f:data": {"f:x": {}}}}
 
 
-def test_a_finalizer_is_managed_by_itself(api: API, a: str):
+def test_each_finalizer_is_managed_separately(api: API, a: str):
     apply(api, a, config_map(metadata={"finalizers": ["example.com/a"]}), "me").ok(201)
     both = apply(api, a, config_map(metadata={"finalizers": ["example.com/b"]}), "you").ok()
     assert both["metadata"]["finalizers"] == ["example.com/a", "example.com/b"]
@@ -384,7 +384,7 @@ def test_elements_merge_by_their_keys(api: API, web: str):
     assert "env" not in gone["spec"]["template"]["spec"]["containers"][0]
 
 
-def test_a_key_that_is_left_to_the_server_is_what_it_would_be(api: API, web: str):
+def test_an_omitted_key_of_an_element_has_its_default(api: API, web: str):
     port = {"containerPort": 80}
     made = apply(api, web, deployment({"name": "web", "image": "web:1", "ports": [port]}), "me").ok(201)
     inside = managers(made)[("me", "Apply", "")]["f:spec"]["f:template"]["f:spec"]["f:containers"]['k:{"name":"web"}']
@@ -399,7 +399,7 @@ def test_a_key_that_is_left_to_the_server_is_what_it_would_be(api: API, web: str
     ]
 
 
-def test_an_atomic_list_belongs_to_one(api: API, web: str):
+def test_an_atomic_list_has_one_manager(api: API, web: str):
     apply(api, web, deployment({"name": "web", "image": "web:1", "args": ["a", "b"]}), "me").ok(201)
     status = apply(api, web, deployment({"name": "web", "args": ["a", "c"]}), "you").failed(409, "Conflict")
     assert causes(status) == {("FieldManagerConflict", '.spec.template.spec.containers[name="web"].args')}
@@ -477,7 +477,7 @@ def test_a_set_of_maps_is_accepted_though_it_cannot_be_managed(api: API, widgets
     apply(api, widgets.path("a"), widgets.body("a", spec={"set": [{"a": "4"}]})).failed(500, "")
 
 
-def test_what_the_schema_of_a_custom_resource_does_not_know_is_not_applied(api: API, widgets: Widgets):
+def test_fields_that_the_schema_of_a_custom_resource_does_not_declare_are_rejected(api: API, widgets: Widgets):
     widgets.define(version(schema=spec_of(a=TEXT)))
     status = apply(api, widgets.path("a"), widgets.body("a", spec={"b": "1"})).failed(500, "")
     assert ".spec.b: field not declared in schema" in status["message"]
@@ -519,7 +519,7 @@ def test_an_applied_object_with_an_invalid_kind_is_rejected(api: API):
     assert response.failed(400, "BadRequest")["message"] == "invalid object type: /v1, Kind="
 
 
-def test_what_is_applied_is_read_before_its_name_is(api: API):
+def test_the_body_of_an_apply_is_validated_before_its_name(api: API):
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}, "data": "text"}
     response = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
     assert ".data: expected map, got &{text}" in response.failed(500, "")["message"]

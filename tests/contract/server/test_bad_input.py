@@ -29,24 +29,24 @@ def goes_on_serving(api: API) -> Iterator[None]:
         b"{'metadata': {}}",
     ],
 )
-def test_a_body_that_is_no_object_is_refused(api: API, body: bytes):
+def test_a_body_that_is_not_an_object_is_rejected(api: API, body: bytes):
     response = api.post(api.path("configmaps"), body)
     assert response.status in (400, 422), response.body
     assert response.json["reason"] in ("BadRequest", "Invalid")
     assert api.names(api.path("configmaps")) == []
 
 
-def test_a_body_that_is_no_json_is_reported(api: API):
+def test_a_body_that_is_not_json_is_reported(api: API):
     status = api.post(api.path("configmaps"), b"{nonsense").failed(400, "BadRequest")
     assert "couldn't get version/kind; json parse error" in status["message"]
 
 
-def test_a_deep_body_is_refused(api: API):
+def test_a_deeply_nested_body_is_rejected(api: API):
     body = b'{"metadata":{"name":"a"},"data":' + b"[" * 20_000 + b"]" * 20_000 + b"}"
     api.post(api.path("configmaps"), body).failed(400, "BadRequest")
 
 
-def test_another_kind_is_refused(api: API):
+def test_another_kind_is_rejected(api: API):
     body = {"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "a"}}
     status = api.post(api.path("configmaps"), body).failed(400, "BadRequest")
     assert 'Secret in version "v1" cannot be handled as a ConfigMap' in status["message"]
@@ -58,7 +58,7 @@ def test_an_unknown_kind_is_rejected(api: API):
     assert 'no kind "Gadget" is registered for version "v1"' in status["message"]
 
 
-def test_another_version_is_refused(api: API):
+def test_another_version_is_rejected(api: API):
     body = {"kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v1", "metadata": {"name": "a"}}
     status = api.post(api.path("horizontalpodautoscalers", version="autoscaling/v2"), body).failed(400, "BadRequest")
     assert status["message"] == (
@@ -66,7 +66,7 @@ def test_another_version_is_refused(api: API):
     )
 
 
-def test_a_version_that_is_none_is_refused(api: API):
+def test_an_invalid_version_is_rejected(api: API):
     body = {"kind": "ConfigMap", "apiVersion": "a/b/c", "metadata": {"name": "a"}}
     api.post(api.path("configmaps"), body).failed(400, "BadRequest")
 
@@ -79,40 +79,40 @@ def test_a_version_that_is_none_is_refused(api: API):
         ({"immutable": "yes"}, "json: cannot unmarshal string into Go struct field ConfigMap.immutable of type bool"),
     ],
 )
-def test_a_field_of_another_type_is_refused(api: API, fields: dict[str, object], said: str):
+def test_a_field_of_another_type_is_rejected(api: API, fields: dict[str, object], said: str):
     status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}, **fields}).failed(400, "BadRequest")
     assert status["message"] == f'ConfigMap in version "v1" cannot be handled as a ConfigMap: {said}'
 
 
-def test_a_null_is_as_good_as_nothing(api: API):
+def test_a_null_field_counts_as_absent(api: API):
     body = {"metadata": {"name": "a", "labels": None}, "data": None}
     created = api.post(api.path("configmaps"), body).ok(201)
     assert "data" not in created
 
 
-def test_a_body_of_more_than_three_megabytes_is_refused(api: API):
+def test_a_body_of_more_than_three_megabytes_is_rejected(api: API):
     body = b'{"metadata":{"name":"a"},"data":{"x":"' + b"x" * (3 << 20) + b'"}}'
     status = api.post(api.path("configmaps"), body).failed(413, "RequestEntityTooLarge")
     assert status["message"] == "Request entity too large: limit is 3145728"
 
 
-def test_a_config_map_of_more_than_a_megabyte_is_refused(api: API):
+def test_a_config_map_of_more_than_a_megabyte_is_rejected(api: API):
     body = {"metadata": {"name": "a"}, "data": {"x": "x" * (1 << 20), "y": "y"}}
     status = api.post(api.path("configmaps"), body).failed(422, "Invalid")
     assert causes(status) == {("FieldValueTooLong", "[]")}
 
 
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/configmaps/..%2fx", "/api/v1/namespaces/..%2f../pods"])
-def test_a_slash_is_a_slash_however_it_is_written(api: API, path: str):
+def test_an_encoded_slash_is_a_slash(api: API, path: str):
     assert api.get(path).status in (400, 404)
 
 
-def test_a_name_cannot_lead_elsewhere(api: API):
+def test_a_name_cannot_change_the_path(api: API):
     status = api.get(api.path("configmaps", "..")).failed(400, "BadRequest")
     assert status["message"] == """Name parameter invalid: "..": may not be '..'"""
 
 
-def test_a_namespace_cannot_lead_elsewhere(api: API):
+def test_a_namespace_cannot_change_the_path(api: API):
     for path in ("/api/v1/namespaces/../configmaps", "/api/v1/namespaces/../configmaps/a"):
         response = api.get(path)
         assert response.status in (400, 500)
@@ -137,24 +137,24 @@ def test_a_slash_at_the_end_changes_nothing(api: API):
     assert api.get(api.path("configmaps") + "/").ok()["kind"] == "ConfigMapList"
 
 
-def test_an_empty_namespace_is_all_of_them(api: API):
+def test_an_empty_namespace_selects_all_namespaces(api: API):
     api.create("configmaps", "a", metadata={"labels": {"case": api.namespace}})
     assert api.names("/api/v1/namespaces//configmaps", labelSelector=f"case={api.namespace}") == ["a"]
     status = api.post("/api/v1/namespaces//configmaps", {"metadata": {"name": "a"}}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueRequired", "metadata.namespace")}
 
 
-def test_a_bad_escape_is_refused(api: API):
+def test_an_invalid_escape_is_rejected(api: API):
     assert api.get("/api/v1/namespaces/default/configmaps/%zz").status == 400
 
 
-def test_a_name_may_be_odd_and_is_then_not_found(api: API):
+def test_an_invalid_name_is_not_found(api: API):
     status = api.get(api.path("configmaps", "%E2%98%83")).failed(404, "NotFound")
     assert status["message"] == 'configmaps "☃" not found'
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_a_collection_is_not_written_as_a_whole(api: API, method: str):
+def test_a_collection_cannot_be_replaced(api: API, method: str):
     api.request(method, api.path("configmaps"), {}, headers={"Content-Type": JSON_PATCH}).failed(
         405, "MethodNotAllowed"
     )
@@ -168,7 +168,7 @@ def test_an_unknown_method_is_not_allowed(api: API):
 @pytest.mark.parametrize(
     "body", [b"{", b"[]", b'{"kind":"ConfigMap","apiVersion":"v1"}', b'{"gracePeriodSeconds":"x"}']
 )
-def test_bad_options_of_a_deletion_are_refused_and_delete_nothing(api: API, body: bytes):
+def test_invalid_options_of_a_deletion_are_rejected_and_delete_nothing(api: API, body: bytes):
     api.create("configmaps", "a")
     response = api.delete(api.path("configmaps", "a"), body)
     assert response.status in (400, 415), response.body
@@ -222,13 +222,13 @@ def test_a_kind_must_be_text(api: API, name: str, value: object, found: str):
         ),
     ],
 )
-def test_a_value_of_the_wrong_type_is_found_where_go_has_it(api: API, container: object, message: str):
+def test_a_value_of_the_wrong_type_is_reported_with_the_path_of_go(api: API, container: object, message: str):
     body = {"metadata": {"name": "a"}, "spec": {"containers": [{**POD["containers"][0], **container}]}}
     status = api.post(api.path("pods"), body).failed(400, "BadRequest")
     assert status["message"].endswith(f"json: cannot unmarshal {message}")
 
 
-def test_bytes_may_come_as_numbers(api: API):
+def test_bytes_may_be_sent_as_numbers(api: API):
     found = api.create("configmaps", "a", binaryData={"none": [], "some": [0, 255]})
     assert found["binaryData"] == {"none": "", "some": "AP8="}
     body = {"metadata": {"name": "b"}, "binaryData": {"some": [256]}}

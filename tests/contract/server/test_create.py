@@ -6,7 +6,7 @@ from tests.contract.server.api import API, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD
 
 
-def test_a_new_object_gets_an_identity_and_keeps_what_it_came_with(api: API):
+def test_a_new_object_gets_an_identity_and_keeps_its_fields(api: API):
     sent = {
         "kind": "ConfigMap",
         "apiVersion": "v1",
@@ -25,7 +25,7 @@ def test_a_new_object_gets_an_identity_and_keeps_what_it_came_with(api: API):
     assert -5 < age.total_seconds() < 60
 
 
-def test_what_is_created_can_be_read(api: API):
+def test_a_created_object_can_be_read(api: API):
     created = api.create("configmaps", "a", data={"key": "value"})
     assert api.get(api.path("configmaps", "a")).ok() == created
 
@@ -36,12 +36,12 @@ def test_versions_of_all_resources_come_from_one_sequence(api: API):
     assert versions == sorted(set(versions))
 
 
-def test_a_kind_and_version_that_are_left_out_are_known_from_the_path(api: API):
+def test_an_omitted_kind_and_version_are_taken_from_the_path(api: API):
     created = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}).ok(201)
     assert (created["kind"], created["apiVersion"]) == ("ConfigMap", "v1")
 
 
-def test_the_servers_own_fields_cannot_be_brought_along(api: API):
+def test_fields_that_the_server_sets_are_ignored(api: API):
     own = {
         "uid": "mine",
         "creationTimestamp": "2001-01-01T00:00:00Z",
@@ -55,12 +55,12 @@ def test_the_servers_own_fields_cannot_be_brought_along(api: API):
     assert not {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} & metadata.keys()
 
 
-def test_a_new_object_may_not_claim_a_version(api: API):
+def test_a_new_object_with_a_resource_version_is_rejected(api: API):
     response = api.post(api.path("configmaps"), {"metadata": {"name": "a", "resourceVersion": "5"}})
     assert response.failed(500, "")["message"] == "resourceVersion should not be set on objects to be created"
 
 
-def test_a_name_can_be_given_once(api: API):
+def test_a_name_can_be_created_once(api: API):
     api.create("configmaps", "a")
     status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}).failed(409, "AlreadyExists")
     assert status["message"] == 'configmaps "a" already exists'
@@ -72,14 +72,14 @@ def test_the_same_name_is_free_in_another_resource_and_namespace(api: API):
     api.create("secrets", "default")
 
 
-def test_a_group_is_named_where_an_object_exists_already(api: API):
+def test_the_error_for_an_existing_object_names_its_group(api: API):
     api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
     body = {"metadata": {"name": "web"}, "spec": DEPLOYMENT}
     status = api.post(api.path("deployments", version="apps/v1"), body).failed(409, "AlreadyExists")
     assert status["details"] == {"name": "web", "group": "apps", "kind": "deployments"}
 
 
-def test_a_name_can_be_left_to_the_server(api: API):
+def test_a_name_can_be_generated_by_the_server(api: API):
     made = [
         api.post(api.path("configmaps"), {"metadata": {"generateName": "job-"}}).ok(201)["metadata"] for _ in range(3)
     ]
@@ -88,11 +88,11 @@ def test_a_name_can_be_left_to_the_server(api: API):
     assert {metadata["generateName"] for metadata in made} == {"job-"}
 
 
-def test_a_name_that_is_given_is_not_made_up(api: API):
+def test_a_name_takes_precedence_over_generate_name(api: API):
     assert api.create("configmaps", "a", metadata={"generateName": "job-"})["metadata"]["name"] == "a"
 
 
-def test_what_names_are_made_from_is_cut_to_leave_room(api: API):
+def test_a_long_generate_name_is_truncated(api: API):
     base = "x" * 60 + "-"
     made = api.post(api.path("configmaps"), {"metadata": {"generateName": base}}).ok(201)["metadata"]
     assert (len(made["name"]), made["name"][:58]) == (63, base[:58])
@@ -128,23 +128,23 @@ def test_services_have_names_without_dots(api: API):
 
 
 @pytest.mark.parametrize("name", ["system:node", "Upper_case", "a.b", "x" * 300])
-def test_roles_may_have_any_name_that_fits_into_a_path(api: API, name: str):
+def test_roles_may_have_any_name_that_is_a_path_segment(api: API, name: str):
     api.create("roles", name, version="rbac.authorization.k8s.io/v1")
 
 
-def test_a_name_for_roles_cannot_hold_a_slash(api: API):
+def test_the_name_of_a_role_cannot_contain_a_slash(api: API):
     body = {"metadata": {"name": "a/b"}}
     status = api.post(api.path("roles", version="rbac.authorization.k8s.io/v1"), body).failed(422, "Invalid")
     assert causes(status) == {("FieldValueInvalid", "metadata.name")}
 
 
-def test_labels_and_annotations_have_their_rules(api: API):
+def test_labels_and_annotations_are_validated(api: API):
     metadata = {"name": "a", "labels": {"-bad": "fine", "good": "not fine"}, "annotations": {"a/b/c": ""}}
     status = api.post(api.path("configmaps"), {"metadata": metadata}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueInvalid", "metadata.labels"), ("FieldValueInvalid", "metadata.annotations")}
 
 
-def test_owners_must_be_named_in_full(api: API):
+def test_owner_references_must_be_complete(api: API):
     body = {"metadata": {"name": "a", "ownerReferences": [{"apiVersion": "v1"}]}}
     status = api.post(api.path("configmaps"), body).failed(422, "Invalid")
     fields = ("metadata.ownerReferences.kind", "metadata.ownerReferences.name", "metadata.ownerReferences.uid")
@@ -168,13 +168,13 @@ def test_the_namespace_of_the_body_must_be_that_of_the_path(api: API):
     assert status["message"] == expected
 
 
-def test_a_namespace_must_be_there(api: API):
+def test_the_namespace_must_exist(api: API):
     status = api.post("/api/v1/namespaces/nowhere/configmaps", {"metadata": {"name": "a"}}).failed(404, "NotFound")
     assert status["message"] == 'namespaces "nowhere" not found'
     assert status["details"] == {"name": "nowhere", "kind": "namespaces"}
 
 
-def test_a_namespace_that_is_about_to_go_takes_nothing_new(api: API):
+def test_a_terminating_namespace_rejects_new_objects(api: API):
     api.create("configmaps", "holds-it", metadata={"finalizers": ["example.com/hold"]})
     api.delete(f"/api/v1/namespaces/{api.namespace}").ok()
     status = api.post(api.path("configmaps"), {"metadata": {"name": "late"}}).failed(403, "Forbidden")
@@ -190,7 +190,7 @@ def test_a_namespace_that_is_about_to_go_takes_nothing_new(api: API):
     api.patch(api.path("configmaps", "holds-it"), {"metadata": {"finalizers": None}}).ok()
 
 
-def test_what_belongs_to_the_cluster_has_no_namespace_whatever_it_says(api: API):
+def test_the_namespace_of_a_cluster_scoped_object_is_dropped(api: API):
     path, name = "/apis/rbac.authorization.k8s.io/v1/clusterroles", f"{api.namespace}-role"
     created = api.post(path, {"metadata": {"name": name, "namespace": api.namespace}}).ok(201)
     assert "namespace" not in created["metadata"]
@@ -203,12 +203,12 @@ def test_a_new_namespace_is_active_and_has_a_finalizer_and_its_name_as_a_label(a
     assert (found["spec"], found["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
 
 
-def test_nothing_is_created_in_all_namespaces_at_once(api: API):
+def test_an_object_cannot_be_created_without_a_namespace(api: API):
     status = api.post("/api/v1/configmaps", {"metadata": {"name": "a"}}).failed(405, "MethodNotAllowed")
     assert status["message"] == "the server does not allow this method on the requested resource"
 
 
-def test_an_object_is_not_created_at_its_own_path(api: API):
+def test_a_post_to_the_path_of_an_object_is_not_allowed(api: API):
     api.post(api.path("configmaps", "a"), {"metadata": {"name": "a"}}).failed(405, "MethodNotAllowed")
 
 
@@ -240,7 +240,7 @@ def test_a_new_pod_is_pending_and_has_its_defaults(api: API):
     assert spec["containers"][0]["imagePullPolicy"] == "IfNotPresent"
 
 
-def test_a_job_finds_its_pods_by_its_uid(api: API):
+def test_a_job_selects_its_pods_by_its_uid(api: API):
     template = {"spec": {**POD, "restartPolicy": "Never"}}
     created = api.create("jobs", "once", version="batch/v1", spec={"template": template})
     uid = created["metadata"]["uid"]
@@ -249,7 +249,7 @@ def test_a_job_finds_its_pods_by_its_uid(api: API):
     assert labels["batch.kubernetes.io/job-name"] == "once"
 
 
-def test_the_plain_text_of_a_secret_is_kept_as_data(api: API):
+def test_the_string_data_of_a_secret_is_stored_as_data(api: API):
     created = api.create("secrets", "a", data={"b": "Yg=="}, stringData={"a": "plain", "b": "wins"})
     assert created["data"] == {"a": "cGxhaW4=", "b": "d2lucw=="}
     assert "stringData" not in created
@@ -267,7 +267,7 @@ def test_all_validation_errors_are_reported_at_once(api: API):
     assert status["details"]["kind"] == "Pod"
 
 
-def test_a_selector_must_find_the_template(api: API):
+def test_a_selector_must_match_the_template(api: API):
     spec = {**DEPLOYMENT, "selector": {"matchLabels": {"app": "other"}}}
     body = {"metadata": {"name": "web"}, "spec": spec}
     status = api.post(api.path("deployments", version="apps/v1"), body).failed(422, "Invalid")
@@ -287,13 +287,13 @@ def test_a_dry_run_responds_as_usual_and_stores_nothing(api: API):
     api.get(api.path("configmaps", "a")).failed(404, "NotFound")
 
 
-def test_a_dry_run_finds_what_is_wrong(api: API):
+def test_a_dry_run_validates_the_object(api: API):
     api.create("configmaps", "a")
     api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, dryRun="All").failed(409, "AlreadyExists")
     api.post(api.path("configmaps"), {"metadata": {"name": "A"}}, dryRun="All").failed(422, "Invalid")
 
 
-def test_a_run_is_dry_altogether_or_not_at_all(api: API):
+def test_dry_run_accepts_only_the_value_all(api: API):
     status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, dryRun="Some").failed(422, "Invalid")
     assert causes(status) == {("FieldValueNotSupported", "dryRun")}
     assert status["details"]["kind"] == "CreateOptions"
@@ -311,7 +311,7 @@ def test_unknown_fields_are_dropped_with_a_warning(api: API):
     assert response.warnings == ['299 - "unknown field \\"metadata.colour\\""', '299 - "unknown field \\"flavour\\""']
 
 
-def test_unknown_fields_can_be_refused(api: API):
+def test_unknown_fields_can_be_rejected(api: API):
     status = api.post(api.path("configmaps"), UNKNOWN, fieldValidation="Strict").failed(400, "BadRequest")
     assert 'strict decoding error: unknown field "metadata.colour", unknown field "flavour"' in status["message"]
     api.get(api.path("configmaps", "a")).failed(404, "NotFound")
@@ -332,7 +332,7 @@ def test_the_last_value_of_a_duplicate_field_counts_with_a_warning(api: API):
     assert 'duplicate field "data"' in strict.failed(400, "BadRequest")["message"]
 
 
-def test_there_are_three_ways_to_validate_fields(api: API):
+def test_an_unknown_field_validation_is_rejected(api: API):
     response = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, fieldValidation="Maybe")
     assert causes(response.failed(422, "Invalid")) == {("FieldValueNotSupported", "fieldValidation")}
 
@@ -367,7 +367,7 @@ def create_job(api: API, template: Tree, **metadata: Tree) -> Tree:
     return api.post(api.path("jobs", version="batch/v1"), body).ok(201)
 
 
-def test_a_job_keeps_the_labels_that_it_came_with_and_its_pods_get_more(api: API):
+def test_a_job_keeps_its_labels_and_its_pods_get_more(api: API):
     job = create_job(api, {"metadata": {"labels": {"app": "web"}}}, name="a", labels={"app": "web"})
     assert job["metadata"]["labels"] == {"app": "web"}
     assert job["spec"]["template"]["metadata"]["labels"].keys() == {"app", *OWN_LABELS}
@@ -380,7 +380,7 @@ def test_a_job_without_labels_has_those_of_its_pods(api: API):
         assert job["metadata"]["labels"]["job-name"] == name
 
 
-def test_a_job_that_is_given_a_name_takes_only_the_labels_its_pods_came_with(api: API):
+def test_a_job_with_a_generated_name_has_only_the_given_labels_of_its_pods(api: API):
     job = create_job(api, {"metadata": {"labels": {"app": "web"}}}, generateName="made-up-")
     assert job["metadata"]["labels"] == {"app": "web"}
     assert job["spec"]["template"]["metadata"]["labels"]["job-name"] == job["metadata"]["name"]
@@ -401,7 +401,7 @@ def test_a_slice_without_endpoints_has_null_endpoints(api: API):
         assert (found["endpoints"], found["ports"]) == (None, None)
 
 
-def test_a_probe_without_a_port_is_refused(api: API):
+def test_a_probe_without_a_port_is_rejected(api: API):
     probes = {"readinessProbe": {"httpGet": {"path": "/"}}, "livenessProbe": {"tcpSocket": {}}}
     body = {"metadata": {"name": "a"}, "spec": {"containers": [{**POD["containers"][0], **probes}]}}
     status = api.post(api.path("pods"), body).failed(422, "Invalid")

@@ -27,7 +27,7 @@ def widgets(api: API) -> Iterator[Widgets]:
 
 
 def refusal(api: API, widgets: Widgets, *versions: Tree, **names: Tree) -> set[tuple[str, str]]:
-    """What is wrong with a definition."""
+    """The causes for rejecting a definition."""
     response = api.post(DEFINITIONS, definition(widgets.group, *versions, **names), dryRun="All")
     return causes(response.failed(422, "Invalid"))
 
@@ -91,7 +91,7 @@ def test_names_that_another_definition_of_the_group_has_are_not_accepted(api: AP
         ({"scope": "Everywhere"}, {"spec.scope"}),
     ],
 )
-def test_bad_names_are_refused(api: API, widgets: Widgets, change: Tree, where: set[str]):
+def test_invalid_names_are_rejected(api: API, widgets: Widgets, change: Tree, where: set[str]):
     assert {field for _, field in refusal(api, widgets, **change)} == where
 
 
@@ -109,7 +109,7 @@ def test_a_definition_is_named_after_its_plural_and_group(api: API, widgets: Wid
         [version("v1"), version("v1", storage=False)],
     ],
 )
-def test_exactly_one_version_is_stored_and_each_has_a_name_of_its_own(api: API, widgets: Widgets, versions: list[Tree]):
+def test_exactly_one_version_is_stored_and_version_names_are_unique(api: API, widgets: Widgets, versions: list[Tree]):
     assert ("FieldValueInvalid", "spec.versions") in refusal(api, widgets, *versions)
 
 
@@ -143,7 +143,7 @@ def test_exactly_one_version_is_stored_and_each_has_a_name_of_its_own(api: API, 
         ({"type": "string", "$ref": "b"}, ("FieldValueForbidden", ".$ref")),
     ],
 )
-def test_a_schema_that_is_not_structural_is_refused(api: API, widgets: Widgets, schema: Tree, found: tuple[str, str]):
+def test_a_schema_that_is_not_structural_is_rejected(api: API, widgets: Widgets, schema: Tree, found: tuple[str, str]):
     reason, place = found
     assert refusal(api, widgets, version(schema=spec_of(a=schema))) == {(reason, in_schema(place))}
 
@@ -242,7 +242,7 @@ def test_an_undefined_resource_in_a_defined_group_is_not_found(api: API, widgets
 # --- objects ----------------------------------------------------------------------------------------------------------
 
 
-def test_custom_objects_are_made_changed_listed_and_deleted(api: API, widgets: Widgets):
+def test_custom_objects_are_created_changed_listed_and_deleted(api: API, widgets: Widgets):
     widgets.define()
     made = widgets.create("a", spec={"color": "red"})
     assert made["metadata"]["generation"] == 1
@@ -275,7 +275,7 @@ def test_an_update_of_a_custom_object_requires_its_resource_version(api: API, wi
     assert causes(blind) == {("FieldValueInvalid", "metadata.resourceVersion")}
 
 
-def test_strategic_merge_is_not_for_custom_objects(api: API, widgets: Widgets):
+def test_custom_objects_do_not_support_strategic_merge_patches(api: API, widgets: Widgets):
     widgets.define()
     widgets.create("a")
     api.patch(widgets.path("a"), {}, STRATEGIC_MERGE_PATCH).failed(415, "UnsupportedMediaType")
@@ -291,7 +291,7 @@ def test_cluster_wide_custom_objects_have_no_namespace(api: API, widgets: Widget
     assert api.get(widgets.path()).status == 404
 
 
-def test_generation_counts_what_is_wanted_and_not_the_status(api: API, widgets: Widgets):
+def test_the_generation_counts_changes_of_the_spec_and_not_of_the_status(api: API, widgets: Widgets):
     widgets.define(version(subresources={"status": {}}))
     made = widgets.create("a", spec={"x": 1}, status={"ready": True})
     assert "status" not in made
@@ -306,7 +306,7 @@ def test_generation_counts_what_is_wanted_and_not_the_status(api: API, widgets: 
     assert (kept["status"], kept["metadata"]["generation"]) == ({"ready": True}, 2)
 
 
-def test_without_a_status_subresource_the_status_is_a_field_as_any_other(api: API, widgets: Widgets):
+def test_without_a_status_subresource_the_status_is_an_ordinary_field(api: API, widgets: Widgets):
     widgets.define()
     assert widgets.create("a", status={"ready": True})["status"] == {"ready": True}
     patched = api.patch(widgets.path("a"), {"status": {"ready": False}}).ok()
@@ -374,7 +374,7 @@ def test_custom_objects_are_selected_by_the_fields_that_their_definition_names(a
 # --- schemas ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_schema_does_not_know_is_dropped_and_reported(api: API, widgets: Widgets):
+def test_fields_that_the_schema_does_not_declare_are_dropped_and_reported(api: API, widgets: Widgets):
     part = {"type": "object", "properties": {"name": TEXT}}
     widgets.define(version(schema=spec_of(a=TEXT, parts={"type": "array", "items": part}, free=ANYTHING)))
     spec = {"a": "x", "b": "y", "parts": [{"name": "p", "more": 1}], "free": {"any": {"thing": [1]}}}
@@ -390,7 +390,7 @@ def test_what_the_schema_does_not_know_is_dropped_and_reported(api: API, widgets
     assert 'strict decoding error: unknown field "other"' in strict.failed(400, "BadRequest")["message"]
 
 
-def test_an_embedded_resource_keeps_what_every_object_has(widgets: Widgets):
+def test_an_embedded_resource_keeps_kind_api_version_and_metadata(widgets: Widgets):
     template = {
         "type": "object",
         "x-kubernetes-embedded-resource": True,
@@ -407,7 +407,7 @@ def test_an_embedded_resource_keeps_what_every_object_has(widgets: Widgets):
     }
 
 
-def test_defaults_are_filled_in_where_their_parent_is(widgets: Widgets):
+def test_defaults_are_filled_in_if_their_parent_is_set(widgets: Widgets):
     nested = {"type": "object", "properties": {"b": {"type": "integer", "default": 7}}}
     listed = {"type": "array", "items": nested}
     widgets.define(version(schema=spec_of(a={"type": "string", "default": "x"}, nested=nested, listed=listed)))
@@ -420,7 +420,7 @@ def test_defaults_are_filled_in_where_their_parent_is(widgets: Widgets):
     assert "spec" not in widgets.create("c")
 
 
-def test_nulls_stay_only_where_they_may_be(widgets: Widgets):
+def test_nulls_are_kept_only_in_nullable_fields(widgets: Widgets):
     widgets.define(version(schema=spec_of(a=TEXT, b={"type": "string", "nullable": True})))
     assert widgets.create("a", spec={"a": None, "b": None})["spec"] == {"b": None}
 
@@ -489,7 +489,7 @@ def test_custom_objects_are_validated_by_their_schema(
     assert refused(api, widgets, {"a": bad}) == found
 
 
-def test_what_was_wrong_before_may_stay_while_the_rest_changes(api: API, widgets: Widgets):
+def test_unchanged_invalid_fields_do_not_block_an_update(api: API, widgets: Widgets):
     widgets.define(version(schema=spec_of(a=TEXT, b=TEXT)))
     widgets.create("a", spec={"a": "long", "b": "x"})
 
@@ -519,13 +519,13 @@ def test_an_object_is_read_in_every_version_that_is_served(api: API, widgets: Wi
         assert watch.next()[1]["apiVersion"] == f"{widgets.group}/v2"
 
 
-def test_only_what_the_stored_version_knows_is_kept(api: API, widgets: Widgets):
+def test_fields_that_the_stored_version_does_not_declare_are_dropped(api: API, widgets: Widgets):
     widgets.define(version("v1", spec_of(a=TEXT)), version("v2", spec_of(a=TEXT, b=TEXT), storage=False))
     widgets.create("a", version="v2", spec={"a": "1", "b": "2"})
     assert api.get(widgets.path("a", version="v2")).ok()["spec"] == {"a": "1"}
 
 
-def test_every_version_that_was_stored_in_is_remembered(api: API, widgets: Widgets):
+def test_every_version_that_was_stored_is_in_stored_versions(api: API, widgets: Widgets):
     widgets.define(version("v1"), version("v2", storage=False))
 
     def swap(spec: Tree) -> None:
@@ -549,7 +549,7 @@ def test_a_version_is_served_as_long_as_the_definition_serves_it(api: API, widge
     assert api.get(widgets.path("a", version="v2")).ok()["metadata"]["name"] == "a"
 
 
-def test_names_that_objects_are_stored_under_do_not_change(api: API, widgets: Widgets):
+def test_scope_kind_and_plural_are_immutable_once_established(api: API, widgets: Widgets):
     found = widgets.define()
     found["spec"]["scope"] = "Cluster"
     found["spec"]["names"].update(kind="Gadget", plural="gadgets")
@@ -564,7 +564,7 @@ def test_short_names_may_change(api: API, widgets: Widgets):
     wait_until(lambda: api.get(f"/apis/{widgets.group}/v1").ok()["resources"][0].get("shortNames") == ["wd"])
 
 
-def test_a_default_that_comes_later_is_filled_in_when_an_object_is_read(api: API, widgets: Widgets):
+def test_a_default_added_later_is_filled_in_when_an_object_is_read(api: API, widgets: Widgets):
     widgets.define(version(schema=spec_of(a=TEXT, b=TEXT)))
     widgets.create("a", spec={"a": "x"})
 
@@ -584,7 +584,7 @@ def test_the_use_of_a_deprecated_version_causes_a_warning(api: API, widgets: Wid
 # --- the end ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_definition_takes_its_objects_along_and_ends_their_watches(api: API, widgets: Widgets):
+def test_deleting_a_definition_deletes_its_objects_and_ends_their_watches(api: API, widgets: Widgets):
     widgets.define()
     widgets.create("a")
     with api.watch(widgets.path()) as watch:
@@ -612,7 +612,7 @@ def test_the_deletion_of_a_definition_waits_for_objects_with_finalizers(api: API
     wait_until(lambda: api.get(widgets.definition).status == 404)
 
 
-def test_what_is_defined_again_begins_empty(api: API, widgets: Widgets):
+def test_a_resource_that_is_defined_again_is_empty(api: API, widgets: Widgets):
     widgets.define()
     widgets.create("a")
     widgets.remove()

@@ -41,14 +41,14 @@ def test_a_delete_of_some_kinds_returns_the_last_state(api: API, plural: str):
     path = api.path(plural, "a")
     deleted = api.delete(path).ok()
     if deleted["metadata"].get("finalizers"):
-        # Claims are held by a finalizer that a controller takes away.
+        # Claims have a finalizer that a controller removes.
         release(api, path)
     assert (deleted["kind"], deleted["metadata"]["uid"]) == (created["kind"], created["metadata"]["uid"])
     assert int(deleted["metadata"]["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
     api.get(path).failed(404, "NotFound")
 
 
-def test_what_is_not_there_cannot_be_deleted(api: API):
+def test_a_missing_object_cannot_be_deleted(api: API):
     status = api.delete(api.path("configmaps", "nothing")).failed(404, "NotFound")
     assert status["details"] == {"name": "nothing", "kind": "configmaps"}
 
@@ -59,7 +59,7 @@ def test_a_name_is_free_again_after_a_deletion(api: API):
     assert api.create("configmaps", "a")["metadata"]["uid"] != first["metadata"]["uid"]
 
 
-def test_a_dry_deletion_deletes_nothing(api: API):
+def test_a_dry_run_deletion_deletes_nothing(api: API):
     created = api.create("configmaps", "a")
     assert api.delete(api.path("configmaps", "a"), dryRun="All").ok()["status"] == "Success"
     assert api.delete(api.path("configmaps", "a"), {"dryRun": ["All"]}).ok()["status"] == "Success"
@@ -81,7 +81,7 @@ def test_an_object_with_a_finalizer_is_only_marked(api: API):
     release(api, path)
 
 
-def test_the_last_finalizer_takes_the_object_along(api: API):
+def test_removing_the_last_finalizer_removes_the_object(api: API):
     api.create("configmaps", "a", metadata={"finalizers": [HOLD, "example.com/other"]})
     path = api.path("configmaps", "a")
     api.delete(path).ok()
@@ -111,7 +111,7 @@ def test_an_object_that_is_being_deleted_can_change_but_gets_no_new_finalizer(ap
     release(api, path)
 
 
-def test_an_object_that_is_being_deleted_stays_so(api: API):
+def test_a_deletion_timestamp_cannot_be_removed(api: API):
     api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
     path = api.path("configmaps", "a")
     marked = api.delete(path).ok()
@@ -120,7 +120,7 @@ def test_an_object_that_is_being_deleted_stays_so(api: API):
     release(api, path)
 
 
-def test_a_name_stays_taken_until_the_last_finalizer_is_gone(api: API):
+def test_a_name_is_in_use_until_the_last_finalizer_is_removed(api: API):
     api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
     api.delete(api.path("configmaps", "a")).ok()
     status = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}).failed(409, "AlreadyExists")
@@ -128,7 +128,7 @@ def test_a_name_stays_taken_until_the_last_finalizer_is_gone(api: API):
     release(api, api.path("configmaps", "a"))
 
 
-def test_a_deletion_counts_as_a_change_of_what_is_wanted(api: API):
+def test_marking_an_object_increments_its_generation(api: API):
     api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT, metadata={"finalizers": [HOLD]})
     path = api.path("deployments", "web", version="apps/v1")
     assert api.delete(path).ok()["metadata"]["generation"] == 2
@@ -154,7 +154,7 @@ def test_watchers_see_the_deletion_timestamp_and_the_deletion(api: API):
 # --- preconditions ----------------------------------------------------------------------------------------------------
 
 
-def test_only_the_object_that_is_meant_is_deleted(api: API):
+def test_a_deletion_with_another_uid_is_a_conflict(api: API):
     created = api.create("configmaps", "a")
     path = api.path("configmaps", "a")
     status = api.delete(path, {"preconditions": {"uid": "other"}}).failed(409, "Conflict")
@@ -166,7 +166,7 @@ def test_only_the_object_that_is_meant_is_deleted(api: API):
     api.delete(path, {"preconditions": {"uid": created["metadata"]["uid"]}}).ok()
 
 
-def test_only_the_state_that_is_meant_is_deleted(api: API):
+def test_a_deletion_with_another_resource_version_is_a_conflict(api: API):
     created = api.create("configmaps", "a")
     path = api.path("configmaps", "a")
     newer = api.patch(path, {"data": {"x": "1"}}).ok()
@@ -199,13 +199,13 @@ def test_a_propagation_policy_can_be_set_in_the_query(api: API):
     release(api, path)
 
 
-def test_in_the_background_an_object_goes_at_once(api: API):
+def test_with_background_propagation_an_object_is_removed_at_once(api: API):
     api.create("configmaps", "a")
     assert api.delete(api.path("configmaps", "a"), {"propagationPolicy": "Background"}).ok()["status"] == "Success"
     api.get(api.path("configmaps", "a")).failed(404, "NotFound")
 
 
-def test_there_are_three_policies(api: API):
+def test_an_unknown_propagation_policy_is_rejected(api: API):
     api.create("configmaps", "a")
     status = api.delete(api.path("configmaps", "a"), {"propagationPolicy": "Sometimes"}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueNotSupported", "propagationPolicy")}
@@ -227,7 +227,7 @@ def running_pod(api: API, name: str, **spec: Tree) -> str:
     return api.path("pods", name)
 
 
-def test_a_pod_on_a_node_gets_time_to_stop(api: API):
+def test_a_scheduled_pod_has_a_grace_period(api: API):
     path = running_pod(api, "web")
     marked = api.delete(path).ok()
     assert marked["metadata"]["deletionGracePeriodSeconds"] == 30
@@ -244,7 +244,7 @@ def test_a_pod_may_set_its_grace_period(api: API):
     api.delete(path, gracePeriodSeconds=0).ok()
 
 
-def test_the_time_to_stop_can_be_shortened_and_not_prolonged(api: API):
+def test_the_grace_period_can_be_shortened_and_not_extended(api: API):
     path = running_pod(api, "web")
     assert api.delete(path, {"gracePeriodSeconds": 20}).ok()["metadata"]["deletionGracePeriodSeconds"] == 20
     assert api.delete(path, {"gracePeriodSeconds": 25}).ok()["metadata"]["deletionGracePeriodSeconds"] == 20
@@ -253,13 +253,13 @@ def test_the_time_to_stop_can_be_shortened_and_not_prolonged(api: API):
     api.delete(path, {"gracePeriodSeconds": 0}).ok()
 
 
-def test_a_pod_that_runs_nowhere_goes_at_once(api: API):
+def test_an_unscheduled_pod_is_removed_at_once(api: API):
     api.create("pods", "web", spec=POD)
     assert api.delete(api.path("pods", "web")).ok()["kind"] == "Pod"
     api.get(api.path("pods", "web")).failed(404, "NotFound")
 
 
-def test_a_pod_that_has_ended_goes_at_once(api: API):
+def test_a_finished_pod_is_removed_at_once(api: API):
     path = running_pod(api, "web")
     api.patch(f"{path}/status", {"status": {"phase": "Succeeded"}}).ok()
     api.delete(path).ok()
@@ -299,14 +299,14 @@ def test_a_delete_of_a_collection_returns_the_deleted_objects(api: API):
     assert api.names(api.path("configmaps")) == []
 
 
-def test_of_a_collection_only_what_is_selected_is_deleted(api: API):
+def test_only_selected_objects_of_a_collection_are_deleted(api: API):
     for name in "abc":
         api.create("configmaps", name, metadata={"labels": {"name": name}})
     api.delete(api.path("configmaps"), labelSelector="name in (a,b)", fieldSelector="metadata.name!=b").ok()
     assert api.names(api.path("configmaps")) == ["b", "c"]
 
 
-def test_a_collection_goes_by_the_same_options(api: API):
+def test_the_options_of_a_deletion_apply_to_collections(api: API):
     api.create("configmaps", "a", metadata={"finalizers": [HOLD]})
     api.create("configmaps", "b")
     api.delete(api.path("configmaps"), dryRun="All").ok()
@@ -328,7 +328,7 @@ def test_services_and_namespaces_are_not_deleted_by_the_collection(api: API):
 
 
 @pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
-def test_the_first_namespaces_stay(api: API, name: str):
+def test_the_initial_namespaces_cannot_be_deleted(api: API, name: str):
     status = api.delete(f"/api/v1/namespaces/{name}").failed(403, "Forbidden")
     assert status["message"] == f'namespaces "{name}" is forbidden: this namespace may not be deleted'
 

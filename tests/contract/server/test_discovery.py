@@ -9,12 +9,12 @@ def named(items: list[Tree], name: str, key: str = "name") -> Tree:
     return found
 
 
-def test_the_versions_of_the_core_are_listed(api: API):
+def test_the_versions_of_the_core_group_are_listed(api: API):
     found = api.get("/api").json
     assert (found["kind"], found["versions"]) == ("APIVersions", ["v1"])
 
 
-def test_groups_are_listed_with_the_version_they_prefer(api: API):
+def test_groups_are_listed_with_their_preferred_version(api: API):
     found = api.get("/apis").json
     assert (found["kind"], found["apiVersion"]) == ("APIGroupList", "v1")
     apps = named(found["groups"], "apps")
@@ -36,7 +36,7 @@ def test_the_resources_of_a_version_are_listed(api: API, path: str, group_versio
     assert (found["kind"], found["groupVersion"]) == ("APIResourceList", group_version)
 
 
-def test_a_resource_is_listed_with_all_that_clients_need(api: API):
+def test_a_resource_is_listed_with_names_scope_and_verbs(api: API):
     pods = named(api.get("/api/v1").json["resources"], "pods")
     assert pods.pop("storageVersionHash", "")
     assert pods == {
@@ -58,12 +58,12 @@ def test_subresources_are_listed_beside_their_resource(api: API):
     assert named(resources, "deployments/status")["kind"] == "Deployment"
 
 
-def test_what_is_not_served_is_not_found(api: API):
+def test_an_unserved_group_version_is_not_found(api: API):
     for path in ("/apis/nothing.example.com", "/apis/apps/v9", "/api/v9", "/nothing"):
         assert api.get(path).status == 404
 
 
-def test_all_can_be_discovered_at_once(api: API):
+def test_all_groups_are_in_the_aggregated_discovery(api: API):
     response = api.get("/apis", headers={"Accept": AGGREGATED})
     assert response.status == 200
     parameters = dict(response.headers.get_params() or [])
@@ -83,21 +83,21 @@ def test_all_can_be_discovered_at_once(api: API):
     assert {each["subresource"] for each in deployments["subresources"]} == {"scale", "status"}
 
 
-def test_the_core_is_discovered_by_its_own_path(api: API):
+def test_the_core_group_is_discovered_by_its_own_path(api: API):
     [core] = api.get("/api", headers={"Accept": AGGREGATED}).json["items"]
     assert core["metadata"].get("name", "") == ""
     pods = named(core["versions"][0]["resources"], "pods", "resource")
     assert pods["shortNames"] == ["po"]
 
 
-def test_versions_of_a_group_come_in_the_order_of_preference(api: API):
+def test_versions_of_a_group_are_sorted_by_preference(api: API):
     items = api.get("/apis", headers={"Accept": AGGREGATED}).json["items"]
     [autoscaling] = [item for item in items if item["metadata"]["name"] == "autoscaling"]
     assert [each["version"] for each in autoscaling["versions"]] == ["v2", "v1"]
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
-def test_what_was_discovered_need_not_be_sent_again(api: API, path: str):
+def test_discovery_with_a_known_etag_is_not_sent_again(api: API, path: str):
     tag = api.get(path, headers={"Accept": AGGREGATED}).headers["ETag"]
     again = api.get(path, headers={"Accept": AGGREGATED, "If-None-Match": tag})
     assert (again.status, again.body) == (304, b"")

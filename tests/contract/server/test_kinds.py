@@ -1,4 +1,4 @@
-"""What single kinds do: those that come in two forms, and those that get something from the server."""
+"""The behaviour of single kinds: those with two versions, and those with allocated addresses."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ NEWER = "events.k8s.io/v1"
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_event_of_the_core_is_an_event_of_its_own_group(api: API):
+def test_an_event_of_the_core_group_is_served_in_the_events_group(api: API):
     create_event(api, "e", reason="Started", message="It runs.", type="Normal", count=3, source={"component": "me"})
     found = api.get(api.path("events", "e", version=NEWER)).ok()
     assert (found["kind"], found["apiVersion"]) == ("Event", NEWER)
@@ -22,7 +22,7 @@ def test_an_event_of_the_core_is_an_event_of_its_own_group(api: API):
     assert found["deprecatedSource"] == {"component": "me"}
 
 
-def test_an_event_of_its_own_group_is_an_event_of_the_core(api: API):
+def test_an_event_of_the_events_group_is_served_in_the_core_group(api: API):
     body = {
         "metadata": {"name": "e"},
         "eventTime": "2026-01-01T00:00:00.000000Z",
@@ -43,7 +43,7 @@ def test_an_event_of_its_own_group_is_an_event_of_the_core(api: API):
     assert found["metadata"]["uid"] == created["metadata"]["uid"]
 
 
-def test_events_are_listed_and_watched_in_either_form(api: API):
+def test_events_are_listed_and_watched_in_both_groups(api: API):
     create_event(api, "e", message="text")
     listed = api.list(api.path("events", version=NEWER))
     assert (listed["kind"], listed["items"][0]["note"]) == ("EventList", "text")
@@ -52,14 +52,14 @@ def test_events_are_listed_and_watched_in_either_form(api: API):
     assert (type_, found["apiVersion"], found["note"]) == ("ADDED", NEWER, "text")
 
 
-def test_events_are_selected_by_what_they_are_about(api: API):
+def test_events_are_selected_by_their_object(api: API):
     create_event(api, "e1", reason="A")
     create_event(api, "e2", reason="B")
     about = f"involvedObject.name={api.namespace},involvedObject.kind=Namespace"
     assert api.names(api.path("events"), fieldSelector=f"{about},reason=B") == ["e2"]
 
 
-def test_an_event_is_about_something_in_its_namespace(api: API):
+def test_the_object_of_an_event_must_be_in_its_namespace(api: API):
     body = {"metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "namespace": "other", "name": "x"}}
     status = api.post(api.path("events"), body).failed(422, "Invalid")
     assert causes(status) == {("FieldValueInvalid", "involvedObject.namespace")}
@@ -113,7 +113,7 @@ PORTS = [{"port": 80}]
 
 @pytest.fixture(autouse=True)
 def gives_addresses_back(api: API) -> Iterator[None]:
-    """There are few, and not every server empties namespaces."""
+    """Addresses are few, and not every server deletes the contents of namespaces."""
     yield
     api.delete(api.path("services")).ok()
 
@@ -122,7 +122,7 @@ def service(api: API, name: str, **spec: Tree) -> Tree:
     return api.create("services", name, spec={"ports": PORTS, "selector": {"app": "web"}, **spec})
 
 
-def test_a_service_gets_an_address_of_its_own(api: API):
+def test_a_service_gets_a_unique_address(api: API):
     specs = [service(api, name)["spec"] for name in ("a", "b")]
     for spec in specs:
         assert spec["type"] == "ClusterIP"
@@ -150,7 +150,7 @@ def test_a_service_keeps_its_address(api: API):
     assert ("FieldValueInvalid", "spec.clusterIPs[0]") in causes(status)
 
 
-def test_an_address_is_free_again_when_its_service_is_gone(api: API):
+def test_an_address_is_free_again_when_its_service_is_deleted(api: API):
     address = service(api, "a")["spec"]["clusterIP"]
     status = api.post(
         api.path("services"), {"metadata": {"name": "b"}, "spec": {"ports": PORTS, "clusterIP": address}}
@@ -166,13 +166,13 @@ def test_a_headless_service_has_no_address(api: API):
     assert (spec["clusterIP"], spec["clusterIPs"]) == ("None", ["None"])
 
 
-def test_a_name_elsewhere_has_no_address(api: API):
+def test_an_external_name_service_has_no_address(api: API):
     created = api.create("services", "a", spec={"type": "ExternalName", "externalName": "example.com"})
     assert "clusterIP" not in created["spec"]
     assert "ipFamilies" not in created["spec"]
 
 
-def test_a_service_on_every_node_gets_a_port_there(api: API):
+def test_a_node_port_service_gets_a_node_port(api: API):
     specs = [service(api, name, type="NodePort")["spec"] for name in ("a", "b")]
     ports = [spec["ports"][0]["nodePort"] for spec in specs]
     assert all(30000 <= port <= 32767 for port in ports)
@@ -180,7 +180,7 @@ def test_a_service_on_every_node_gets_a_port_there(api: API):
     assert specs[0]["externalTrafficPolicy"] == "Cluster"
 
 
-def test_a_node_port_is_given_once(api: API):
+def test_a_node_port_is_allocated_once(api: API):
     port = service(api, "a", type="NodePort")["spec"]["ports"][0]["nodePort"]
     body = {"metadata": {"name": "b"}, "spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": port}]}}
     status = api.post(api.path("services"), body).failed(422, "Invalid")
@@ -191,7 +191,7 @@ def test_a_node_port_is_given_once(api: API):
     assert "provided port is not in the valid range" in status["message"]
 
 
-def test_a_service_that_leaves_the_nodes_gives_its_port_back(api: API):
+def test_a_service_that_becomes_cluster_ip_releases_its_node_port(api: API):
     port = service(api, "a", type="NodePort")["spec"]["ports"][0]["nodePort"]
     patched = api.patch(api.path("services", "a"), {"spec": {"type": "ClusterIP"}}).ok()
     assert "nodePort" not in patched["spec"]["ports"][0]
@@ -199,13 +199,13 @@ def test_a_service_that_leaves_the_nodes_gives_its_port_back(api: API):
     assert again["spec"]["ports"][0]["nodePort"] == port
 
 
-def test_a_service_that_becomes_one_on_every_node_gets_ports(api: API):
+def test_a_service_that_becomes_node_port_gets_node_ports(api: API):
     service(api, "a")
     patched = api.patch(api.path("services", "a"), {"spec": {"type": "NodePort"}}).ok()
     assert patched["spec"]["ports"][0]["nodePort"] >= 30000
 
 
-def test_a_dry_service_takes_no_port(api: API):
+def test_a_dry_run_allocates_no_node_port(api: API):
     ports = service(api, "a", type="NodePort")["spec"]["ports"]
     api.delete(api.path("services", "a")).ok()
     body = {"metadata": {"name": "b"}, "spec": {"type": "NodePort", "ports": ports}}
@@ -216,7 +216,7 @@ def test_a_dry_service_takes_no_port(api: API):
 # --- others -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_claim_begins_pending(api: API):
+def test_a_new_claim_is_pending(api: API):
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     created = api.create("persistentvolumeclaims", "a", spec=spec)
     assert created["status"] == {"phase": "Pending"}
@@ -224,7 +224,7 @@ def test_a_claim_begins_pending(api: API):
     api.patch(api.path("persistentvolumeclaims", "a"), {"metadata": {"finalizers": None}}).ok()
 
 
-def test_quantities_are_kept_in_their_shortest_form(api: API):
+def test_quantities_are_stored_in_canonical_form(api: API):
     resources = {"requests": {"cpu": "0.5", "memory": "1024Mi"}}
     spec = {"containers": [{**POD["containers"][0], "resources": resources}]}
     created = api.create("pods", "web", spec=spec)

@@ -40,7 +40,7 @@ def test_an_error_can_be_returned_as_yaml(api: API):
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml", "image/*", "application/*"])
-def test_a_form_that_there_is_none_of_is_refused(api: API, accept: str):
+def test_an_unknown_media_type_is_not_acceptable(api: API, accept: str):
     status = api.get(api.path("configmaps"), headers={"Accept": accept}).failed(406, "NotAcceptable")
     assert status["message"].startswith(
         "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml"
@@ -56,7 +56,7 @@ def test_json_is_the_default_format(api: API, accept: str | None):
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/xml", "application/x-www-form-urlencoded"])
-def test_a_body_in_another_form_is_refused(api: API, content_type: str):
+def test_a_body_of_an_unsupported_media_type_is_rejected(api: API, content_type: str):
     response = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, headers={"Content-Type": content_type})
     status = response.failed(415, "UnsupportedMediaType")
     assert status["message"].startswith("the body of the request was in an unknown format - accepted media types")
@@ -66,7 +66,7 @@ def test_a_body_without_a_type_is_json(api: API):
     api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, headers={"Content-Type": None}).ok(201)
 
 
-def test_the_metadata_of_an_object_can_be_had_alone(api: API):
+def test_the_metadata_of_an_object_can_be_requested_alone(api: API):
     created = api.create("configmaps", "a", data={"x": "1"})
     found = api.get(api.path("configmaps", "a"), headers={"Accept": PARTIAL}).ok()
     assert found == {
@@ -76,7 +76,7 @@ def test_the_metadata_of_an_object_can_be_had_alone(api: API):
     }
 
 
-def test_the_metadata_of_a_list_can_be_had_alone(api: API):
+def test_the_metadata_of_a_list_can_be_requested_alone(api: API):
     created = api.create("configmaps", "a", data={"x": "1"})
     found = api.get(api.path("configmaps"), headers={"Accept": PARTIAL_LIST}).ok()
     assert (found["kind"], found["apiVersion"]) == ("PartialObjectMetadataList", "meta.k8s.io/v1")
@@ -85,7 +85,7 @@ def test_the_metadata_of_a_list_can_be_had_alone(api: API):
     assert found["metadata"]["resourceVersion"]
 
 
-def test_a_list_of_metadata_comes_in_pages(api: API):
+def test_a_list_of_metadata_is_paged(api: API):
     for name in "abc":
         api.create("configmaps", name)
     page = api.get(api.path("configmaps"), headers={"Accept": PARTIAL_LIST}, limit=2).ok()
@@ -102,13 +102,13 @@ def test_the_response_to_a_write_can_be_the_metadata_alone(api: API):
     assert api.get(api.path("configmaps", "a")).ok()["data"] == {"x": "1"}
 
 
-def test_metadata_alone_falls_back_to_json_where_the_client_takes_both(api: API):
+def test_metadata_alone_falls_back_to_json_if_the_client_accepts_both(api: API):
     api.create("configmaps", "a")
     accept = f"{JSON};as=Frobnicated;{META}, {JSON}"
     assert api.get(api.path("configmaps", "a"), headers={"Accept": accept}).ok()["kind"] == "ConfigMap"
 
 
-def test_a_form_that_an_object_does_not_have_is_refused(api: API):
+def test_an_unsupported_transformation_is_not_acceptable(api: API):
     api.create("configmaps", "a")
     accept = f"{JSON};as=Frobnicated;{META}"
     api.get(api.path("configmaps", "a"), headers={"Accept": accept}).failed(406, "NotAcceptable")
@@ -161,6 +161,6 @@ def test_an_object_requested_as_a_list_is_not_acceptable(api: API):
     )
 
 
-def test_a_list_of_no_metadata_has_no_items(api: API):
+def test_an_empty_list_of_metadata_has_null_items(api: API):
     found = api.get(api.path("configmaps"), headers={"Accept": PARTIAL_LIST}).ok()
     assert found["items"] is None

@@ -50,14 +50,14 @@ def test_a_merge_patch_replaces_lists_as_a_whole(api: API, web: str):
     assert containers(patched) == [("new", "new:1")]
 
 
-def test_a_patch_may_name_the_version_it_is_for(api: API, a: str):
+def test_a_patch_with_an_outdated_version_is_a_conflict(api: API, a: str):
     version = api.get(a).ok()["metadata"]["resourceVersion"]
     api.patch(a, {"metadata": {"resourceVersion": version}, "data": {"x": "2"}}).ok()
     late = {"metadata": {"resourceVersion": version}, "data": {"x": "3"}}
     api.patch(a, late).failed(409, "Conflict")
 
 
-def test_what_is_not_there_is_not_patched(api: API):
+def test_a_missing_object_cannot_be_patched(api: API):
     status = api.patch(api.path("configmaps", "nothing"), {"data": {}}).failed(404, "NotFound")
     assert status["details"] == {"name": "nothing", "kind": "configmaps"}
 
@@ -67,7 +67,7 @@ def test_a_patch_cannot_rename(api: API, a: str):
     assert status["message"] == "the name of the object (b) does not match the name on the URL (a)"
 
 
-def test_a_patch_cannot_break_the_rules(api: API, a: str):
+def test_the_result_of_a_patch_is_validated(api: API, a: str):
     status = api.patch(a, {"metadata": {"labels": {"bad key": ""}}}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueInvalid", "metadata.labels")}
 
@@ -85,13 +85,13 @@ def test_a_merge_patch_must_be_an_object(api: API, a: str):
     api.patch(a, b'{"data":').failed(400, "BadRequest")
 
 
-def test_a_dry_patch_changes_nothing(api: API, a: str):
+def test_a_dry_run_patch_changes_nothing(api: API, a: str):
     before = api.get(a).ok()
     assert api.patch(a, {"data": {"x": "9"}}, dryRun="All").ok()["data"]["x"] == "9"
     assert api.get(a).ok() == before
 
 
-def test_a_patch_with_an_unknown_field_is_warned_about_or_refused(api: API, a: str):
+def test_a_patch_with_an_unknown_field_is_warned_about_or_rejected(api: API, a: str):
     assert api.patch(a, {"flavour": 1}).warnings == ['299 - "unknown field \\"flavour\\""']
     status = api.patch(a, {"flavour": 1}, fieldValidation="Strict").failed(422, "Invalid")
     assert status["message"].endswith('strict decoding error: unknown field "flavour"')
@@ -136,7 +136,7 @@ def test_a_json_patch_whose_test_fails_does_nothing(api: API, a: str):
     assert api.get(a).ok() == before
 
 
-def test_a_json_patch_of_what_is_not_there_is_refused(api: API, a: str):
+def test_a_json_patch_of_a_missing_field_is_rejected(api: API, a: str):
     api.patch(a, [{"op": "remove", "path": "/data/nothing"}], JSON_PATCH).failed(422, "Invalid")
     api.patch(a, [{"op": "replace", "path": "/nothing/there", "value": 1}], JSON_PATCH).failed(422, "Invalid")
 
@@ -146,7 +146,7 @@ def test_a_json_patch_must_be_a_list_of_operations(api: API, a: str):
     api.patch(a, b"nonsense", JSON_PATCH).failed(400, "BadRequest")
 
 
-def test_a_json_patch_can_be_too_long(api: API, a: str):
+def test_a_json_patch_with_too_many_operations_is_rejected(api: API, a: str):
     operations = [{"op": "test", "path": "/data/x", "value": "1"}] * 10_001
     status = api.patch(a, operations, JSON_PATCH).failed(413, "RequestEntityTooLarge")
     assert "10000" in status["message"]
@@ -210,7 +210,7 @@ def test_a_strategic_merge_patch_merges_services_ports_by_number(api: API):
     assert sorted((port["name"], port["port"]) for port in patched["spec"]["ports"]) == [("http", 80), ("tls", 443)]
 
 
-def test_an_unknown_directive_is_refused(api: API, web: str):
+def test_an_unknown_directive_is_rejected(api: API, web: str):
     patch = template(containers=[{"name": "log", "$patch": "frobnicate"}])
     response = api.patch(web, patch, STRATEGIC_MERGE_PATCH)
     assert response.status in (400, 422, 500), response.body
@@ -221,12 +221,12 @@ def test_an_unknown_directive_is_refused(api: API, web: str):
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "application/xml"])
-def test_a_patch_of_an_unknown_type_is_refused(api: API, a: str, content_type: str):
+def test_a_patch_of_an_unknown_type_is_rejected(api: API, a: str, content_type: str):
     status = api.patch(a, {"data": {}}, content_type).failed(415, "UnsupportedMediaType")
     assert "application/merge-patch+json" in status["message"] or "415" in status["message"]
 
 
-def test_a_charset_does_no_harm(api: API, a: str):
+def test_a_charset_in_the_content_type_is_accepted(api: API, a: str):
     assert api.patch(a, {"data": {"x": "9"}}, f"{MERGE_PATCH}; charset=utf-8").ok()["data"]["x"] == "9"
 
 
@@ -236,7 +236,7 @@ def test_only_an_apply_can_be_forced(api: API, a: str):
     assert status["details"]["kind"] == "PatchOptions"
 
 
-def test_a_collection_is_not_patched(api: API):
+def test_a_collection_cannot_be_patched(api: API):
     api.patch(api.path("configmaps"), {"data": {}}).failed(405, "MethodNotAllowed")
 
 

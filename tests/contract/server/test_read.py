@@ -12,7 +12,7 @@ from tests.contract.target import Target
 FUTURE = 10**12
 
 
-def test_what_is_not_there_is_not_found(api: API):
+def test_a_missing_object_is_not_found(api: API):
     status = api.get(api.path("configmaps", "nothing")).failed(404, "NotFound")
     assert status["message"] == 'configmaps "nothing" not found'
     assert status["details"] == {"name": "nothing", "kind": "configmaps"}
@@ -33,7 +33,7 @@ def test_a_list_has_its_kind_and_its_items_do_not_repeat_theirs(api: API):
     assert int(listed["metadata"]["resourceVersion"]) >= int(created["metadata"]["resourceVersion"])
 
 
-def test_a_list_of_nothing_has_a_version_and_an_empty_list(api: API):
+def test_an_empty_list_has_a_version_and_no_items(api: API):
     listed = api.get(api.path("secrets")).ok()
     assert listed["items"] == []
     assert int(listed["metadata"]["resourceVersion"]) > 0
@@ -45,7 +45,7 @@ def test_a_list_is_in_the_order_of_names_and_of_this_namespace(api: API):
     assert api.names(api.path("configmaps")) == ["a", "a-1", "a.b", "b", "c"]
 
 
-def test_a_list_of_all_namespaces_holds_those_of_each(api: API):
+def test_a_list_of_all_namespaces_has_the_objects_of_each(api: API):
     api.create("configmaps", "a", metadata={"labels": {"case": api.namespace}})
     listed = api.list("/api/v1/configmaps", labelSelector=f"case={api.namespace}")
     assert [(item["metadata"]["namespace"], item["metadata"]["name"]) for item in listed["items"]] == [
@@ -53,7 +53,7 @@ def test_a_list_of_all_namespaces_holds_those_of_each(api: API):
     ]
 
 
-def test_a_list_in_a_namespace_that_is_not_there_is_empty(api: API):
+def test_a_list_in_a_missing_namespace_is_empty(api: API):
     assert api.list("/api/v1/namespaces/nowhere/configmaps")["items"] == []
 
 
@@ -80,7 +80,7 @@ def test_a_future_version_times_out_with_a_retry_delay(api: API, name: str):
     assert response.headers["Retry-After"] == "1"
 
 
-def test_a_list_at_an_exact_version_shows_what_was_there_then(api: API):
+def test_a_list_at_an_exact_version_has_the_objects_of_that_version(api: API):
     first = api.create("configmaps", "a", data={"n": "1"})
     version = api.create("configmaps", "b")["metadata"]["resourceVersion"]
     api.patch(api.path("configmaps", "a"), {"data": {"n": "2"}}).ok()
@@ -102,7 +102,7 @@ def test_a_list_not_older_than_a_version_is_at_least_as_new(api: API):
         assert len(listed["items"]) == 2
 
 
-def test_a_list_at_version_zero_may_be_any(api: API):
+def test_a_list_at_version_zero_may_have_any_version(api: API):
     listed = api.list(api.path("configmaps"), resourceVersion="0", resourceVersionMatch="NotOlderThan")
     assert listed["kind"] == "ConfigMapList"
 
@@ -116,14 +116,14 @@ def test_a_list_at_version_zero_may_be_any(api: API):
         ({"resourceVersionMatch": "NotOlderThan", "continue": "abc"}, "FieldValueForbidden"),
     ],
 )
-def test_how_versions_match_has_its_rules(api: API, query: dict[str, str], reason: str):
+def test_invalid_combinations_of_resource_version_match_are_rejected(api: API, query: dict[str, str], reason: str):
     status = api.get(api.path("configmaps"), **query).failed(422, "Invalid")
     assert (reason, "resourceVersionMatch") in causes(status)
     assert (status["details"]["group"], status["details"]["kind"]) == ("meta.k8s.io", "ListOptions")
 
 
 @pytest.mark.parametrize("version", ["-1", "abc", "1.5", "99999999999999999999999"])
-def test_a_list_at_what_is_no_version_is_refused(api: API, version: str):
+def test_a_list_at_an_invalid_version_is_rejected(api: API, version: str):
     status = api.get(api.path("configmaps"), resourceVersion=version).failed(400, "BadRequest")
     assert status["message"].startswith("invalid resource version: ")
 
@@ -143,7 +143,7 @@ def names(page: Tree) -> list[str]:
     return [item["metadata"]["name"] for item in page["items"]]
 
 
-def test_a_list_comes_in_pages_of_one_version_while_others_write(api: API):
+def test_the_pages_of_a_list_have_one_version_during_writes(api: API):
     for name in "abcde":
         api.create("configmaps", name)
     seen, versions, remaining = [], set(), []
@@ -180,7 +180,7 @@ def test_a_token_continues_with_another_limit_too(api: API):
     assert api.names(api.path("configmaps"), **{"continue": token}) == ["b", "c", "d"]
 
 
-def test_a_page_at_a_version_is_of_that_version(api: API):
+def test_a_page_at_a_version_has_that_version(api: API):
     api.create("configmaps", "a")
     version = api.create("configmaps", "b")["metadata"]["resourceVersion"]
     api.create("configmaps", "c")
@@ -189,7 +189,7 @@ def test_a_page_at_a_version_is_of_that_version(api: API):
     assert page["metadata"]["remainingItemCount"] == 1
 
 
-def test_a_token_and_a_version_do_not_go_together(api: API):
+def test_a_continue_token_and_a_version_exclude_each_other(api: API):
     for name in "ab":
         api.create("configmaps", name)
     token = api.list(api.path("configmaps"), limit=1)["metadata"]["continue"]
@@ -202,12 +202,12 @@ def test_a_token_and_a_version_do_not_go_together(api: API):
     "token",
     ["!", "abc", "e30", base64.urlsafe_b64encode(b'{"v":"meta.k8s.io/v2","rv":5,"start":"a"}').decode().rstrip("=")],
 )
-def test_a_broken_token_is_refused(api: API, token: str):
+def test_an_invalid_token_is_rejected(api: API, token: str):
     status = api.get(api.path("configmaps"), limit=1, **{"continue": token}).failed(400, "BadRequest")
     assert status["message"].startswith("invalid continue token: continue key is not valid: ")
 
 
-def test_a_token_does_not_lead_out_of_its_place(api: API):
+def test_a_token_does_not_leave_its_namespace(api: API):
     content = json.dumps({"v": "meta.k8s.io/v1", "rv": 5, "start": "../../secrets"}).encode()
     token = base64.urlsafe_b64encode(content).decode().rstrip("=")
     api.get(api.path("configmaps"), **{"continue": token}).failed(400, "BadRequest")
@@ -232,7 +232,7 @@ def test_an_expired_continue_token_is_rejected_with_one_that_continues(api: API,
     assert api.names(api.path("events"), **{"continue": rest["metadata"]["continue"]}) == ["d"]
 
 
-def test_a_version_that_is_too_old_is_gone(api: API, target: Target):
+def test_a_version_that_is_too_old_is_expired(api: API, target: Target):
     version = create_event(api, "a")["metadata"]["resourceVersion"]
     api.delete(api.path("events", "a")).ok()
     create_event(api, "b")
@@ -241,7 +241,7 @@ def test_a_version_that_is_too_old_is_gone(api: API, target: Target):
     assert response.failed(410, "Expired")["message"] == "The resourceVersion for the provided list is too old."
 
 
-def test_an_odd_limit_is_refused_and_a_negative_one_is_none(api: API):
+def test_an_invalid_limit_is_rejected_and_a_negative_one_ignored(api: API):
     for name in "ab":
         api.create("configmaps", name)
     api.get(api.path("configmaps"), limit="few").failed(400, "BadRequest")
@@ -276,7 +276,7 @@ def test_labels_select(api: API, selector: str, found: list[str]):
 
 
 @pytest.mark.parametrize("selector", ["app in web", "app=(", "=web", "a=b=c", "app in (", "-bad=1", "app=not fine"])
-def test_a_label_selector_that_is_none_is_refused(api: API, selector: str):
+def test_an_invalid_label_selector_is_rejected(api: API, selector: str):
     api.get(api.path("configmaps"), labelSelector=selector).failed(400, "BadRequest")
 
 
@@ -307,18 +307,18 @@ def test_secrets_are_selected_by_type(api: API):
     assert api.names(api.path("secrets"), fieldSelector="type=example.com/odd") == ["b"]
 
 
-def test_only_some_fields_select(api: API):
+def test_only_some_fields_are_selectable(api: API):
     status = api.get(api.path("configmaps"), fieldSelector="data.key=value").failed(400, "BadRequest")
     assert status["message"] == ('"data.key" is not a known field selector: only "metadata.name", "metadata.namespace"')
     status = api.get(api.path("pods"), fieldSelector="spec.colour=red").failed(400, "BadRequest")
     assert status["message"] == "field label not supported: spec.colour"
 
 
-def test_a_field_selector_that_is_none_is_refused(api: API):
+def test_an_invalid_field_selector_is_rejected(api: API):
     api.get(api.path("configmaps"), fieldSelector="metadata.name").failed(400, "BadRequest")
 
 
-def test_unknown_parameters_mean_nothing(api: API):
+def test_unknown_parameters_are_ignored(api: API):
     api.create("configmaps", "a")
     assert api.names(api.path("configmaps"), colour="red", pretty="false") == ["a"]
 

@@ -23,7 +23,7 @@ def pod(api: API) -> str:
 # --- status -----------------------------------------------------------------------------------------------------------
 
 
-def test_through_the_status_only_the_status_changes(api: API, web: str):
+def test_a_status_update_changes_only_the_status(api: API, web: str):
     read = api.get(web).ok()
     sent = {**read, "spec": {**read["spec"], "replicas": 9}, "status": {"replicas": 3}}
     updated = api.put(f"{web}/status", sent).ok()
@@ -52,18 +52,18 @@ def test_conditions_merge_by_type(api: API, web: str):
     assert found == {"Available": "True", "Progressing": "True"}
 
 
-def test_an_older_status_is_a_conflict(api: API, web: str):
+def test_an_outdated_status_is_a_conflict(api: API, web: str):
     read = api.get(web).ok()
     api.patch(web, {"spec": {"replicas": 2}}).ok()
     api.put(f"{web}/status", {**read, "status": {"replicas": 3}}).failed(409, "Conflict")
 
 
-def test_a_status_needs_its_object(api: API):
+def test_the_status_of_a_missing_object_is_not_found(api: API):
     path = api.path("deployments", "nothing", "status", version=APPS)
     api.patch(path, {"status": {"replicas": 1}}).failed(404, "NotFound")
 
 
-def test_not_everything_has_a_status(api: API):
+def test_a_resource_without_a_status_subresource_is_not_found(api: API):
     api.create("configmaps", "a")
     api.get(api.path("configmaps", "a", "status")).failed(404, "NotFound")
 
@@ -79,7 +79,7 @@ def test_labels_of_a_deployment_stay_when_its_status_changes(api: API, web: str)
     assert api.patch(f"{web}/status", patch).ok()["metadata"]["labels"] == {"team": "a"}
 
 
-def test_a_dry_status_changes_nothing(api: API, web: str):
+def test_a_dry_run_status_update_changes_nothing(api: API, web: str):
     before = api.get(web).ok()
     assert api.patch(f"{web}/status", {"status": {"replicas": 3}}, dryRun="All").ok()["status"]["replicas"] == 3
     assert api.get(web).ok() == before
@@ -88,7 +88,7 @@ def test_a_dry_status_changes_nothing(api: API, web: str):
 # --- scale ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_scale_shows_what_is_wanted_and_what_is_there(api: API, web: str):
+def test_the_scale_has_the_desired_and_the_current_replicas(api: API, web: str):
     api.patch(f"{web}/status", {"status": {"replicas": 1}}).ok()
     read = api.get(web).ok()
     scale = api.get(f"{web}/scale").ok()
@@ -99,7 +99,7 @@ def test_the_scale_shows_what_is_wanted_and_what_is_there(api: API, web: str):
     assert scale["status"] == {"replicas": 1, "selector": "app=web"}
 
 
-def test_a_scale_that_is_written_changes_the_object(api: API, web: str):
+def test_an_update_of_the_scale_changes_the_object(api: API, web: str):
     scale = api.get(f"{web}/scale").ok()
     scale["spec"]["replicas"] = 4
     written = api.put(f"{web}/scale", scale).ok()
@@ -112,24 +112,24 @@ def test_a_scale_that_is_written_changes_the_object(api: API, web: str):
     api.put(f"{web}/scale", scale).failed(409, "Conflict")
 
 
-def test_the_scale_is_patched_down_to_nothing(api: API, web: str):
+def test_the_scale_is_patched_to_zero(api: API, web: str):
     assert api.patch(f"{web}/scale", {"spec": {"replicas": 0}}).ok()["spec"] == {}
     assert api.get(web).ok()["spec"]["replicas"] == 0
 
 
-def test_there_are_not_less_than_no_replicas(api: API, web: str):
+def test_negative_replicas_are_rejected(api: API, web: str):
     status = api.patch(f"{web}/scale", {"spec": {"replicas": -1}}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueInvalid", "spec.replicas")}
 
 
-def test_a_scale_is_no_deployment(api: API, web: str):
+def test_a_scale_update_with_another_kind_is_rejected(api: API, web: str):
     api.put(f"{web}/scale", api.get(web).ok()).failed(400, "BadRequest")
 
 
 @pytest.mark.parametrize(
     ("plural", "version"), [("replicasets", APPS), ("statefulsets", APPS), ("replicationcontrollers", "v1")]
 )
-def test_others_scale_too(api: API, plural: str, version: str):
+def test_other_workloads_have_a_scale_too(api: API, plural: str, version: str):
     selector: Tree = {"app": "web"} if version == "v1" else {"matchLabels": {"app": "web"}}
     api.create(plural, "web", version=version, spec={"selector": selector, "template": TEMPLATE, "replicas": 2})
     path = api.path(plural, "web", version=version)
@@ -158,10 +158,10 @@ def test_a_pod_is_bound_to_a_node_once(api: API, pod: str):
     assert status["details"]["kind"] == "pods/binding"
 
 
-def test_a_binding_needs_its_pod_and_a_node(api: API):
+def test_a_binding_requires_an_existing_pod_and_a_node(api: API):
     bind(api, "n1").failed(404, "NotFound")
     api.create("pods", "web", spec=POD)
-    # The real server takes this for a mistake of its own.
+    # The real server responds with an internal error.
     assert bind(api, "").failed(500, "")["message"] == "target.name: Required value"
 
 
@@ -173,13 +173,13 @@ def test_a_pod_that_is_being_deleted_is_not_bound(api: API, pod: str):
     api.patch(pod, {"metadata": {"finalizers": None}}).ok()
 
 
-def test_a_binding_names_its_pod(api: API, pod: str):
+def test_the_name_of_a_binding_must_be_that_of_its_pod(api: API, pod: str):
     body = {"metadata": {"name": "other"}, "target": {"kind": "Node", "name": "n1"}}
     status = api.post(f"{pod}/binding", body).failed(400, "BadRequest")
     assert status["message"] == "name in URL does not match name in Binding object"
 
 
-def test_a_pod_is_bound_through_the_bindings_too(api: API, pod: str):
+def test_a_pod_is_bound_through_the_bindings_resource_too(api: API, pod: str):
     body = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "n1"}}
     api.post(api.path("bindings"), body).ok(201)
     assert api.get(pod).ok()["spec"]["nodeName"] == "n1"
@@ -235,11 +235,11 @@ def test_a_dry_run_eviction_evicts_no_pod(api: API, pod: str):
     api.get(pod).ok()
 
 
-def test_an_eviction_needs_its_pod(api: API):
+def test_an_eviction_of_a_missing_pod_is_not_found(api: API):
     api.post(api.path("pods", "web", "eviction"), EVICTION).failed(404, "NotFound")
 
 
-def test_an_eviction_names_its_pod(api: API, pod: str):
+def test_the_name_of_an_eviction_must_be_that_of_its_pod(api: API, pod: str):
     status = api.post(f"{pod}/eviction", {**EVICTION, "metadata": {"name": "other"}}).failed(400, "BadRequest")
     assert status["message"] == "name in URL does not match name in Eviction object"
 
@@ -247,7 +247,7 @@ def test_an_eviction_names_its_pod(api: API, pod: str):
 # --- others -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_container_can_be_added_to_a_pod_to_look_around(api: API, pod: str):
+def test_an_ephemeral_container_can_be_added_to_a_pod(api: API, pod: str):
     look = {"spec": {"ephemeralContainers": [{"name": "look", "image": "look:1"}]}}
     patched = api.patch(f"{pod}/ephemeralcontainers", look, STRATEGIC_MERGE_PATCH).ok()
     assert [each["name"] for each in patched["spec"]["ephemeralContainers"]] == ["look"]
@@ -289,7 +289,7 @@ def test_an_unknown_subresource_is_not_found(api: API, pod: str):
     api.get(f"{pod}/gadgets").failed(404, "NotFound")
 
 
-def test_a_subresource_takes_its_own_methods_only(api: API, pod: str):
+def test_a_subresource_allows_only_its_methods(api: API, pod: str):
     api.delete(f"{pod}/status").failed(405, "MethodNotAllowed")
     api.get(f"{pod}/eviction").failed(405, "MethodNotAllowed")
 
@@ -309,7 +309,7 @@ def test_a_condition_without_times_has_null_times(api: API, web: str, pod: str):
     assert found == {**conditions[0], "lastUpdateTime": None, "lastTransitionTime": None}
 
 
-def test_there_are_not_more_replicas_of_one_sort_than_there_are(api: API, web: str):
+def test_no_count_of_replicas_may_exceed_the_replicas(api: API, web: str):
     status = report(api, web, replicas=1, readyReplicas=2, availableReplicas=3).failed(422, "Invalid")
     assert causes(status) == {
         ("FieldValueInvalid", f"status.{name}") for name in ("readyReplicas", "availableReplicas")
@@ -333,7 +333,7 @@ def test_conditions_of_a_budget_are_complete(api: API):
     assert causes(status) == {("FieldValueInvalid", "status.disruptionsAllowed")}
 
 
-def test_a_scale_of_what_was_made_anew_meanwhile_is_a_conflict(api: API, web: str):
+def test_a_scale_update_of_a_recreated_object_is_a_conflict(api: API, web: str):
     body = {"metadata": {"name": "web", "uid": "other"}, "spec": {"replicas": 3}}
     status = api.put(f"{web}/scale", body).failed(409, "Conflict")
     assert "Precondition failed: UID in precondition: other" in status["message"]

@@ -16,7 +16,7 @@ def test_an_update_replaces_all_but_the_identity(api: API):
     assert api.get(api.path("configmaps", "a")).ok() == updated
 
 
-def test_an_update_of_what_has_changed_meanwhile_is_a_conflict(api: API):
+def test_an_update_of_an_outdated_object_is_a_conflict(api: API):
     read = api.create("configmaps", "a")
     api.patch(api.path("configmaps", "a"), {"data": {"x": "theirs"}}).ok()
     status = api.put(api.path("configmaps", "a"), {**read, "data": {"x": "mine"}}).failed(409, "Conflict")
@@ -27,7 +27,7 @@ def test_an_update_of_what_has_changed_meanwhile_is_a_conflict(api: API):
     assert status["details"] == {"name": "a", "kind": "configmaps"}
 
 
-def test_an_update_of_what_was_made_anew_meanwhile_is_a_conflict(api: API):
+def test_an_update_of_a_recreated_object_is_a_conflict(api: API):
     first = api.create("configmaps", "a")
     api.delete(api.path("configmaps", "a")).ok()
     second = api.create("configmaps", "a")
@@ -40,7 +40,7 @@ def test_an_update_of_what_was_made_anew_meanwhile_is_a_conflict(api: API):
     )
 
 
-def test_an_update_of_what_is_gone_meanwhile_does_not_make_it_anew(api: API):
+def test_an_update_of_a_deleted_object_does_not_create_it(api: API):
     path = api.path("leases", "a", version="coordination.k8s.io/v1")
     read = api.create("leases", "a", version="coordination.k8s.io/v1")
     api.delete(path).ok()
@@ -48,13 +48,13 @@ def test_an_update_of_what_is_gone_meanwhile_does_not_make_it_anew(api: API):
     assert "Precondition failed" in status["message"]
 
 
-def test_a_patch_cannot_make_another_object_of_it(api: API):
+def test_a_patch_cannot_change_the_uid(api: API):
     api.create("configmaps", "a")
     status = api.patch(api.path("configmaps", "a"), {"metadata": {"uid": "other"}}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueInvalid", "metadata.uid")}
 
 
-def test_a_version_of_zero_is_none(api: API):
+def test_a_resource_version_of_zero_counts_as_absent(api: API):
     api.create("configmaps", "a")
     body = {"metadata": {"name": "a", "resourceVersion": "0"}, "data": {"x": "1"}}
     assert api.put(api.path("configmaps", "a"), body).ok()["data"] == {"x": "1"}
@@ -65,13 +65,13 @@ def test_an_update_that_changes_nothing_keeps_the_version(api: API):
     assert api.put(api.path("configmaps", "a"), read).ok() == read
 
 
-def test_a_blind_update_overwrites_what_is_there(api: API):
+def test_an_update_without_a_version_overwrites_the_object(api: API):
     api.create("configmaps", "a", data={"x": "1"})
     body = {"metadata": {"name": "a"}, "data": {"x": "2"}}
     assert api.put(api.path("configmaps", "a"), body).ok()["data"] == {"x": "2"}
 
 
-def test_some_kinds_are_not_updated_blindly(api: API):
+def test_some_kinds_require_a_version_for_an_update(api: API):
     api.create("leases", "a", version="coordination.k8s.io/v1")
     path = api.path("leases", "a", version="coordination.k8s.io/v1")
     status = api.put(path, {"metadata": {"name": "a"}}).failed(422, "Invalid")
@@ -84,7 +84,7 @@ def test_some_kinds_are_not_updated_blindly(api: API):
     ]
 
 
-def test_most_kinds_must_be_there_to_be_updated(api: API):
+def test_an_update_of_a_missing_object_of_most_kinds_is_not_found(api: API):
     status = api.put(api.path("configmaps", "a"), {"metadata": {"name": "a"}}).failed(404, "NotFound")
     assert status["details"] == {"name": "a", "kind": "configmaps"}
 
@@ -107,7 +107,7 @@ def test_some_kinds_are_created_by_an_update(api: API, plural: str, version: str
     assert api.get(api.path(plural, "a", version=version)).ok() == created
 
 
-def test_the_version_of_what_was_there_does_not_keep_an_update_from_creating(api: API):
+def test_an_update_with_an_old_version_may_create_the_object(api: API):
     body = {"metadata": {"name": "a", "resourceVersion": "5"}}
     created = api.put(api.path("leases", "a", version="coordination.k8s.io/v1"), body).ok(201)
     assert created["metadata"]["resourceVersion"] != "5"
@@ -128,7 +128,7 @@ def test_the_namespace_of_the_body_must_be_that_of_the_path(api: API):
     assert status["message"] == "the namespace of the provided object does not match the namespace sent on the request"
 
 
-def test_the_servers_own_fields_stay_as_they_are(api: API):
+def test_fields_that_the_server_sets_are_kept(api: API):
     created = api.create("configmaps", "a")
     metadata = {"name": "a", "creationTimestamp": "2001-01-01T00:00:00Z", "generation": 9, "selfLink": "/here"}
     updated = api.put(api.path("configmaps", "a"), {"metadata": metadata, "data": {"x": "1"}}).ok()
@@ -146,7 +146,7 @@ def test_an_update_does_not_delete(api: API):
     }
 
 
-def test_the_generation_counts_changes_of_what_is_wanted(api: API):
+def test_the_generation_counts_changes_of_the_spec(api: API):
     path = api.path("deployments", "web", version="apps/v1")
     api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
     assert api.patch(path, {"metadata": {"labels": {"a": "b"}}}).ok()["metadata"]["generation"] == 1
@@ -155,7 +155,7 @@ def test_the_generation_counts_changes_of_what_is_wanted(api: API):
     assert api.patch(path, {"metadata": {"annotations": {"a": "b"}}}).ok()["metadata"]["generation"] == 3
 
 
-def test_an_update_leaves_the_status_alone(api: API):
+def test_an_update_does_not_change_the_status(api: API):
     created = api.create("deployments", "web", version="apps/v1", spec=DEPLOYMENT)
     path = api.path("deployments", "web", version="apps/v1")
     updated = api.put(path, {**created, "status": {"replicas": 3}}).ok()
@@ -172,7 +172,7 @@ def test_immutable_fields_are_named(api: API):
     assert "field is immutable" in status["message"]
 
 
-def test_of_a_pod_little_can_change(api: API):
+def test_most_fields_of_a_pod_are_immutable(api: API):
     created = api.create("pods", "web", spec=POD)
     created["spec"]["containers"][0]["image"] = "web:2"
     updated = api.put(api.path("pods", "web"), created).ok()
@@ -183,13 +183,13 @@ def test_of_a_pod_little_can_change(api: API):
     assert causes(status) == {("FieldValueForbidden", "spec")}
 
 
-def test_what_is_immutable_by_choice_cannot_change(api: API):
+def test_an_object_marked_as_immutable_cannot_change(api: API):
     created = api.create("configmaps", "a", data={"x": "1"}, immutable=True)
     status = api.put(api.path("configmaps", "a"), {**created, "data": {"x": "2"}}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueForbidden", "data")}
 
 
-def test_a_dry_update_changes_nothing(api: API):
+def test_a_dry_run_update_changes_nothing(api: API):
     created = api.create("configmaps", "a", data={"x": "1"})
     tried = api.put(api.path("configmaps", "a"), {**created, "data": {"x": "2"}}, dryRun="All").ok()
     assert tried["data"] == {"x": "2"}
@@ -197,20 +197,20 @@ def test_a_dry_update_changes_nothing(api: API):
     assert api.get(api.path("configmaps", "a")).ok() == created
 
 
-def test_a_dry_update_of_an_older_state_is_a_conflict_too(api: API):
+def test_a_dry_run_update_of_an_outdated_object_is_a_conflict(api: API):
     read = api.create("configmaps", "a")
     api.patch(api.path("configmaps", "a"), {"data": {"x": "1"}}).ok()
     api.put(api.path("configmaps", "a"), read, dryRun="All").failed(409, "Conflict")
 
 
-def test_a_strict_update_refuses_unknown_fields(api: API):
+def test_a_strict_update_rejects_unknown_fields(api: API):
     created = api.create("configmaps", "a")
     path = api.path("configmaps", "a")
     assert api.put(path, {**created, "flavour": 1}).warnings == ['299 - "unknown field \\"flavour\\""']
     api.put(path, {**created, "flavour": 1}, fieldValidation="Strict").failed(400, "BadRequest")
 
 
-def test_a_finalizer_can_come_and_go_while_the_object_lives(api: API):
+def test_finalizers_can_be_added_and_removed_before_a_deletion(api: API):
     api.create("configmaps", "a")
     path = api.path("configmaps", "a")
     held = api.patch(path, {"metadata": {"finalizers": ["example.com/hold"]}}).ok()
@@ -247,7 +247,7 @@ def test_a_pod_keeps_the_tolerations_that_the_server_gave_it(api: API):
 
 
 @pytest.mark.parametrize("plural", ["services", "leases"])
-def test_where_an_update_may_make_an_object_the_version_it_names_must_be_one(api: API, plural: str):
+def test_an_update_that_may_create_rejects_an_invalid_version(api: API, plural: str):
     version = {"leases": "coordination.k8s.io/v1"}.get(plural, "v1")
     fields = {"spec": {"ports": [{"port": 80}]}} if plural == "services" else {}
     path = api.path(plural, "a", version=version)
@@ -256,7 +256,7 @@ def test_where_an_update_may_make_an_object_the_version_it_names_must_be_one(api
     api.put(path, {"metadata": {"name": "a", "resourceVersion": "1"}, **fields}).ok(201)
 
 
-def test_a_job_that_is_replaced_needs_the_selector_that_the_server_gave_it(api: API):
+def test_an_update_of_a_job_must_keep_its_generated_selector(api: API):
     spec = {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {**POD, "restartPolicy": "Never"}}}
     api.create("jobs", "a", version="batch/v1", spec=spec)
     path = api.path("jobs", "a", version="batch/v1")
@@ -269,6 +269,6 @@ def test_a_job_that_is_replaced_needs_the_selector_that_the_server_gave_it(api: 
     }
 
 
-def test_a_pod_can_be_replaced_by_what_it_was_made_of(api: API):
+def test_a_pod_can_be_updated_with_its_original_manifest(api: API):
     created = api.create("pods", "web", spec=POD)
     assert api.put(api.path("pods", "web"), {"metadata": {"name": "web"}, "spec": POD}).ok() == created

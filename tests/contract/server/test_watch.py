@@ -17,7 +17,7 @@ def version(tree: Tree) -> str:
 
 
 def now(api: API, plural: str = "configmaps") -> str:
-    """The version that a list has."""
+    """The current version, from a list."""
     return version(api.list(api.path(plural)))
 
 
@@ -25,7 +25,7 @@ def now(api: API, plural: str = "configmaps") -> str:
 
 
 @pytest.mark.parametrize("query", [{}, {"resourceVersion": "0"}])
-def test_a_watch_without_a_version_begins_with_all_there_is(api: API, query: dict[str, str]):
+def test_a_watch_without_a_version_starts_with_the_existing_objects(api: API, query: dict[str, str]):
     for name in "ab":
         api.create("configmaps", name)
     with api.watch(api.path("configmaps"), **query) as watch:
@@ -37,13 +37,13 @@ def test_a_watch_without_a_version_begins_with_all_there_is(api: API, query: dic
         assert watch.take(1) == [("ADDED", "c")]
 
 
-def test_what_a_watch_shows_is_what_a_get_shows(api: API):
+def test_an_event_has_the_same_object_as_a_get(api: API):
     created = api.create("configmaps", "a", data={"x": "ä\n"})
     with api.watch(api.path("configmaps")) as watch:
         assert watch.next() == ("ADDED", created)
 
 
-def test_a_watch_from_a_version_shows_what_happened_after_it_in_order(api: API):
+def test_a_watch_from_a_version_sends_later_events_in_order(api: API):
     api.create("configmaps", "before")
     start = now(api)
     path = api.path("configmaps", "a")
@@ -71,14 +71,14 @@ def test_a_deletion_event_has_its_own_resource_version(api: API):
     assert int(version(last)) > int(version(created))
 
 
-def test_a_watch_goes_on_with_what_happens(api: API):
+def test_a_watch_sends_new_events(api: API):
     with api.watch(api.path("configmaps"), resourceVersion=now(api)) as watch:
         for name in "abc":
             api.create("configmaps", name)
             assert watch.take(1) == [("ADDED", name)]
 
 
-def test_a_watch_of_a_namespace_shows_nothing_of_others(api: API):
+def test_a_watch_of_a_namespace_sends_no_events_of_others(api: API):
     start = now(api)
     api.post("/api/v1/namespaces/default/configmaps", {"metadata": {"name": api.namespace}}).ok(201)
     api.create("configmaps", "end")
@@ -113,7 +113,7 @@ def test_a_version_that_is_too_old_ends_the_watch_with_an_error(api: API, target
     assert "too old" in status["message"]
 
 
-def test_a_watch_from_a_version_that_is_still_to_come_waits(api: API):
+def test_a_watch_from_a_future_version_waits(api: API):
     with api.watch(api.path("configmaps"), resourceVersion=FUTURE, timeoutSeconds=1) as watch:
         assert watch.status == 200
         api.create("configmaps", "a")
@@ -121,14 +121,14 @@ def test_a_watch_from_a_version_that_is_still_to_come_waits(api: API):
 
 
 @pytest.mark.parametrize("bad", ["-1", "abc", "1.5"])
-def test_a_watch_from_what_is_no_version_is_refused(api: API, bad: str):
+def test_a_watch_from_an_invalid_version_is_rejected(api: API, bad: str):
     with api.watch(api.path("configmaps"), resourceVersion=bad) as watch:
         response = watch.read()
     assert (response.status, response.json["kind"]) == (500, "Status")
     assert "resourceVersion" in response.json["message"]
 
 
-def test_watches_by_the_old_path_work_too(api: API):
+def test_watches_by_the_deprecated_path_are_supported(api: API):
     api.create("configmaps", "a")
     path = f"/api/v1/watch/namespaces/{api.namespace}/configmaps"
     with api.watch(path, timeoutSeconds=5) as watch:
@@ -144,7 +144,7 @@ def begin(api: API, **query: object) -> AbstractContextManager[Watch]:
 
 
 def initial(watch: Watch) -> tuple[list[str], Tree]:
-    """The names of what is there, and the bookmark after it."""
+    """The names of the initial events, and the bookmark after them."""
     seen = []
     while (event := watch.next())[0] == "ADDED":
         seen.append(event[1]["metadata"]["name"])
@@ -188,7 +188,7 @@ def test_without_bookmarks_the_end_of_the_initial_events_is_not_marked(api: API)
         assert watch.take(1) == [("ADDED", "b")]
 
 
-def test_a_watch_may_do_without_the_beginning(api: API):
+def test_a_watch_may_omit_the_initial_events(api: API):
     api.create("configmaps", "a")
     query = {"sendInitialEvents": "false", "resourceVersionMatch": "NotOlderThan"}
     with api.watch(api.path("configmaps"), resourceVersion="", **query) as watch:
@@ -196,14 +196,14 @@ def test_a_watch_may_do_without_the_beginning(api: API):
         assert watch.take(1) == [("ADDED", "b")]
 
 
-def test_the_beginning_is_of_the_selection(api: API):
+def test_initial_events_are_of_selected_objects_only(api: API):
     api.create("configmaps", "a", metadata={"labels": {"app": "web"}})
     api.create("configmaps", "b")
     with begin(api, labelSelector="app=web") as watch:
         assert initial(watch)[0] == ["a"]
 
 
-def test_a_beginning_that_is_still_to_come_times_out_in_the_stream(api: API):
+def test_initial_events_of_a_future_version_time_out_in_the_stream(api: API):
     with begin(api, resourceVersion=FUTURE) as watch:
         [(type_, status)] = list(watch)
     assert (type_, status["code"], status["reason"]) == ("ERROR", 504, "Timeout")
@@ -221,19 +221,21 @@ def test_a_beginning_that_is_still_to_come_times_out_in_the_stream(api: API):
         ),
     ],
 )
-def test_how_a_watch_begins_has_its_rules(api: API, query: dict[str, str], found: tuple[str, str]):
+def test_invalid_combinations_of_initial_events_options_are_rejected(
+    api: API, query: dict[str, str], found: tuple[str, str]
+):
     with api.watch(api.path("configmaps"), **query) as watch:
         status = watch.read().failed(422, "Invalid")
     assert found in causes(status)
     assert status["details"]["kind"] == "ListOptions"
 
 
-def test_only_a_watch_has_a_beginning(api: API):
+def test_send_initial_events_is_rejected_for_a_list(api: API):
     response = api.get(api.path("configmaps"), sendInitialEvents="true", resourceVersionMatch="NotOlderThan")
     assert ("FieldValueForbidden", "sendInitialEvents") in causes(response.failed(422, "Invalid"))
 
 
-def test_a_beginning_may_be_compressed_piece_by_piece(api: API):
+def test_initial_events_may_be_compressed_piece_by_piece(api: API):
     for name in "ab":
         api.create("configmaps", name)
     headers = {"Accept-Encoding": "gzip"}
@@ -265,7 +267,7 @@ def test_a_watch_ends_after_its_timeout_with_a_bookmark_if_requested(api: API):
     assert END not in last["metadata"].get("annotations", {})
 
 
-def test_an_odd_timeout_is_refused(api: API):
+def test_an_invalid_timeout_is_rejected(api: API):
     with api.watch(api.path("configmaps"), timeoutSeconds="soon") as watch:
         watch.read().failed(400, "BadRequest")
 
@@ -273,7 +275,7 @@ def test_an_odd_timeout_is_refused(api: API):
 # --- selections -------------------------------------------------------------------------------------------------------
 
 
-def test_what_enters_a_selection_is_added_and_what_leaves_it_is_deleted(api: API):
+def test_entering_a_selection_is_added_and_leaving_it_is_deleted(api: API):
     start = now(api)
     path = api.path("configmaps", "a")
     api.create("configmaps", "a", data={"x": "out"})
@@ -296,7 +298,7 @@ def test_what_enters_a_selection_is_added_and_what_leaves_it_is_deleted(api: API
     assert version(gone) == version(left)
 
 
-def test_a_field_that_changes_enters_and_leaves_too(api: API):
+def test_a_changed_field_enters_and_leaves_a_selection_too(api: API):
     start = now(api, "pods")
     spec = {"containers": [{"name": "web", "image": "web:1"}]}
     api.create("pods", "a", spec=spec)
@@ -316,7 +318,7 @@ def test_one_object_is_watched_by_its_name(api: API):
         assert watch.take(2) == [("ADDED", "b"), ("DELETED", "b")]
 
 
-def test_a_bad_selector_is_refused_before_the_stream(api: API):
+def test_an_invalid_selector_is_rejected_before_the_stream(api: API):
     with api.watch(api.path("configmaps"), labelSelector="a in (") as watch:
         watch.read().failed(400, "BadRequest")
     with api.watch(api.path("configmaps"), fieldSelector="data.x=1") as watch:
@@ -326,7 +328,7 @@ def test_a_bad_selector_is_refused_before_the_stream(api: API):
 # --- other forms ------------------------------------------------------------------------------------------------------
 
 
-def test_a_watch_of_metadata_shows_nothing_else(api: API):
+def test_a_watch_of_metadata_sends_metadata_only(api: API):
     created = api.create("configmaps", "a", data={"x": "1"})
     with api.watch(api.path("configmaps"), headers={"Accept": PARTIAL}) as watch:
         assert watch.headers.get_content_type() == "application/json"
@@ -342,7 +344,7 @@ def test_a_watch_of_metadata_shows_nothing_else(api: API):
         assert (type_, found["kind"]) == ("DELETED", "PartialObjectMetadata")
 
 
-def test_the_bookmarks_of_such_a_watch_are_metadata_too(api: API):
+def test_the_bookmarks_of_a_watch_of_metadata_are_metadata(api: API):
     query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
     with api.watch(api.path("configmaps"), headers={"Accept": PARTIAL}, **query) as watch:
         type_, found = watch.next()
@@ -351,7 +353,7 @@ def test_the_bookmarks_of_such_a_watch_are_metadata_too(api: API):
     assert found["metadata"]["annotations"] == {END: "true"}
 
 
-def test_many_watch_the_same(api: API):
+def test_many_watches_receive_the_same_events(api: API):
     start = now(api)
     with (
         api.watch(api.path("configmaps"), resourceVersion=start) as first,

@@ -123,7 +123,7 @@ def test_impersonation_must_be_allowed():
     )
 
 
-# Whether they may
+# Authorization
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_anonymous_requests_are_served_when_switched_on():
         assert (await call("GET", "/api/v1/pods", Authorization="Bearer wrong")).status == 401
 
 
-async def test_users_are_known_by_the_tokens_that_the_server_was_given():
+async def test_users_are_identified_by_the_configured_tokens():
     async with APIServer(users={"secret": ALICE}) as server, Caller(server, token="secret") as call:
         review = await call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {})
     assert review.json["status"]["userInfo"] == {"username": "alice", "groups": ["developers", "system:authenticated"]}
@@ -254,7 +254,7 @@ async def quiet_loop() -> None:
 
 
 @pytest.mark.usefixtures("quiet_loop")
-async def test_a_client_that_does_not_trust_the_authority_goes_away(secure: APIServer):
+async def test_a_client_that_does_not_trust_the_authority_disconnects(secure: APIServer):
     with pytest.raises(ssl.SSLCertVerificationError):
         await get(secure, "/version", ssl.create_default_context())
 
@@ -268,7 +268,7 @@ async def test_a_client_certificate_identifies_a_user(secure: APIServer, tmp_pat
 @pytest.mark.usefixtures("quiet_loop")
 async def test_a_certificate_of_another_authority_is_rejected(secure: APIServer, tmp_path: Path):
     pair = CertificateAuthority.create().issue("bob")
-    # A client may take the connection for a good one before the server has looked at what it sent.
+    # In TLS 1.3, the handshake of the client succeeds before the server has verified its certificate.
     with pytest.raises((ssl.SSLError, ConnectionError)):
         await get(secure, "/api/v1/pods", trusting(secure, pair, tmp_path))
     assert not secure.requests
@@ -293,7 +293,7 @@ async def test_there_are_no_client_certificates_without_tls():
             server.issue_certificate("bob")
 
 
-def test_an_authority_is_made_again_from_what_it_was_kept_as():
+def test_an_authority_can_be_restored_from_its_pem():
     authority = CertificateAuthority.create()
     assert CertificateAuthority(authority.pem).certificate == authority.certificate
     with pytest.raises(ConfigError):
@@ -377,7 +377,7 @@ async def test_new_connections_get_a_new_certificate_before_the_old_one_expires(
         assert before < renewed == await not_after(strict)
 
 
-def test_a_kept_authority_that_expires_soon_is_replaced(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_a_persisted_authority_that_expires_soon_is_replaced(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     clock = SettableClock()
     first = CertificateAuthority.persisted(tmp_path, clock=clock)
     clock.days = 3600

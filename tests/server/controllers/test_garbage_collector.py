@@ -42,7 +42,7 @@ def owners_of(server: BareServer, name: str) -> list[str]:
 # --- in the background ------------------------------------------------------------------------------------------------
 
 
-def test_dependents_go_after_their_owner_down_to_the_last(server: BareServer):
+def test_dependents_are_deleted_after_their_owner_at_any_depth(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     child = dependent(server, "child", owner(root))
     dependent(server, "grandchild", owner(child))
@@ -68,7 +68,7 @@ def test_a_dependent_with_another_owner_stays_and_loses_the_first_reference(serv
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_a_dependent_that_is_held_stays_marked(server: BareServer):
+def test_a_dependent_with_a_finalizer_is_only_marked(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root), finalizers=[HOLD])
     server.delete(f"{CONFIG_MAPS}/root")
@@ -77,7 +77,7 @@ def test_a_dependent_that_is_held_stays_marked(server: BareServer):
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_an_owner_that_was_never_there_is_as_one_that_is_gone(server: BareServer):
+def test_an_owner_that_never_existed_counts_as_deleted(server: BareServer):
     missing = {"apiVersion": "v1", "kind": "ConfigMap", "name": "missing", "uid": "none"}
     dependent(server, "orphan", missing)
     assert server.names(CONFIG_MAPS) == []
@@ -91,13 +91,13 @@ def test_another_object_of_the_same_name_is_not_the_owner(server: BareServer):
     assert server.names(CONFIG_MAPS) == ["root"]
 
 
-def test_an_owner_in_another_namespace_is_none(server: BareServer):
+def test_an_owner_in_another_namespace_does_not_count(server: BareServer):
     root = server.create("/api/v1/namespaces/other/configmaps", "root")
     dependent(server, "child", owner(root))
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_what_is_in_a_namespace_can_belong_to_what_is_not(server: BareServer):
+def test_a_namespaced_object_can_have_a_cluster_scoped_owner(server: BareServer):
     role = server.create(CLUSTER_ROLES, "role")
     dependent(server, "child", owner(role))
     assert server.names(CONFIG_MAPS) == ["child"]
@@ -105,7 +105,7 @@ def test_what_is_in_a_namespace_can_belong_to_what_is_not(server: BareServer):
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_what_is_in_no_namespace_cannot_belong_to_what_is_and_is_left_alone(server: BareServer):
+def test_a_cluster_scoped_object_with_a_namespaced_owner_is_not_deleted(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "role", owner(root), path=CLUSTER_ROLES)
     server.delete(f"{CONFIG_MAPS}/root")
@@ -119,7 +119,7 @@ def test_an_owner_of_an_unknown_kind_counts_as_present(server: BareServer, versi
     assert server.names(CONFIG_MAPS) == ["child"]
 
 
-def test_an_owner_that_is_only_marked_is_still_there(server: BareServer):
+def test_an_owner_that_is_only_marked_still_counts_as_present(server: BareServer):
     root = server.create(CONFIG_MAPS, "root", metadata={"finalizers": [HOLD]})
     dependent(server, "child", owner(root))
     server.delete(f"{CONFIG_MAPS}/root")
@@ -128,7 +128,7 @@ def test_an_owner_that_is_only_marked_is_still_there(server: BareServer):
     assert server.names(CONFIG_MAPS) == []
 
 
-def test_a_dependent_that_is_adopted_in_time_stays(server: BareServer):
+def test_a_dependent_that_gets_another_owner_first_is_kept(server: BareServer):
     first, second = server.create(CONFIG_MAPS, "first"), server.create(CONFIG_MAPS, "second")
     dependent(server, "child", owner(first))
     server.patch(f"{CONFIG_MAPS}/child", {"metadata": {"ownerReferences": [owner(second)]}})
@@ -136,7 +136,7 @@ def test_a_dependent_that_is_adopted_in_time_stays(server: BareServer):
     assert server.names(CONFIG_MAPS) == ["child", "second"]
 
 
-def test_a_pod_of_a_deleted_owner_gets_time_to_stop(server: BareServer):
+def test_a_pod_of_a_deleted_owner_has_a_grace_period(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}
     server.create(PODS, "pod", spec=spec, metadata={"ownerReferences": [owner(root)]})
@@ -147,7 +147,7 @@ def test_a_pod_of_a_deleted_owner_gets_time_to_stop(server: BareServer):
 # --- in the foreground ------------------------------------------------------------------------------------------------
 
 
-def test_in_the_foreground_dependents_go_first(server: BareServer):
+def test_a_foreground_deletion_deletes_dependents_first(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     child = dependent(server, "child", owner(root, blockOwnerDeletion=True))
     dependent(server, "grandchild", owner(child, blockOwnerDeletion=True))
@@ -160,7 +160,7 @@ def test_in_the_foreground_dependents_go_first(server: BareServer):
     ]
 
 
-def test_in_the_foreground_an_owner_waits_for_those_that_block_it(server: BareServer):
+def test_a_foreground_deletion_waits_for_blocking_dependents(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "blocks", owner(root, blockOwnerDeletion=True), finalizers=[HOLD])
     dependent(server, "does-not", owner(root), finalizers=[HOLD])
@@ -171,7 +171,7 @@ def test_in_the_foreground_an_owner_waits_for_those_that_block_it(server: BareSe
     assert server.names(CONFIG_MAPS) == ["does-not"]
 
 
-def test_in_the_foreground_a_dependent_with_another_owner_stays(server: BareServer):
+def test_a_foreground_deletion_keeps_a_dependent_with_another_owner(server: BareServer):
     root, second = server.create(CONFIG_MAPS, "root"), server.create(CONFIG_MAPS, "second")
     dependent(server, "child", owner(root, blockOwnerDeletion=True), owner(second))
     server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
@@ -179,7 +179,7 @@ def test_in_the_foreground_a_dependent_with_another_owner_stays(server: BareServ
     assert owners_of(server, "child") == ["second"]
 
 
-def test_a_foreground_deletion_continues_when_its_dependent_is_released(server: BareServer):
+def test_a_foreground_deletion_continues_when_the_finalizer_of_its_dependent_is_removed(server: BareServer):
     root = server.create(CONFIG_MAPS, "root")
     dependent(server, "child", owner(root, blockOwnerDeletion=True), finalizers=[HOLD])
     server.delete(f"{CONFIG_MAPS}/root", propagationPolicy="Foreground")
@@ -198,7 +198,7 @@ def test_objects_that_own_each_other_do_not_wait_forever(server: BareServer):
 # --- orphans ----------------------------------------------------------------------------------------------------------
 
 
-def test_orphans_forget_their_owner_and_stay(server: BareServer):
+def test_orphans_lose_their_owner_reference_and_are_kept(server: BareServer):
     root, other = server.create(CONFIG_MAPS, "root"), server.create(CONFIG_MAPS, "other")
     dependent(server, "child", owner(root))
     dependent(server, "shared", owner(root), owner(other))
@@ -219,7 +219,7 @@ def test_a_former_dependent_is_not_deleted(server: BareServer):
 # --- namespaces -------------------------------------------------------------------------------------------------------
 
 
-def test_a_namespace_takes_its_content_along(server: BareServer):
+def test_the_contents_of_a_namespace_are_deleted_with_it(server: BareServer):
     for name in "ab":
         server.create("/api/v1/namespaces/other/configmaps", name)
     spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}
@@ -235,7 +235,7 @@ def test_a_namespace_takes_its_content_along(server: BareServer):
     assert server.names("/api/v1/namespaces") == ["default"]
 
 
-def test_a_namespace_waits_for_what_is_held_in_it(server: BareServer):
+def test_a_namespace_waits_for_objects_with_finalizers(server: BareServer):
     path = "/api/v1/namespaces/other/configmaps"
     server.create(path, "held", metadata={"finalizers": [HOLD]})
     server.create(path, "free")
@@ -248,7 +248,7 @@ def test_a_namespace_waits_for_what_is_held_in_it(server: BareServer):
         server.get("/api/v1/namespaces/other")
 
 
-def test_a_namespace_can_be_made_again(server: BareServer):
+def test_a_deleted_namespace_can_be_created_again(server: BareServer):
     first = server.get("/api/v1/namespaces/other")
     server.delete("/api/v1/namespaces/other")
     again = server.create("/api/v1/namespaces", "other")
@@ -256,7 +256,7 @@ def test_a_namespace_can_be_made_again(server: BareServer):
     server.create("/api/v1/namespaces/other/configmaps", "a")
 
 
-def test_a_namespace_that_is_held_stays_when_it_is_empty(server: BareServer):
+def test_an_empty_namespace_with_a_finalizer_is_kept(server: BareServer):
     path = "/api/v1/namespaces/other"
     server.patch(path, {"metadata": {"finalizers": [HOLD]}})
     server.delete(path)
@@ -327,7 +327,7 @@ def test_all_writes_of_one_commit_are_processed():
     dependent(server, "child", owner(root))
     server.respond("DELETE", f"{CONFIG_MAPS}/root")
     for _ in range(2):
-        # What is written while this is done is only known after the next commit.
+        # The events of these writes are published by the next sync.
         server.garbage_collector.run_pending()
         server.storage.sync()
     assert server.names(CONFIG_MAPS) == []

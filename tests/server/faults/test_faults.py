@@ -76,7 +76,7 @@ def test_a_fault_skips_and_counts_matching_requests_only():
     assert faults.hits(fault) == 2
 
 
-def test_chance_repeats_with_its_seed():
+def test_random_faults_are_reproducible_with_a_seed():
     def run(seed: int) -> list[bool]:
         faults = FaultInjector(Random(seed).random)
         faults.add(Fault(Refuse(), probability=0.5))
@@ -97,14 +97,14 @@ def test_a_removed_fault_affects_no_requests():
     assert len(faults) == 0
 
 
-def test_what_only_befalls_watches_is_not_used_up_by_others():
+def test_faults_of_watches_do_not_count_other_requests():
     faults = FaultInjector(Random().random)
     faults.add(Fault(CutStream(), times=1))
     assert not strikes(faults, logged())
     assert strikes(faults, logged(verb="watch"))
 
 
-def test_a_fault_finds_the_watches_that_are_open_and_leaves_those_that_are_over():
+def test_a_fault_affects_open_watches_and_no_closed_ones():
     faults = FaultInjector(Random().random)
     changes = []
     plans = [faults.begin(logged(verb="watch", user=user)) for user in ("a", "b", "b")]
@@ -151,7 +151,7 @@ def test_the_log_keeps_the_latest_requests():
     assert len(log) == 0
 
 
-# What becomes of them
+# Effects over HTTP
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ async def test_a_request_fails_with_the_error_of_the_fault(server: APIServer, ca
     assert (await call("GET", f"{CONFIG_MAPS}/a")).status == 404
 
 
-async def test_a_delayed_request_is_done_later(server: APIServer, call: Caller, clock: VirtualClock):
+async def test_a_delayed_request_is_handled_after_the_delay(server: APIServer, call: Caller, clock: VirtualClock):
     server.faults.add(Fault(Delay(5.0), verb="create"))
     creating = asyncio.create_task(call.create("a"))
     await clock.wait_asleep()
@@ -274,7 +274,7 @@ async def test_an_open_stream_can_be_cut_now(server: APIServer, call: Caller):
             await events.response.content.readline()
 
 
-async def test_dropped_bookmarks_never_come(server: APIServer, call: Caller, clock: VirtualClock):
+async def test_dropped_bookmarks_are_not_sent(server: APIServer, call: Caller, clock: VirtualClock):
     server.faults.add(Fault(DropBookmarks(), verb="watch"))
     query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=100"
     async with call.watch(query) as events:
@@ -300,7 +300,7 @@ async def test_one_client_has_a_stale_view_until_it_is_released(server: APIServe
         assert await late_events.some(3) == [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]
 
 
-async def test_what_is_held_back_comes_in_one_piece(server: APIServer, call: Caller):
+async def test_held_events_are_sent_in_one_piece(server: APIServer, call: Caller):
     held = server.faults.add(Fault(HoldEvents(), verb="watch"))
     async with raw_watch(server) as reader:
         for name in ("a", "b", "c"):

@@ -102,7 +102,7 @@ async def test_small_responses_are_not_compressed(call: Caller):
     assert "Content-Encoding" not in (await call("GET", CONFIG_MAPS, Accept_Encoding="gzip")).headers
 
 
-async def test_what_cannot_be_sent_as_wanted_is_not_done(call: Caller):
+async def test_a_request_with_an_unacceptable_accept_header_is_not_handled(call: Caller):
     reply = await call("POST", CONFIG_MAPS, config_map("a"), Accept="text/html")
     assert (reply.status, reply.json["reason"]) == (406, "NotAcceptable")
     assert (await call("GET", f"{CONFIG_MAPS}/a")).status == 404
@@ -143,12 +143,12 @@ async def test_a_client_that_expects_100_continue_gets_it(server: APIServer):
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff\xfe", b'{"kind":"Pod","apiVersion":"v1"}'])
-async def test_a_body_that_is_no_such_object_is_a_bad_request(call: Caller, body: bytes):
+async def test_an_invalid_body_is_a_bad_request(call: Caller, body: bytes):
     reply = await call("POST", CONFIG_MAPS, body)
     assert (reply.status, reply.json["reason"]) == (400, "BadRequest")
 
 
-# Strange requests
+# Malformed requests
 
 
 def request(server: APIServer, method: str, target: str, **headers: str) -> bytes:
@@ -172,7 +172,9 @@ def request(server: APIServer, method: str, target: str, **headers: str) -> byte
         ("/nowhere", 404),
     ],
 )
-async def test_tricks_with_paths_lead_nowhere(server: APIServer, call: Caller, path: str, status: int):
+async def test_paths_with_dots_escapes_and_double_slashes_are_rejected(
+    server: APIServer, call: Caller, path: str, status: int
+):
     async with raw_connection(server) as (reader, writer):
         writer.write(request(server, "GET", path))
         line = await reader.readline()
@@ -210,7 +212,7 @@ async def test_headers_without_end_are_rejected_and_not_logged(
     assert not caplog.records  # what cannot be read may be a secret
 
 
-async def test_a_method_that_there_is_none_of_is_not_allowed(call: Caller):
+async def test_an_unknown_method_is_not_allowed(call: Caller):
     reply = await call("FROB", CONFIG_MAPS)
     assert (reply.status, reply.body) == (405, b"405 Method Not Allowed")
 
@@ -229,7 +231,7 @@ async def test_an_incomplete_request_delays_no_others(server: APIServer, call: C
     assert (await call("GET", CONFIG_MAPS)).json["items"] == []
 
 
-async def test_a_client_that_goes_away_in_the_middle_of_its_body_leaves_nothing(server: APIServer, call: Caller):
+async def test_a_client_that_disconnects_during_its_body_stores_nothing(server: APIServer, call: Caller):
     async with raw_connection(server) as (_, writer):
         writer.write(request(server, "POST", CONFIG_MAPS, Content_Length="1000") + b"{")
         await writer.drain()
@@ -253,10 +255,10 @@ async def test_a_token_in_a_path_is_not_logged_even_if_the_rest_cannot_be_read(s
     assert [(request.method, request.path) for request in server.requests] == [("GET", "")]
 
 
-# Mistakes of our own
+# Internal errors
 
 
-async def test_an_unexpected_error_is_an_internal_error_and_the_server_goes_on(caplog: pytest.LogCaptureFixture):
+async def test_an_unexpected_error_is_an_internal_error_and_the_server_continues(caplog: pytest.LogCaptureFixture):
     def admit(request: object, new: object, old: object) -> None:
         if getattr(request, "name", "") == "" and getattr(request, "namespace", ""):
             raise ZeroDivisionError("of the admission")
@@ -269,7 +271,7 @@ async def test_an_unexpected_error_is_an_internal_error_and_the_server_goes_on(c
         assert (await call("GET", "/version")).status == 200
 
 
-async def test_stopping_ends_connections_that_do_nothing():
+async def test_stopping_closes_idle_connections():
     async with APIServer() as server, raw_connection(server) as (reader, writer):
         writer.write(request(server, "GET", "/healthz"))
         await reader.readuntil(b"ok")

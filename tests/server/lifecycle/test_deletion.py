@@ -71,14 +71,14 @@ def test_an_object_with_finalizers_is_marked():
     assert metadata["finalizers"] == [HOLD]
 
 
-def test_a_mark_counts_as_a_change_once():
+def test_marking_an_object_increments_its_generation_once():
     tree = thing(finalizers=[HOLD], generation=3)
     first = plan(tree)
     assert marked(first)["generation"] == 4
     assert marked(plan(first.tree))["generation"] == 4
 
 
-def test_a_mark_keeps_its_time():
+def test_a_second_deletion_keeps_the_deletion_timestamp():
     first = plan(thing(finalizers=[HOLD]))
     assert plan(first.tree, now=NOW + timedelta(hours=1)) == first
 
@@ -101,7 +101,7 @@ def test_the_policy_is_a_finalizer(options: DeleteOptions, present: list[str], e
 
 
 @pytest.mark.parametrize("policy", ["Background", ""])
-def test_in_the_background_nothing_is_waited_for(policy: str):
+def test_a_background_deletion_removes_the_object_at_once(policy: str):
     assert plan(thing(), DeleteOptions(policy=policy)) == Remove()
     assert plan(thing(finalizers=[FOREGROUND]), DeleteOptions(policy="Background")) == Remove()
 
@@ -119,7 +119,7 @@ def test_events_own_nothing():
 # --- pods -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_pod_that_runs_gets_time():
+def test_a_running_pod_has_a_grace_period():
     metadata = marked(plan(thing("Pod", spec=POD_SPEC, generation=1), of="pods"))
     assert metadata["deletionTimestamp"] == "2026-01-01T00:00:30Z"
     assert (metadata["deletionGracePeriodSeconds"], metadata["generation"]) == (30, 2)
@@ -134,28 +134,28 @@ def test_a_pod_that_runs_gets_time():
         ({**POD_SPEC, "terminationGracePeriodSeconds": 0}, {}),
     ],
 )
-def test_a_pod_that_does_not_run_goes_with_a_mark_on_it(spec: Tree, status: Tree):
+def test_a_pod_that_does_not_run_is_marked_and_removed(spec: Tree, status: Tree):
     planned = plan({**thing("Pod", spec=spec), "status": status}, of="pods")
     assert isinstance(planned, Remove)
     assert planned.mark["metadata"]["deletionGracePeriodSeconds"] == 0
 
 
-def test_a_pod_that_is_held_is_marked_even_if_it_does_not_run():
+def test_a_pod_with_a_finalizer_is_marked_even_if_it_does_not_run():
     tree = thing("Pod", spec={**POD_SPEC, "nodeName": ""}, finalizers=[HOLD])
     assert marked(plan(tree, of="pods"))["deletionGracePeriodSeconds"] == 0
 
 
-def test_a_pod_that_was_stopped_goes():
+def test_a_stopped_pod_is_removed():
     stopped = thing("Pod", spec=POD_SPEC, deletionTimestamp="2026-01-01T00:00:00Z", deletionGracePeriodSeconds=0)
     assert plan(stopped, of="pods") == Remove()
 
 
-def test_less_than_no_time_is_one_second():
+def test_a_negative_grace_period_is_one_second():
     metadata = marked(plan(thing("Pod", spec=POD_SPEC), DeleteOptions(grace=-5), of="pods"))
     assert metadata["deletionGracePeriodSeconds"] == 1
 
 
-def test_time_that_is_over_cannot_be_shortened_to_more_than_a_second():
+def test_an_elapsed_grace_period_is_shortened_to_at_most_a_second():
     running = plan(thing("Pod", spec=POD_SPEC), of="pods").tree
     late = NOW + timedelta(seconds=25)
     metadata = marked(plan(running, DeleteOptions(grace=10), of="pods", now=late))
@@ -164,7 +164,7 @@ def test_time_that_is_over_cannot_be_shortened_to_more_than_a_second():
 
 
 @given(st.lists(st.none() | st.integers(-2, 60), max_size=6), st.lists(st.integers(0, 40), min_size=6, max_size=6))
-def test_the_time_to_stop_never_grows(graces: list[int | None], pauses: list[int]):
+def test_the_grace_period_never_grows(graces: list[int | None], pauses: list[int]):
     tree, now, left, due = thing("Pod", spec=POD_SPEC), NOW, 60, "9999"
     for grace, pause in zip(graces, pauses, strict=False):
         now += timedelta(seconds=pause)
@@ -184,7 +184,7 @@ def test_the_time_to_stop_never_grows(graces: list[int | None], pauses: list[int
 # --- namespaces -------------------------------------------------------------------------------------------------------
 
 
-def test_a_namespace_is_marked_however_empty_it_is():
+def test_even_an_empty_namespace_is_marked_first():
     planned = plan({**thing("Namespace", spec={}), "status": {"phase": "Active"}}, of="namespaces")
     assert marked(planned)["deletionTimestamp"] == "2026-01-01T00:00:00Z"
     assert "deletionGracePeriodSeconds" not in planned.tree["metadata"]
@@ -225,7 +225,7 @@ def test_a_deletion_is_complete_without_finalizers_and_grace_period(metadata: Tr
         (DeleteOptions(resource_version="6"), "the ResourceVersion in the precondition (6) does not match"),
     ],
 )
-def test_only_what_is_meant_is_deleted(options: DeleteOptions, said: str):
+def test_only_an_object_that_meets_the_preconditions_is_deleted(options: DeleteOptions, said: str):
     with pytest.raises(ConflictError) as caught:
         check_preconditions(thing(), options, resource("configmaps"))
     assert said in caught.value.message
@@ -235,7 +235,7 @@ def test_only_what_is_meant_is_deleted(options: DeleteOptions, said: str):
 # --- as it is done ----------------------------------------------------------------------------------------------------
 
 
-def test_a_dry_deletion_of_a_pod_that_runs_shows_the_mark_and_leaves_none():
+def test_a_dry_run_deletion_of_a_running_pod_returns_the_mark_and_stores_none():
     server = BareServer()
     server.create(PODS, "a", spec=POD_SPEC)
     before = server.get(f"{PODS}/a")
@@ -247,13 +247,13 @@ def test_a_dry_deletion_of_a_pod_that_runs_shows_the_mark_and_leaves_none():
 @pytest.mark.parametrize(
     ("options", "code"), [({"orphanDependents": False}, 202), ({"propagationPolicy": "Background"}, 200)]
 )
-def test_only_the_oldest_option_gets_a_202_for_an_incomplete_deletion(options: Tree, code: int):
+def test_only_orphan_dependents_gets_a_202_for_an_incomplete_deletion(options: Tree, code: int):
     server = BareServer()
     server.create(CONFIG_MAPS, "a", metadata={"finalizers": [HOLD]})
     assert server.respond("DELETE", f"{CONFIG_MAPS}/a", options).code == code
 
 
-def test_a_collection_goes_one_by_one_in_order():
+def test_a_collection_is_deleted_one_by_one_in_order():
     server = BareServer()
     for name in ("b", "a", "c"):
         server.create(CONFIG_MAPS, name)
@@ -263,7 +263,7 @@ def test_a_collection_goes_one_by_one_in_order():
     assert server.published() == [("DELETED", "a"), ("DELETED", "b"), ("DELETED", "c")]
 
 
-def test_a_collection_with_a_limit_goes_in_parts():
+def test_a_collection_is_deleted_up_to_the_limit():
     server = BareServer()
     for name in "abc":
         server.create(CONFIG_MAPS, name)

@@ -40,7 +40,7 @@ def refusal(tree: Tree, *others: Tree, old: Tree | None = None) -> list[tuple[st
 # --- addresses --------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_free_address_is_given():
+def test_the_first_free_address_is_allocated():
     first = assigned(service("a"))
     second = assigned(service("b"), others=(first,))
     third = assigned(service("c"), others=(second,))
@@ -88,7 +88,7 @@ def test_address_families_that_the_cluster_lacks_are_rejected(spec: Tree, field:
     assert [found for found, _ in refusal(service(**spec))] == [field]
 
 
-def test_a_name_elsewhere_gets_nothing():
+def test_an_external_name_service_gets_no_address():
     tree = service(type="ExternalName", externalName="example.com")
     assert assigned(tree) == tree
 
@@ -100,17 +100,17 @@ def ports(tree: Tree) -> list[int]:
     return [port.get("nodePort", 0) for port in tree["spec"]["ports"]]
 
 
-def test_every_port_gets_one_of_the_nodes():
+def test_every_port_gets_a_node_port():
     found = assigned(service(type="NodePort", ports=[{"port": 80, "name": "a"}, {"port": 81, "name": "b"}]))
     assert ports(found) == [30000, 30001]
 
 
-def test_one_number_for_two_protocols_gets_one_port():
+def test_one_port_number_with_two_protocols_gets_one_node_port():
     both = [{"port": 53, "protocol": "TCP", "name": "t"}, {"port": 53, "protocol": "UDP", "name": "u"}]
     assert ports(assigned(service(type="NodePort", ports=both))) == [30000, 30000]
 
 
-def test_a_load_balancer_may_do_without_ports_of_the_nodes():
+def test_a_load_balancer_may_have_no_node_ports():
     assert ports(assigned(service(type="LoadBalancer"))) == [30000]
     assert ports(assigned(service(type="LoadBalancer", allocateLoadBalancerNodePorts=False))) == [0]
 
@@ -144,13 +144,13 @@ def test_an_update_keeps_what_was_allocated(kind: str):
     assert again["spec"] == old["spec"]
 
 
-def test_a_port_keeps_its_name_and_with_it_its_number():
+def test_a_port_of_the_same_name_keeps_its_node_port():
     old = assigned(service(type="NodePort", ports=[{"port": 80, "name": "a"}, {"port": 81, "name": "b"}]))
     new = assigned(service(type="NodePort", ports=[{"port": 8080, "name": "b"}, {"port": 80, "name": "new"}]), old)
     assert ports(new) == [30001, 30000]
 
 
-def test_a_service_of_another_type_gives_back_what_it_had():
+def test_a_service_of_another_type_releases_its_addresses_and_ports():
     old = assigned(service(type="LoadBalancer", externalTrafficPolicy="Local"))
     old["status"] = {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}
     inner = assigned({**copied(old), "spec": {**old["spec"], "type": "ClusterIP"}}, old)
@@ -164,10 +164,10 @@ def test_a_service_of_another_type_gives_back_what_it_had():
     assert back["spec"]["clusterIP"]
 
 
-def test_an_older_client_that_changes_one_field_changes_the_other():
+def test_a_change_of_cluster_ip_changes_cluster_ips():
     old = assigned(service())
     new = assigned({**copied(old), "spec": {**old["spec"], "clusterIP": "10.96.9.9"}}, old)
-    assert new["spec"]["clusterIPs"] == ["10.96.9.9"]  # for the rules to refuse
+    assert new["spec"]["clusterIPs"] == ["10.96.9.9"]  # validation rejects it
 
 
 # --- many -------------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ STEPS = st.lists(st.tuples(st.sampled_from("abcd"), st.none() | TYPES), max_size
 
 
 @given(STEPS)
-def test_no_two_services_ever_have_the_same(steps: list[tuple[str, str | None]]):
+def test_no_two_services_have_the_same_address_or_port(steps: list[tuple[str, str | None]]):
     server = BareServer()
     for name, kind in steps:
         is_there = name in server.names(SERVICES)

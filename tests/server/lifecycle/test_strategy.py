@@ -127,13 +127,13 @@ def test_a_new_object_gets_its_identity_and_its_time_in_whole_seconds():
 
 
 @pytest.mark.parametrize("version", ["0", "", "x"])
-def test_a_version_that_is_none_does_no_harm(version: str):
+def test_an_invalid_resource_version_of_a_new_object_is_ignored(version: str):
     tree = new("ConfigMap")
     tree["metadata"]["resourceVersion"] = version
     assert "resourceVersion" not in begin(tree, CONFIG_MAPS)["metadata"]
 
 
-def test_a_new_object_has_no_version():
+def test_a_new_object_with_a_resource_version_is_rejected():
     tree = new("ConfigMap")
     tree["metadata"]["resourceVersion"] = "7"
     with pytest.raises(APIError, match="should not be set") as caught:
@@ -141,26 +141,26 @@ def test_a_new_object_has_no_version():
     assert caught.value.status_code == 500
 
 
-def test_a_new_object_has_no_status_of_its_client_except_a_node():
+def test_the_status_of_a_new_object_is_dropped_except_for_a_node():
     assert begin(new("Deployment", status={"replicas": 3}), DEPLOYMENTS)["status"] == {}
     assert begin(new("Pod", status={"phase": "Running"}), PODS)["status"] == {}
     assert begin(new("Namespace", status={"phase": "Terminating"}), NAMESPACES)["status"] == {}
     assert begin(new("Node", status={"phase": "Running"}), NODES)["status"] == {"phase": "Running"}
 
 
-def test_the_first_status_of_one_is_not_that_of_another():
+def test_initial_statuses_are_not_shared_between_objects():
     first = begin(new("Namespace"), NAMESPACES)
     first["status"]["phase"] = "Terminating"
     assert begin(new("Namespace"), NAMESPACES)["status"] == {}
 
 
-def test_a_new_volume_has_the_time_of_its_phase():
+def test_a_new_volume_has_a_phase_transition_time():
     volume = begin(new("PersistentVolume"), resource("persistentvolumes"))
     assert volume["status"] == {"lastPhaseTransitionTime": "2026-01-02T03:04:05Z"}
 
 
 @pytest.mark.parametrize(("about", "generation"), [(DEPLOYMENTS, 1), (PODS, 1), (CONFIG_MAPS, None), (LEASES, None)])
-def test_some_kinds_count_what_is_wanted_from_one(about: Resource, generation: int | None):
+def test_the_generation_of_some_kinds_starts_at_one(about: Resource, generation: int | None):
     assert begin(new(about.kind), about)["metadata"].get("generation") == generation
 
 
@@ -178,7 +178,7 @@ METADATA = st.fixed_dictionaries(
 
 
 @given(METADATA, ANYTHING, ANYTHING)
-def test_no_update_changes_what_is_the_servers_own(metadata: Tree, spec: Tree, status: Tree):
+def test_an_update_cannot_change_server_metadata(metadata: Tree, spec: Tree, status: Tree):
     old = existing("Deployment", spec={"replicas": 1}, status={"replicas": 1}, metadata={"generation": 4})
     tree = {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": metadata, "spec": spec, "status": status}
     prepare_for_update(tree, old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
@@ -190,14 +190,14 @@ def test_no_update_changes_what_is_the_servers_own(metadata: Tree, spec: Tree, s
 
 
 @given(METADATA, ANYTHING, ANYTHING)
-def test_through_the_status_nothing_else_changes(metadata: Tree, spec: Tree, status: Tree):
+def test_a_status_update_changes_nothing_else(metadata: Tree, spec: Tree, status: Tree):
     old = existing("Widget", spec={"size": 1}, status={"size": 0}, metadata={"generation": 4, "labels": {"a": "b"}})
     tree = {"kind": "Widget", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
     kept = prepare_for_status_update(copied(tree), old, CONFIG_MAPS, CUSTOM_RESOURCE)
     assert kept == {**old, "status": status}
 
 
-def test_a_status_can_be_taken_away():
+def test_a_status_update_can_remove_the_status():
     old = existing("Deployment", spec={}, status={"replicas": 1})
     kept = prepare_for_status_update(new("Deployment"), old, DEPLOYMENTS, REGISTRY.traits(DEPLOYMENTS))
     assert "status" not in kept
@@ -208,7 +208,7 @@ def test_a_status_can_be_taken_away():
     [(PODS, ("ownerReferences",)), (DEPLOYMENTS, ("labels",)), (NODES, ())],
     ids=["pods", "deployments", "nodes"],
 )
-def test_through_the_status_of_built_in_kinds_most_metadata_change(about: Resource, kept: tuple[str, ...]):
+def test_a_status_update_of_built_in_kinds_can_change_most_metadata(about: Resource, kept: tuple[str, ...]):
     names = ("labels", "annotations", "ownerReferences")
     old = existing(about.kind, metadata=dict.fromkeys(names, "old"), status={})
     tree = new(about.kind, status={"x": 1})
@@ -217,7 +217,7 @@ def test_through_the_status_of_built_in_kinds_most_metadata_change(about: Resour
     assert {name for name in names if result["metadata"][name] == "old"} == set(kept)
 
 
-def test_a_deployment_that_is_annotated_wants_something_else():
+def test_a_changed_annotation_increments_the_generation_of_a_deployment():
     old = existing("Deployment", spec={}, metadata={"generation": 1})
     for metadata, generation in (({"labels": {"a": "b"}}, 1), ({"annotations": {"a": "b"}}, 2)):
         tree = {"metadata": {"name": "a", **metadata}, "spec": {}, "kind": "Deployment"}
@@ -235,6 +235,6 @@ def test_an_update_can_set_neither_deletion_marks_nor_another_uid():
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("", None), ([], {})])
-def test_what_python_takes_for_equal_may_be_a_change(left: Tree, right: Tree):
+def test_values_that_are_equal_only_in_python_are_changes(left: Tree, right: Tree):
     assert not same({"x": left}, {"x": right})
     assert same({"x": left}, {"x": left})

@@ -85,7 +85,7 @@ def test_an_aggregated_resource_is_complete(server):
     }
 
 
-def test_the_group_without_a_name_has_a_document_of_its_own(server):
+def test_the_core_group_has_its_own_document(server):
     (core,) = server.tree("/api", Accept=KUBECTL)["items"]
     assert core["metadata"] == {}
     assert by("resource", core["versions"][0]["resources"])["nodes"]["scope"] == "Cluster"
@@ -113,7 +113,7 @@ def test_a_client_that_does_not_accept_the_aggregated_form_gets_the_plain_one(se
     assert json.loads(response.body)["kind"] == "APIGroupList"
 
 
-def test_a_client_that_has_the_document_is_not_sent_it_again(server):
+def test_a_document_with_a_known_etag_is_not_sent_again(server):
     first = server.respond("/apis", Accept=V2)
     again = server.respond("/apis", Accept=V2, If_None_Match=first.headers["ETag"])
     assert (again.code, again.body) == (304, b"")
@@ -121,7 +121,7 @@ def test_a_client_that_has_the_document_is_not_sent_it_again(server):
     assert server.respond("/apis", Accept=V2, If_None_Match='"other"').code == 200
 
 
-def test_a_new_resource_changes_the_document_and_its_tag(server, registry):
+def test_a_new_resource_changes_the_document_and_its_etag(server, registry):
     before = server.respond("/apis", Accept=V2)
     registry.add(Resource("example.com", "v1", "Widget", "widgets", verbs=("get",)))
     after = server.respond("/apis", Accept=V2, If_None_Match=before.headers["ETag"])
@@ -145,7 +145,7 @@ def newest(document: Any) -> list[Any]:
     return resources
 
 
-def test_the_tag_follows_from_the_content():
+def test_the_etag_depends_only_on_the_content():
     tags = {DiscoveryServer(Registry.builtin()).respond("/apis", Accept=V2).headers["ETag"] for _ in range(2)}
     assert len(tags) == 1
     assert tags.pop().startswith('"')
@@ -195,7 +195,7 @@ def test_a_version_lists_its_resources_and_their_subresources(server):
     }
 
 
-def test_the_oldest_list_has_no_version_of_its_own(server):
+def test_the_resource_list_of_the_core_group_has_no_api_version(server):
     document = server.tree("/api/v1")
     assert "apiVersion" not in document
     assert document["groupVersion"] == "v1"
@@ -210,7 +210,7 @@ def test_a_subresource_of_a_custom_resource_is_listed(registry):
     assert names["widgets"]["storageVersionHash"] == "gIwvi5rymmg="
 
 
-def test_plain_documents_are_also_written_in_yaml_and_for_people(server):
+def test_plain_documents_are_also_sent_as_yaml_and_indented(server):
     response = server.respond("/apis/apps", Accept="application/yaml")
     assert response.headers["Content-Type"] == "application/yaml"
     assert b"name: apps\n" in response.body
@@ -226,7 +226,7 @@ def test_an_unknown_version_of_a_known_group_is_not_found(server, target):
 
 
 @pytest.mark.parametrize("target", ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version"])
-def test_discovery_is_only_for_reading(server, target):
+def test_discovery_allows_get_only(server, target):
     with pytest.raises(MethodNotAllowedError, match="the server does not allow this method"):
         server.respond(target, method="POST")
 

@@ -130,7 +130,7 @@ def test_no_object_can_be_selected_by_other_fields(path, field, message):
     assert caught.value.message == message
 
 
-def test_labels_fields_and_namespace_must_all_fit():
+def test_labels_fields_and_namespace_must_all_match():
     both = selection("v1/pods", "spec.nodeName=n1", "app=web", "ns")
     pod = {"metadata": {"labels": {"app": "web"}}, "spec": {"nodeName": "n1"}}
     assert both.matches(stored(pod))
@@ -148,7 +148,7 @@ def test_a_selection_without_selectors_is_everything_in_its_namespace():
     assert not selection("v1/pods", namespace="ns").matches(stored({}, "other/x"))
 
 
-def test_a_selection_may_know_the_only_name_there_can_be():
+def test_a_selection_by_name_has_that_name():
     assert selection("v1/pods", "metadata.name=x,spec.nodeName=n1").name == "x"
     assert selection("v1/pods", "metadata.name!=x").name == ""
 
@@ -200,7 +200,7 @@ def test_objects_enter_and_leave_a_selection(steps, seen):
     assert [web.change(event) for event in history(*steps.split())] == seen
 
 
-def test_without_selectors_events_are_what_they_are_and_other_namespaces_are_not_seen():
+def test_without_selectors_event_types_are_unchanged_and_other_namespaces_are_excluded():
     events = history("web", "db", "-")
     assert [selection("v1/pods").change(event) for event in events] == ["ADDED", "MODIFIED", "DELETED"]
     assert [selection("v1/pods", namespace="other").change(event) for event in events] == [None, None, None]

@@ -68,7 +68,7 @@ def watch_options(query: str, path: str = "/api/v1/namespaces/ns/pods") -> Watch
         ("resourceVersion=007", None, 7),
     ],
 )
-def test_a_list_is_of_now_or_as_of_a_revision(query, revision, minimum):
+def test_a_list_is_at_the_current_or_a_requested_revision(query, revision, minimum):
     options = list_options(query)
     assert (options.revision, options.minimum) == (revision, minimum)
 
@@ -104,7 +104,7 @@ UNLESS_INITIAL = "resourceVersionMatch is forbidden for watch unless sendInitial
         ),
     ],
 )
-def test_options_of_a_list_that_do_not_go_together_are_invalid(query, messages):
+def test_conflicting_list_options_are_invalid(query, messages):
     with pytest.raises(InvalidError) as caught:
         list_options(query)
     assert [cause.message for cause in caught.value.causes] == messages
@@ -113,7 +113,7 @@ def test_options_of_a_list_that_do_not_go_together_are_invalid(query, messages):
     assert (caught.value.details.kind, caught.value.details.group) == ("ListOptions", "meta.k8s.io")
 
 
-def test_a_bad_revision_of_a_list_is_a_bad_request():
+def test_an_invalid_revision_of_a_list_is_a_bad_request():
     with pytest.raises(BadRequestError) as caught:
         list_options("resourceVersion=abc")
     assert caught.value.message == (
@@ -125,7 +125,7 @@ def test_a_bad_revision_of_a_list_is_a_bad_request():
 @pytest.mark.parametrize(
     ("version", "problem"), [("-1", "invalid syntax"), ("٣", "invalid syntax"), (str(2**64), "value out of range")]
 )
-def test_in_gets_and_watches_the_server_takes_a_bad_revision_for_its_own_fault(version, problem):
+def test_an_invalid_revision_of_a_get_or_watch_is_an_internal_error(version, problem):
     with pytest.raises(InternalServerError, match=problem):
         read_get_minimum(Query({"resourceVersion": [version]}))
     with pytest.raises(InternalServerError, match=problem) as caught:
@@ -139,7 +139,7 @@ def test_a_get_may_require_a_minimum_revision():
     assert read_get_minimum(Query.parse("resourceVersion=12")) == 12
 
 
-def test_a_revision_that_is_still_to_come_is_a_timeout_with_a_cause():
+def test_a_future_revision_is_a_timeout_with_a_cause():
     check_reached(5, 5)
     with pytest.raises(RequestTimeoutError) as caught:
         check_reached(6, 5)
@@ -164,7 +164,7 @@ def test_a_revision_that_is_still_to_come_is_a_timeout_with_a_cause():
         ("sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=9", False, 0, 9),
     ],
 )
-def test_a_watch_begins_with_what_there_is_or_after_a_revision(query, initial, minimum, after):
+def test_a_watch_starts_with_initial_events_or_after_a_revision(query, initial, minimum, after):
     options = watch_options(query)
     assert (options.initial_events, options.minimum, options.after) == (initial, minimum, after)
 
@@ -193,7 +193,7 @@ def test_the_end_of_the_initial_events_is_marked_if_bookmarks_are_allowed():
         ),
     ],
 )
-def test_options_of_a_watch_that_do_not_go_together_are_invalid(query, messages):
+def test_conflicting_watch_options_are_invalid(query, messages):
     with pytest.raises(InvalidError) as caught:
         watch_options(query)
     assert [cause.message for cause in caught.value.causes] == messages
@@ -224,7 +224,7 @@ def test_a_watch_of_one_object_by_its_path_selects_that_object():
 # --- Which objects, how many ------------------------------------------------------------------------------------------
 
 
-def test_selectors_are_read_and_the_namespace_is_one():
+def test_selectors_and_the_namespace_are_read():
     selection = list_options("labelSelector=app+in+(web,db)&fieldSelector=spec.host%3Dn1").selection
     assert str(selection.labels) == "app in (db,web)"
     assert str(selection.fields) == "spec.nodeName=n1"
@@ -243,14 +243,14 @@ def test_selectors_are_read_and_the_namespace_is_one():
         ("timeoutSeconds=1s", 'strconv.ParseInt: parsing "1s": invalid syntax'),
     ],
 )
-def test_what_cannot_be_read_is_a_bad_request_in_lists_and_watches(query, message):
+def test_invalid_options_of_lists_and_watches_are_bad_requests(query, message):
     for read in (list_options, watch_options):
         with pytest.raises(BadRequestError) as caught:
             read(query)
         assert caught.value.message.startswith(message)
 
 
-def test_a_limit_below_zero_is_no_limit():
+def test_a_negative_limit_is_no_limit():
     assert list_options("limit=-3").limit == 0
     assert list_options("limit=3").limit == 3
 
@@ -265,7 +265,7 @@ def test_a_limit_below_zero_is_no_limit():
         ("/api/v1/namespaces/ns/pods", "", None),
     ],
 )
-def test_a_list_of_one_object_is_known_to_be_one(path, query, only):
+def test_a_list_that_can_select_one_object_only_has_its_key(path, query, only):
     assert list_options(query, path).only == only
 
 
@@ -292,7 +292,7 @@ def test_a_list_continues_at_its_token():
     assert list_options(f"resourceVersion=0&continue={TOKEN}").revision == 7
 
 
-def test_a_token_and_a_revision_contradict_each_other():
+def test_a_continue_token_and_a_revision_exclude_each_other():
     with pytest.raises(BadRequestError, match="specifying resource version is not allowed when using continue"):
         list_options(f"resourceVersion=7&continue={TOKEN}")
 
@@ -317,7 +317,7 @@ NOT_VALID = "invalid continue token: continue key is not valid"
         (token(v="meta.k8s.io/v1", rv=7, start="a/"), f"{NOT_VALID}: a/"),
     ],
 )
-def test_a_broken_token_is_a_bad_request(text, message):
+def test_an_invalid_continue_token_is_a_bad_request(text, message):
     with pytest.raises(BadRequestError) as caught:
         read_continue(text, "ns")
     assert caught.value.message.startswith(message)
@@ -331,7 +331,7 @@ SEGMENTS = st.text(min_size=1).filter(
 
 
 @given(SEGMENTS, SEGMENTS, st.none() | st.integers(1, 2**63 - 1), st.booleans())
-def test_a_token_brings_back_what_was_written_into_it(namespace, name, revision, everywhere):
+def test_a_written_token_is_read_back_unchanged(namespace, name, revision, everywhere):
     key, listed = ObjectKey(namespace, name), "" if everywhere else namespace
     assert read_continue(write_continue(key, revision, listed), listed) == (revision, key)
 
@@ -382,7 +382,7 @@ def test_a_list_without_a_limit_is_everything_at_the_current_revision(storage):
     assert paths(listing(storage, "", "/api/v1/namespaces/b/pods")) == ["b/1", "b/2"]
 
 
-def test_pages_are_of_one_snapshot_while_writes_go_on(storage):
+def test_pages_are_of_one_snapshot_during_writes(storage):
     first = listing(storage, "limit=2")
     assert (paths(first), first.remaining_item_count) == (["a/1", "a/2"], 3)
     put(storage, "a/21")
@@ -392,12 +392,12 @@ def test_pages_are_of_one_snapshot_while_writes_go_on(storage):
     assert (paths(third), third.continue_token, third.remaining_item_count) == (["b/2"], "", None)
 
 
-def test_a_page_that_ends_with_the_list_has_no_successor(storage):
+def test_the_last_page_has_no_continue_token(storage):
     assert listing(storage, "limit=5").continue_token == ""
     assert listing(storage, "limit=4").remaining_item_count == 1
 
 
-def test_a_page_of_a_selection_does_not_know_how_many_remain(storage):
+def test_a_page_of_a_selection_has_no_remaining_item_count(storage):
     first = listing(storage, "limit=1&labelSelector=number%3D1")
     assert (paths(first), first.remaining_item_count) == (["a/1"], None)
     second = listing(storage, f"limit=1&labelSelector=number%3D1&continue={first.continue_token}")
@@ -417,7 +417,7 @@ def test_a_list_of_one_object_has_it_or_is_empty(storage):
     assert paths(listing(storage, f"fieldSelector=metadata.name=4&{exact}", place)) == []
 
 
-def test_a_list_as_of_a_revision_shows_what_was(storage):
+def test_a_list_at_a_revision_has_the_objects_of_that_revision(storage):
     then = storage.revision
     put(storage, "c/1")
     page = listing(storage, f"resourceVersion={then}&resourceVersionMatch=Exact")
@@ -426,7 +426,7 @@ def test_a_list_as_of_a_revision_shows_what_was(storage):
 
 
 @pytest.mark.parametrize("match", ["", "&resourceVersionMatch=Exact", "&limit=1"])
-def test_a_list_from_the_future_is_a_timeout(storage, match):
+def test_a_list_at_a_future_revision_is_a_timeout(storage, match):
     with pytest.raises(RequestTimeoutError) as caught:
         listing(storage, f"resourceVersion={storage.revision + 5}{match}")
     assert caught.value.resource_version_too_large
@@ -444,7 +444,7 @@ def test_a_compacted_revision_is_expired(storage):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/pods", "/api/v1/namespaces/a/pods"])
-def test_an_expired_page_comes_with_a_token_to_go_on_without_the_snapshot(storage, path):
+def test_an_expired_page_has_a_token_that_continues_without_the_snapshot(storage, path):
     first = listing(storage, "limit=1", path)
     put(storage, "a/11")
     storage.compact(storage.revision)

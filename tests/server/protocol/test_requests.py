@@ -27,7 +27,7 @@ INT64 = range(-(2**63), 2**63)
         ("Watch=true", None),
     ],
 )
-def test_everything_but_false_and_zero_switches_a_flag_on(text, expected):
+def test_every_value_but_false_and_zero_is_true(text, expected):
     assert Query.parse(text).optional_flag("watch") is expected
     assert Query.parse(text).flag("watch") is bool(expected)
 
@@ -49,7 +49,7 @@ def test_all_values_of_a_parameter_are_kept_in_order():
 
 
 @pytest.mark.parametrize("pair", ["a=%zz", "a=%4", "%=1", "a=1;b=2"])
-def test_a_pair_that_is_no_form_data_is_passed_over(pair):
+def test_a_malformed_pair_is_ignored(pair):
     query = Query.parse(f"{pair}&good=1")
     assert query == Query({"good": ["1"]})
 
@@ -73,7 +73,7 @@ def test_a_number_is_a_64_bit_integer(text, expected):
         ("9" * 5000, "value out of range"),
     ],
 )
-def test_what_is_no_number_is_a_bad_request(text, problem):
+def test_an_invalid_number_is_a_bad_request(text, problem):
     with pytest.raises(BadRequestError) as caught:
         Query({"limit": [text]}).number("limit")
     assert caught.value.message == f'strconv.ParseInt: parsing "{text}": {problem}'
@@ -89,7 +89,7 @@ def test_equal_queries_are_equal_and_hash_alike():
 
 
 @given(st.text())
-def test_no_query_is_too_strange_to_be_read(text):
+def test_every_query_can_be_read(text):
     query = Query.parse(text)
     for name in ("watch", text):
         query.flag(name)
@@ -100,7 +100,7 @@ def test_no_query_is_too_strange_to_be_read(text):
         assert number is None or number in INT64
 
 
-def test_a_request_knows_the_key_of_its_object():
+def test_a_request_has_the_key_of_its_object():
     pods = Registry.builtin().lookup("", "v1", "pods")
     assert pods
     assert APIRequest("get", pods, namespace="default", name="web").key == ObjectKey("default", "web")

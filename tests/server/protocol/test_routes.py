@@ -67,7 +67,7 @@ def test_method_and_path_name_the_request(line, expected):
         ("GET /api/v1/namespaces/status", ("get", "namespaces", "", "status", "")),
     ],
 )
-def test_a_namespace_is_an_object_and_a_place(line, expected):
+def test_a_namespace_is_an_object_and_a_scope(line, expected):
     assert place(*line.split()) == expected
 
 
@@ -108,7 +108,7 @@ def test_some_subresources_have_the_verb_connect(target, subresource, subpath):
     assert (request.verb, request.subresource, request.subpath) == ("connect", subresource, subpath)
 
 
-def test_a_request_carries_what_came_with_it():
+def test_a_request_has_the_headers_user_query_and_body():
     headers = {"Accept": "application/yaml", "Content-Type": "application/json", "User-Agent": "me"}
     info = read_target("POST", "/api/v1/namespaces/ns/pods?dryRun=All")
     request = route(info, REGISTRY, headers=headers, user=User("ada"), body=b"{}")
@@ -144,7 +144,7 @@ def test_a_request_carries_what_came_with_it():
         "GET /api/v1/PODS",
     ],
 )
-def test_what_is_not_served_is_not_found(line):
+def test_an_unserved_resource_is_not_found(line):
     with pytest.raises(NotFoundError) as caught:
         routed(*line.split())
     assert caught.value.message == NOT_FOUND
@@ -168,13 +168,13 @@ def test_what_is_not_served_is_not_found(line):
         "get /api/v1/namespaces/ns/pods/web",
     ],
 )
-def test_a_method_that_does_not_fit_is_not_allowed(line):
+def test_an_unsupported_method_is_not_allowed(line):
     with pytest.raises(MethodNotAllowedError) as caught:
         routed(*line.split())
     assert caught.value.message == NOT_ALLOWED
 
 
-def test_what_cannot_be_watched_is_not_watched():
+def test_a_watch_of_an_unwatchable_resource_is_not_allowed():
     with pytest.raises(MethodNotAllowedError) as caught:
         routed("GET", "/api/v1/componentstatuses?watch=true")
     assert caught.value.message == 'watch is not supported on resources of kind "componentstatuses"'
@@ -196,7 +196,7 @@ def test_what_cannot_be_watched_is_not_watched():
         "*",
     ],
 )
-def test_other_paths_are_no_resource_requests(target):
+def test_other_paths_are_non_resource_requests(target):
     request = route(read_target("GET", target), REGISTRY)
     assert isinstance(request, NonResourceRequest)
     assert request.path == target
@@ -220,7 +220,7 @@ def test_other_paths_are_no_resource_requests(target):
         ("http://server:80/api/v1/namespaces/ns/pods", ("list", "pods", "ns", "", "")),
     ],
 )
-def test_a_path_is_cut_into_segments_after_it_was_decoded(target, expected):
+def test_a_path_is_split_into_segments_after_decoding(target, expected):
     assert place("GET", target) == expected
 
 
@@ -296,7 +296,7 @@ TARGETS = st.lists(SEGMENTS, max_size=9).map("/".join) | st.text()
 
 
 @given(METHODS, TARGETS)
-def test_no_target_breaks_the_router_and_none_escapes_its_namespace(method, target):
+def test_every_target_is_routed_or_rejected_and_none_escapes_its_namespace(method, target):
     try:
         request = route(read_target(method, target), REGISTRY)
     except (BadRequestError, NotFoundError, MethodNotAllowedError):
@@ -319,7 +319,7 @@ def is_surrogate(character: str) -> bool:
 
 
 @given(NAMES, NAMES)
-def test_every_name_survives_the_way_through_a_url(namespace, name):
+def test_every_name_is_read_back_from_a_url(namespace, name):
     assert place("GET", f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}") == (
         "get", "pods", namespace, name, ""
     )  # fmt: skip

@@ -103,7 +103,7 @@ def test_a_key_can_be_created_once_until_it_is_deleted(storage):
 
 
 @pytest.mark.parametrize("verb", ["update", "delete"])
-def test_what_is_not_there_cannot_be_changed(storage, verb):
+def test_a_missing_object_cannot_be_updated_or_deleted(storage, verb):
     with pytest.raises(KeyMissingError, match=f"{verb} core/pods default/a"):
         getattr(storage, verb)(PODS, key("default/a"), numbered)
 
@@ -151,14 +151,14 @@ def test_a_list_is_in_the_order_of_etcds_keys(storage):
     assert paths(storage.list(PODS).items)[:3] == ["a-b/x", "a.b/x", "a/x"]
 
 
-def test_a_namespace_holds_only_its_own(storage):
+def test_a_list_of_a_namespace_has_only_its_objects(storage):
     create(storage, "a/x", "a-b/x", "a0/x", "aa/x", "a/y")
     assert paths(storage.list(PODS, namespace="a").items) == ["a/x", "a/y"]
     assert paths(storage.list(PODS, namespace="b").items) == []
     assert storage.count(PODS, namespace="a") == 2
 
 
-def test_a_list_may_start_after_a_key_that_is_gone_or_in_another_namespace(storage):
+def test_a_list_may_start_after_a_key_that_is_deleted_or_in_another_namespace(storage):
     create(storage, "a/x", "b/x", "b/z")
     assert paths(storage.list(PODS, start_after=key("b/y")).items) == ["b/z"]
     assert paths(storage.list(PODS, namespace="b", start_after=key("a/x")).items) == ["b/x", "b/z"]
@@ -189,7 +189,7 @@ def test_a_page_that_ends_with_the_last_object_is_the_last_page(storage):
     assert (len(page.items), page.remaining, page.next) == (2, 0, None)
 
 
-def test_pages_are_of_one_snapshot_while_others_write(storage):
+def test_pages_are_of_one_snapshot_during_writes(storage):
     create(storage, "default/a", "default/b", "default/c", "default/d")
     page = storage.list(PODS, limit=1)
     storage.delete(PODS, key("default/b"), numbered)
@@ -204,7 +204,7 @@ def test_pages_are_of_one_snapshot_while_others_write(storage):
     assert (page.remaining, rest.remaining, rest.revision) == (3, 0, 5)
 
 
-def test_a_scan_keeps_to_its_revision_however_long_its_reader_pauses():
+def test_a_scan_stays_at_its_revision_while_it_is_suspended():
     created = [f"default/{number:04d}" for number in range(1200)]
     storage = Storage()
     create(storage, *created)
@@ -220,7 +220,7 @@ def test_a_scan_keeps_to_its_revision_however_long_its_reader_pauses():
     assert [stored.revision for stored in found] == [*range(2, 1202)]
 
 
-def test_a_scan_outlives_the_events_it_has_taken_note_of():
+def test_a_scan_continues_after_events_that_it_has_read_are_dropped():
     storage = Storage(max_events=300)
     created = [f"default/{number:04d}" for number in range(1200)]
     create(storage, *created)
@@ -244,7 +244,7 @@ def test_a_scan_of_a_revision_that_is_compacted_meanwhile_raises():
         list(scan)
 
 
-def test_a_few_that_come_and_go_among_many_are_put_in_their_places():
+def test_a_few_created_and_deleted_objects_among_many_are_listed_in_order():
     storage = Storage()
     create(storage, *(f"default/{number:03d}" for number in range(200)))
     assert storage.count(PODS) == 200
@@ -271,7 +271,7 @@ def test_events_after_a_revision_are_those_of_one_resource_or_of_all(storage):
     assert storage.events(NODES, after=4) == []
 
 
-def test_an_event_knows_the_state_before_it(storage):
+def test_an_event_has_the_previous_state(storage):
     (created,) = create(storage, "default/a")
     updated = storage.update(PODS, key("default/a"), numbered)
     assert [(event.previous, event.stored) for event in storage.events(PODS, after=1)] == [
@@ -299,7 +299,7 @@ def test_a_compacted_revision_cannot_be_read_and_the_one_compacted_to_can(storag
     assert (caught.value.requested, caught.value.oldest) == (2, 3)
 
 
-def test_compaction_forgets_events_and_no_objects(storage):
+def test_compaction_drops_events_and_no_objects(storage):
     create(storage, "default/a", "default/b")
     storage.delete(PODS, key("default/a"), numbered)
     storage.compact(storage.revision)
@@ -308,7 +308,7 @@ def test_compaction_forgets_events_and_no_objects(storage):
     assert storage.compacted_revision == 4
 
 
-def test_to_compact_what_is_compacted_is_nothing_and_what_is_to_come_is_an_error(storage):
+def test_compacting_an_old_revision_again_does_nothing_and_a_future_one_is_an_error(storage):
     create(storage, "default/a", "default/b")
     storage.compact(3)
     storage.compact(2)
@@ -345,7 +345,7 @@ def test_events_expire_also_without_writes(make):
 # --- Subscribers
 
 
-def test_subscribers_hear_of_every_event_in_order_until_they_leave(storage):
+def test_subscribers_receive_every_event_in_order_until_they_unsubscribe(storage):
     first: list[Event] = []
     second: list[Event] = []
     leave = storage.subscribe(first.append)
@@ -367,7 +367,7 @@ def test_one_function_may_subscribe_twice(storage):
     assert len(heard) == 1
 
 
-def test_a_subscriber_that_writes_does_not_upset_the_order_for_others(storage):
+def test_a_subscriber_that_writes_does_not_change_the_order_for_others(storage):
     def write_back(event: Event) -> None:
         if event.type == "ADDED":
             storage.update(PODS, event.key, numbered)
@@ -379,7 +379,7 @@ def test_a_subscriber_that_writes_does_not_upset_the_order_for_others(storage):
     assert [event.revision for event in heard] == [2, 3, 4, 5]
 
 
-def test_with_group_commit_subscribers_hear_nothing_before_sync(make):
+def test_with_group_commit_subscribers_receive_nothing_before_sync(make):
     storage = make(group_commit=True)
     heard: list[Event] = []
     storage.subscribe(heard.append)
@@ -393,7 +393,7 @@ def test_with_group_commit_subscribers_hear_nothing_before_sync(make):
 # --- Forks
 
 
-def test_a_fork_and_its_origin_go_separate_ways(storage):
+def test_a_fork_and_its_origin_are_independent(storage):
     create(storage, "default/a", "default/b")
     heard: list[Event] = []
     storage.subscribe(heard.append)

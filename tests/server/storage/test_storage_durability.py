@@ -1,7 +1,7 @@
 """What a storage in a file survives, and its errors for files that it cannot use.
 
-Run as a program, this is the process that gets killed: it writes to the directory that it is given, and prints what it
-has been promised to be safe.
+Run as a program, this is the process that gets killed: it writes to a directory, and prints the writes that are
+durable.
 """
 
 import shutil
@@ -52,7 +52,7 @@ def replay(events: Iterable[Event]) -> list[tuple[ObjectKey, bytes, int]]:
 
 
 def write_and_tell(data_dir: str, group: int) -> None:
-    """Write for as long as it takes to be killed, and print each write when it is safe."""
+    """Write until killed, and print each write when it is durable."""
     storage = open_storage(data_dir, group_commit=group > 1)
     storage.subscribe(lambda event: print(line_of(event), flush=True))
     for number in range(10_000):
@@ -71,7 +71,7 @@ def write_one(storage: Storage, at: ObjectKey) -> None:
 
 
 def fill_the_disk(data_dir: str) -> None:
-    """Write until files may not grow any more, and print what was safe by then and how it went on."""
+    """Write until files may not grow any more, and print the durable writes and the results of later ones."""
     import resource
 
     storage = open_storage(data_dir)
@@ -93,7 +93,7 @@ def run_here(task: str, data_dir: Path) -> subprocess.Popen[str]:
 
 
 def killed_after(lines: int, task: str, data_dir: Path) -> Iterator[str]:
-    """The lines a process printed until it was killed, which happens once it has printed so many."""
+    """The lines that a process printed before it was killed, after this number of lines."""
     with run_here(task, data_dir) as process:
         yield from islice(process.stdout, lines)
         process.kill()
@@ -101,7 +101,7 @@ def killed_after(lines: int, task: str, data_dir: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("group", [1, 5], ids=["each write by itself", "in groups"])
-def test_what_was_acknowledged_before_a_kill_is_there_afterwards(tmp_path, group):
+def test_acknowledged_writes_survive_a_kill(tmp_path, group):
     acknowledged: list[str] = []
     for lines in (1, 50, 200):
         said = [line.strip() for line in killed_after(lines, f"write by {group}", tmp_path)]
@@ -152,7 +152,7 @@ def test_a_watch_resumes_after_a_restart(tmp_path):
         assert [event.previous.value for event in again] == [b"at 2", b"at 3"]
 
 
-def test_revisions_of_writes_that_were_lost_go_to_no_others(tmp_path):
+def test_revisions_of_lost_writes_are_not_reused(tmp_path):
     left, found = tmp_path / "left", tmp_path / "found"
     with open_storage(left, group_commit=True) as storage:
         issued = [storage.create(PODS, key(number), numbered).revision for number in range(2500)]
@@ -162,7 +162,7 @@ def test_revisions_of_writes_that_were_lost_go_to_no_others(tmp_path):
         assert storage.create(PODS, key("new"), numbered).revision > issued[-1]
 
 
-def test_the_revision_of_a_delete_is_not_used_again_when_it_was_compacted_away(tmp_path):
+def test_the_revision_of_a_compacted_delete_is_not_reused(tmp_path):
     with open_storage(tmp_path, group_commit=True) as storage:
         storage.create(PODS, key("a"), numbered)
         for _ in range(2000):
@@ -174,7 +174,7 @@ def test_the_revision_of_a_delete_is_not_used_again_when_it_was_compacted_away(t
         assert storage.create(PODS, key("a"), numbered).revision > deleted
 
 
-def test_the_file_holds_no_more_than_what_can_be_read(tmp_path):
+def test_the_file_has_only_rows_that_can_be_read(tmp_path):
     with open_storage(tmp_path, max_events=10) as storage:
         for number in range(100):
             write_one(storage, key(number % 7))
@@ -196,7 +196,7 @@ def rows(data_dir: Path) -> int:
         database.close()
 
 
-def test_a_storage_opened_with_a_smaller_window_forgets_at_once(tmp_path):
+def test_a_storage_opened_with_a_smaller_window_drops_events_at_once(tmp_path):
     with open_storage(tmp_path) as storage:
         latest = [storage.create(PODS, key(number), numbered).revision for number in range(5)]
     with open_storage(tmp_path, max_events=2) as storage:
@@ -215,7 +215,7 @@ def test_events_expire_while_no_process_runs(tmp_path):
         assert len(objects(storage)) == 1
 
 
-def test_names_and_bytes_of_any_kind_come_back_as_they_were(tmp_path):
+def test_any_names_and_bytes_are_read_back_unchanged(tmp_path):
     names = ["é", "system:node:a", "'); DROP TABLE log; --", "a\0b"]
     with open_storage(tmp_path) as storage:
         for name in names:
@@ -245,7 +245,7 @@ def refusal(data_dir: Path) -> str:
     return caught.value.message
 
 
-def test_only_one_at_a_time_can_have_the_directory_open(kept):
+def test_a_directory_can_be_opened_by_one_storage_at_a_time(kept):
     with open_storage(kept):
         assert "in use by another server" in refusal(kept)
         other = subprocess.run([sys.executable, __file__, "write by 1", kept], capture_output=True, text=True)
@@ -254,7 +254,7 @@ def test_only_one_at_a_time_can_have_the_directory_open(kept):
     open_storage(kept).close()
 
 
-def test_others_cannot_read_the_file(kept):
+def test_other_users_cannot_read_the_file(kept):
     assert (kept / FILE_NAME).stat().st_mode & 0o777 == 0o600
     with open_storage(kept):
         assert {file.stat().st_mode & 0o077 for file in kept.iterdir()} == {0}

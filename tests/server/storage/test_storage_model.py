@@ -66,7 +66,7 @@ selections = st.builds(Selection, st.sampled_from(RESOURCES), st.sampled_from([N
 
 
 class Reading(NamedTuple):
-    """A list or scan that was begun, and what it still has to give."""
+    """A list or scan in progress, and the objects that it has not returned yet."""
 
     selection: Selection
     revision: int
@@ -276,13 +276,13 @@ class MemoryComparison(RuleBasedStateMachine):
     # What always holds
 
     @invariant()
-    def subscribers_heard_of_what_is_safe_and_of_nothing_else(self) -> None:
+    def subscribers_received_durable_events_only(self) -> None:
         if not self.group_commit:
             self.safe_revision = self.model.revision
         assert self.heard == [past for past in self.model.past if past.revision <= self.safe_revision]
 
     @invariant()
-    def the_storage_is_as_the_model(self) -> None:
+    def the_storage_equals_the_model(self) -> None:
         revisions = self.storage.revision, self.storage.compacted_revision
         assert revisions == (self.model.revision, self.model.compacted)
         for resource in RESOURCES:
@@ -292,7 +292,7 @@ class MemoryComparison(RuleBasedStateMachine):
 
 
 class SqliteComparison(MemoryComparison):
-    """The same with a file, which is opened again and again, also as a process that is killed would leave it."""
+    """The same with a file, which is reopened, also in the state after a process was killed."""
 
     def __init__(self) -> None:
         self.directory = tempfile.TemporaryDirectory()
@@ -341,13 +341,13 @@ class SqliteComparison(MemoryComparison):
         self.directory.cleanup()
 
 
-def test_a_storage_in_memory_is_as_the_model():
+def test_a_storage_in_memory_equals_the_model():
     run_state_machine_as_test(
         MemoryComparison, settings=settings(max_examples=60, stateful_step_count=50, deadline=None)
     )
 
 
-def test_a_storage_in_a_file_is_as_the_model_through_restarts_and_crashes():
+def test_a_storage_in_a_file_equals_the_model_across_restarts_and_crashes():
     run_state_machine_as_test(
         SqliteComparison, settings=settings(max_examples=25, stateful_step_count=30, deadline=None)
     )

@@ -101,7 +101,7 @@ def test_a_rejected_eviction_names_the_missing_healthy_pods(server: BareServer, 
     assert is_there(server)
 
 
-def test_a_budget_below_nothing_is_a_mistake(server: BareServer):
+def test_a_negative_budget_is_an_error(server: BareServer):
     running_pod(server, READY)
     server.create(BUDGETS, "web", spec={"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}})
     stored = server.storage.list("policy/poddisruptionbudgets").items[0]
@@ -112,7 +112,7 @@ def test_a_budget_below_nothing_is_a_mistake(server: BareServer):
         evict(server)
 
 
-def test_two_budgets_for_one_pod_cannot_be_obeyed(server: BareServer):
+def test_a_pod_with_two_budgets_cannot_be_evicted(server: BareServer):
     running_pod(server, READY)
     budget(server, "one", disruptionsAllowed=1)
     budget(server, "two", disruptionsAllowed=1)
@@ -129,7 +129,7 @@ def test_two_budgets_for_one_pod_cannot_be_obeyed(server: BareServer):
         ({}, {"currentHealthy": 1, "desiredHealthy": 2}, False),
     ],
 )
-def test_a_pod_that_is_not_ready_goes_where_it_is_not_missed(server: BareServer, spec: Tree, status: Tree, goes: bool):
+def test_an_unready_pod_is_evicted_if_enough_pods_are_healthy(server: BareServer, spec: Tree, status: Tree, goes: bool):
     running_pod(server)
     budget(server, spec=spec, disruptionsAllowed=0, **status)
     if goes:
@@ -141,14 +141,14 @@ def test_a_pod_that_is_not_ready_goes_where_it_is_not_missed(server: BareServer,
 
 
 @pytest.mark.parametrize("labels", [{"app": "other"}, None])
-def test_a_budget_of_others_does_not_count(server: BareServer, labels: Tree):
+def test_a_budget_of_other_pods_does_not_count(server: BareServer, labels: Tree):
     running_pod(server, READY)
     server.patch(f"{PODS}/web", {"metadata": {"labels": labels}})
     budget(server, disruptionsAllowed=0)
     evict(server)
 
 
-def test_a_dry_eviction_takes_nothing_from_the_budget(server: BareServer):
+def test_a_dry_run_eviction_takes_nothing_from_the_budget(server: BareServer):
     running_pod(server, READY)
     budget(server, disruptionsAllowed=1)
     before = server.storage.revision
@@ -202,7 +202,7 @@ def test_a_binding_is_for_the_pod_of_its_path(server: BareServer):
         bind(server, name="other")
 
 
-def test_a_dry_binding_binds_nothing(server: BareServer):
+def test_a_dry_run_binding_binds_nothing(server: BareServer):
     unbound_pod(server)
     server.call("POST", f"{PODS}/web/binding?dryRun=All", {"metadata": {"name": "web"}, "target": {"name": "n1"}})
     assert "nodeName" not in server.get(f"{PODS}/web")["spec"]
@@ -240,7 +240,7 @@ def test_a_scale_with_another_name_is_rejected(server: BareServer, web: str):
         server.call("PUT", f"{web}/scale", {"metadata": {"name": "other"}, "spec": {"replicas": 5}})
 
 
-def test_admission_sees_the_object_behind_a_scale():
+def test_admission_receives_the_object_of_a_scale():
     seen: list[tuple[str, Tree]] = []
 
     def look(request: APIRequest, new: Tree | None, _old: Tree | None) -> None:
@@ -268,7 +268,7 @@ def test_a_resize_changes_resources_and_nothing_else(server: BareServer):
     assert resized["metadata"]["generation"] == 2
 
 
-def test_a_token_is_that_of_its_account_for_a_while(server: BareServer):
+def test_a_token_identifies_its_service_account_for_an_hour(server: BareServer):
     account = server.create(ACCOUNTS, "robot")
     response = server.call("POST", f"{ACCOUNTS}/robot/token", {"spec": {}})
     user = server.identities.user_of(response["status"]["token"])
@@ -277,7 +277,7 @@ def test_a_token_is_that_of_its_account_for_a_while(server: BareServer):
     assert response["status"]["expirationTimestamp"] == "2026-01-01T01:00:00Z"
 
 
-def test_a_token_lasts_ten_minutes_at_least(server: BareServer):
+def test_a_token_is_valid_for_at_least_ten_minutes(server: BareServer):
     server.create(ACCOUNTS, "robot")
     with pytest.raises(InvalidError, match="10 minutes"):
         server.call("POST", f"{ACCOUNTS}/robot/token", {"spec": {"expirationSeconds": 599}})
@@ -304,7 +304,7 @@ def test_an_unsupported_subresource_is_not_found(server: BareServer, name: str):
 
 def test_a_certificate_request_is_approved_through_its_approval_subresource(server: BareServer):
     path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
-    # The smallest request that a server takes: it only looks whether it is one.
+    # The smallest request that the server accepts.
     pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQgotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K"
     spec = {"request": pem, "signerName": "example.com/signer", "usages": ["client auth"]}
     server.create(path, "mine", spec=spec)

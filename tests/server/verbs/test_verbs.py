@@ -34,7 +34,7 @@ def path_of(resource: Resource, namespace: str = "default") -> str:
 # --- names that the server makes --------------------------------------------------------------------------------------
 
 
-def test_a_generated_name_that_is_taken_is_made_again():
+def test_a_generated_name_in_use_is_generated_again():
     server = BareServer(suffixes=["aaaaa", "aaaaa", "aaaaa", "bbbbb"])
     for expected in ("job-aaaaa", "job-bbbbb"):
         created = server.call("POST", CONFIG_MAPS, {"metadata": {"generateName": "job-"}})
@@ -51,7 +51,7 @@ def test_name_generation_fails_after_eight_attempts_with_retry_after():
     assert created["metadata"]["name"] == "job-00000"
 
 
-def test_a_job_with_a_generated_name_carries_that_name(server: BareServer):
+def test_a_job_with_a_generated_name_has_it_in_its_labels(server: BareServer):
     spec = {"template": {"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}}
     path = "/apis/batch/v1/namespaces/default/jobs"
     created = server.call("POST", path, {"metadata": {"generateName": "job-"}, "spec": spec})
@@ -62,7 +62,7 @@ def test_a_job_with_a_generated_name_carries_that_name(server: BareServer):
 # --- revisions --------------------------------------------------------------------------------------------------------
 
 
-def test_a_write_costs_one_revision(server: BareServer):
+def test_a_write_takes_one_revision(server: BareServer):
     before = server.storage.revision
     server.create(CONFIG_MAPS, "a")
     server.patch(f"{CONFIG_MAPS}/a", {"data": {"x": "1"}})
@@ -70,7 +70,7 @@ def test_a_write_costs_one_revision(server: BareServer):
     assert server.storage.revision == before + 3
 
 
-def test_what_changes_nothing_costs_none(server: BareServer):
+def test_a_write_without_changes_takes_no_revision(server: BareServer):
     server.create(CONFIG_MAPS, "a", data={"x": "1"})
     before = server.storage.revision
     read = server.get(f"{CONFIG_MAPS}/a")
@@ -82,7 +82,7 @@ def test_what_changes_nothing_costs_none(server: BareServer):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_a_dry_run_costs_none(server: BareServer, method: str):
+def test_a_dry_run_takes_no_revision(server: BareServer, method: str):
     server.create(CONFIG_MAPS, "a")
     before = server.storage.revision
     path = f"{CONFIG_MAPS}/a" if method != "POST" else CONFIG_MAPS
@@ -114,7 +114,7 @@ def test_of_two_updates_of_the_same_version_one_succeeds(server: BareServer):
 # --- admission --------------------------------------------------------------------------------------------------------
 
 
-def test_admission_sees_every_write_with_what_was_there():
+def test_admission_receives_every_write_with_the_old_object():
     seen: list[tuple[str, str, Tree, Tree]] = []
 
     def look(request: APIRequest, new: Tree | None, old: Tree | None) -> None:
@@ -132,7 +132,7 @@ def test_admission_sees_every_write_with_what_was_there():
     ]
 
 
-def test_admission_may_change_what_is_written_and_the_rules_still_hold():
+def test_an_object_changed_by_admission_is_validated():
     def label(_request: APIRequest, new: Tree | None, _old: Tree | None) -> None:
         if new and new["kind"] == "ConfigMap":
             new["metadata"].setdefault("labels", {})["added"] = new.get("data", {}).get("label", "yes")
@@ -183,7 +183,7 @@ def test_every_resource_rejects_an_object_without_a_name_alike(server: BareServe
     [each for each in STORED if REGISTRY.traits(each).create_on_update and each.version == "v1"],
     ids=lambda resource: str(resource.gvr),
 )
-def test_what_can_be_made_by_an_update_is_made_by_one(server: BareServer, resource: Resource):
+def test_a_kind_that_allows_it_is_created_by_an_update(server: BareServer, resource: Resource):
     role = {"apiGroup": "rbac.authorization.k8s.io", "name": "a"}
     bodies: dict[str, Tree] = {
         "Event": {"involvedObject": {"namespace": "default"}},

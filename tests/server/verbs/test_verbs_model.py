@@ -173,7 +173,7 @@ class Core(RuleBasedStateMachine):
 
     @rule(name=names)
     def release(self, name: str) -> None:
-        """Take the finalizer away, which may be the end."""
+        """Remove the finalizer, which may complete a deletion."""
         present = self.things.get(name)
         if present is None:
             return
@@ -184,7 +184,7 @@ class Core(RuleBasedStateMachine):
             self.changed(name, present._replace(is_held=False))
 
     def changed(self, name: str, after: Thing, *, dry: bool = False) -> None:
-        """A write that changes nothing is none."""
+        """A write without changes has no event."""
         if not dry and after != self.things[name]:
             self.happened(name, after)
 
@@ -243,7 +243,7 @@ class Core(RuleBasedStateMachine):
 
     @rule(back=moments, limit=st.integers(1, 3))
     def list_then(self, back: int, limit: int) -> None:
-        """All pages of what was there at a revision."""
+        """All pages of a list at a revision."""
         revision = max(self.server.storage.revision - back, self.begun)
         query = f"limit={limit}&resourceVersion={revision}&resourceVersionMatch=Exact"
         if revision < self.compacted:

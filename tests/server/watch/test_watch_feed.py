@@ -22,7 +22,7 @@ LARGE = 1 << 20
 
 
 class CountedSends:
-    """Sends objects as they are stored, and knows how often."""
+    """Encodes objects as they are stored, and counts the calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -66,7 +66,7 @@ def reader(feeds: Feeds, selection: Selection = ALL, after: int | None = None, k
     return feeds.reader(ID, feeds.view(PODS, selection, representation), lambda: None, after=revision, past=past)
 
 
-def test_events_are_written_once_however_many_read_them(storage: Storage, feeds: Feeds, send: CountedSends):
+def test_an_event_is_encoded_once_for_all_readers(storage: Storage, feeds: Feeds, send: CountedSends):
     readers = [reader(feeds) for _ in range(50)]
     for number in range(10):
         write(storage, f"pod-{number}")
@@ -76,7 +76,7 @@ def test_events_are_written_once_however_many_read_them(storage: Storage, feeds:
     assert len(taken[0]) == 10
 
 
-def test_another_selection_shares_what_is_written(storage: Storage, feeds: Feeds, send: CountedSends):
+def test_views_with_other_selections_share_encoded_events(storage: Storage, feeds: Feeds, send: CountedSends):
     readers = [reader(feeds), reader(feeds, WEB), reader(feeds, kind="PartialObjectMetadata")]
     write(storage, "a")
     lines = [each.take(LARGE) for each in readers]

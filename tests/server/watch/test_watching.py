@@ -60,7 +60,7 @@ async def test_a_watch_from_a_version_sends_the_events_after_it_and_continues(ca
 
 
 @pytest.mark.parametrize("query", ["", "resourceVersion=0"])
-async def test_a_watch_without_a_version_begins_with_all_there_is(call: Caller, query: str):
+async def test_a_watch_without_a_version_starts_with_the_existing_objects(call: Caller, query: str):
     await call.create("a")
     await call.create("b")
     await call.delete("a")
@@ -101,7 +101,7 @@ async def test_a_watch_sends_no_events_of_other_namespaces_or_resources(call: Ca
         assert await everywhere.some(2) == [("ADDED", "elsewhere"), ("ADDED", "here")]
 
 
-async def test_what_is_written_in_one_go_is_sent_in_one_piece(server: APIServer):
+async def test_events_of_one_batch_are_sent_in_one_piece(server: APIServer):
     async with raw_watch(server) as reader:
         for name in ("a", "b", "c"):
             put(server, name)
@@ -110,7 +110,7 @@ async def test_what_is_written_in_one_go_is_sent_in_one_piece(server: APIServer)
 
 
 def put(server: APIServer, name: str) -> None:
-    """Write past HTTP, so that several writes come at once."""
+    """Write to the storage directly, so that several events are published at once."""
 
     def encode(revision: int) -> bytes:
         return json.dumps(config_map(name, namespace="default", resourceVersion=str(revision))).encode()
@@ -155,7 +155,7 @@ async def opened(call: Caller, query: str) -> list[Any]:
         return [await events.next(), await events.next()]
 
 
-async def test_a_future_that_does_not_come_ends_the_watch_with_an_error(
+async def test_a_future_version_that_is_not_reached_ends_the_watch_with_an_error(
     server: APIServer, call: Caller, clock: VirtualClock
 ):
     async def watch() -> list[Any]:
@@ -260,11 +260,11 @@ async def test_a_watch_of_metadata_sends_nothing_else(call: Caller):
     assert "data" not in seen
 
 
-async def test_there_is_no_watch_in_yaml(call: Caller):
+async def test_a_watch_in_yaml_is_not_acceptable(call: Caller):
     assert (await call("GET", f"{CONFIG_MAPS}?watch=1", Accept="application/yaml")).status == 406
 
 
-async def test_each_piece_of_a_compressed_watch_list_can_be_read_when_it_is_there(server: APIServer, call: Caller):
+async def test_each_piece_of_a_compressed_watch_list_can_be_read_when_it_arrives(server: APIServer, call: Caller):
     await call.create("a")
     async with raw_watch(server, INITIAL, Accept_Encoding="gzip") as reader:
         first = await next_chunk(reader)
@@ -359,7 +359,7 @@ async def test_a_server_that_stops_ends_its_watches_properly(clock: VirtualClock
         assert await events.rest() == []
 
 
-async def test_a_client_of_old_is_served_until_the_connection_ends(server: APIServer, call: Caller):
+async def test_an_http_1_0_client_is_served_until_the_connection_ends(server: APIServer, call: Caller):
     async with raw_connection(server) as (reader, writer):
         writer.write(f"GET {CONFIG_MAPS}?watch=1 HTTP/1.0\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode())
         head = await reader.readuntil(b"\r\n\r\n")
@@ -368,10 +368,10 @@ async def test_a_client_of_old_is_served_until_the_connection_ends(server: APISe
         assert brief(json.loads(await reader.readline())) == ("ADDED", "a")
 
 
-# Clients that do not behave
+# Slow and disconnected clients
 
 
-async def test_a_client_that_goes_away_ends_its_watch(server: APIServer, call: Caller):
+async def test_a_client_that_disconnects_ends_its_watch(server: APIServer, call: Caller):
     async with call.watch() as events:
         assert server.statistics().watches == 1
         events.response.close()
@@ -400,7 +400,7 @@ async def create_large(call: Caller, number: int) -> None:
     await call("POST", CONFIG_MAPS, {**config_map(f"large-{number}"), "data": {"much": "x" * 900_000}})
 
 
-async def test_a_client_that_is_merely_slow_misses_nothing(server: APIServer, call: Caller):
+async def test_a_slow_client_receives_all_events(server: APIServer, call: Caller):
     async with raw_watch(server) as slow:
         for number in range(20):
             await create_large(call, number)
@@ -410,7 +410,7 @@ async def test_a_client_that_is_merely_slow_misses_nothing(server: APIServer, ca
     assert [brief(json.loads(line)) for line in seen.splitlines()] == [("ADDED", f"large-{n}") for n in range(20)]
 
 
-async def test_a_client_that_does_not_read_does_not_outlast_its_time(
+async def test_a_client_that_does_not_read_is_disconnected_after_the_timeout(
     server: APIServer, call: Caller, clock: VirtualClock
 ):
     async with raw_watch(server, "timeoutSeconds=100"):
@@ -422,7 +422,7 @@ async def test_a_client_that_does_not_read_does_not_outlast_its_time(
         await ended_watches(server)
 
 
-async def test_a_mistake_in_an_open_watch_ends_that_watch_alone(
+async def test_an_error_in_an_open_watch_ends_only_that_watch(
     server: APIServer, call: Caller, caplog: pytest.LogCaptureFixture
 ):
     async with call.watch("labelSelector=app") as events:
@@ -433,7 +433,7 @@ async def test_a_mistake_in_an_open_watch_ends_that_watch_alone(
     assert (await call("GET", "/version")).status == 200
 
 
-async def test_many_watchers_each_see_everything_once(server: APIServer, call: Caller):
+async def test_each_of_many_watchers_receives_every_event_once(server: APIServer, call: Caller):
     async def watch(count: int) -> list[tuple[str, str]]:
         async with call.watch("resourceVersion=1") as events:
             return await events.some(count)
