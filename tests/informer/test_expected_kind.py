@@ -45,21 +45,29 @@ def test_an_object_of_the_right_kind_or_without_one_is_usable(kind: type[Any], r
 
 
 @pytest.mark.parametrize(
-    ("kind", "raw", "found"),
+    ("kind", "raw", "reason"),
     [
-        (Pod, b'{"kind":"Secret","apiVersion":"v1",%s}' % METADATA, "v1 Secret"),
-        (Pod, b'{"apiVersion":"metrics/v1","kind":"Pod",%s}' % METADATA, "metrics/v1 Pod"),
-        (Pod, b'{"kind":"PodTemplate","apiVersion":"v1",%s}' % METADATA, "v1 PodTemplate"),
-        (Deployment, b'{"kind":"Deployment","apiVersion":"apps/v1beta1",%s}' % METADATA, "apps/v1beta1 Deployment"),
-        (Unstructured, b'{"kind":"Table","apiVersion":"meta.k8s.io/v1",%s}' % METADATA, "meta.k8s.io/v1 Table"),
+        (Pod, b'{"kind":"Secret","apiVersion":"v1",%s}' % METADATA, "expected v1 Pod, got v1 Secret"),
+        (Pod, b'{"apiVersion":"metrics/v1","kind":"Pod",%s}' % METADATA, "expected v1 Pod, got metrics/v1 Pod"),
+        (Pod, b'{"kind":"PodTemplate","apiVersion":"v1",%s}' % METADATA, "expected v1 Pod, got v1 PodTemplate"),
+        (
+            Deployment,
+            b'{"kind":"Deployment","apiVersion":"apps/v1beta1",%s}' % METADATA,
+            "expected apps/v1 Deployment, got apps/v1beta1 Deployment",
+        ),
+        (
+            Unstructured,
+            b'{"kind":"Table","apiVersion":"meta.k8s.io/v1",%s}' % METADATA,
+            "expected Unstructured, got meta.k8s.io/v1 Table",
+        ),
     ],
 )
-def test_an_object_of_another_kind_is_reported(kind: type[Any], raw: bytes, found: str) -> None:
+def test_an_object_of_another_kind_is_reported(kind: type[Any], raw: bytes, reason: str) -> None:
     is_usable_event, is_usable_item, skipped = check(kind, raw)
 
     assert not is_usable_event
     assert not is_usable_item
-    assert all(each.endswith(f"expected {kind.__name__}, got {found}") for each in skipped)
+    assert all(each.endswith(reason) for each in skipped)
     assert len(skipped) == 2
 
 
@@ -72,7 +80,9 @@ def test_the_resource_of_the_source_determines_the_kind_of_untyped_objects() -> 
     gadget = widget.replace(b"Widget", b"Gadget")
 
     assert check(Unstructured, widget, WIDGETS)[0]
-    assert not check(Unstructured, gadget, WIDGETS)[0]
+    is_usable, _, skipped = check(Unstructured, gadget, WIDGETS)
+    assert not is_usable
+    assert "expected example.com/v1 Widget, got example.com/v1 Gadget" in skipped[0]
     assert check(Unstructured, gadget)[0]
 
 
@@ -119,5 +129,5 @@ def test_a_response_that_is_not_a_list_is_an_error(what: tuple[str, str]) -> Non
     response = ObjectList[Pod]()
     response._api_version, response._kind = what
 
-    with pytest.raises(DecodeError, match="expected a list of Pod"):
+    with pytest.raises(DecodeError, match="expected a list of v1 Pod"):
         expected.check_of_items(response)

@@ -565,7 +565,7 @@ async def test_only_objects_of_the_right_kind_enter_the_store() -> None:
 
         assert sorted(item.name for item in informer.indexer.list()) == ["listed", "p"]
         assert informer.statistics().sources[0].skipped == 2
-    assert [str(each.error) for each in problems] == ["Pod a/s: expected Pod, got v1 Secret"] * 2
+    assert [str(each.error) for each in problems] == ["Pod a/s: expected v1 Pod, got v1 Secret"] * 2
 
 
 async def test_a_table_instead_of_a_list_is_a_failed_request() -> None:

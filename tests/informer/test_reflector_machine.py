@@ -462,7 +462,7 @@ def test_an_object_without_a_name_is_skipped_and_reported(store: Recorder) -> No
     machine.receive([AddedEvent(nameless), AddedEvent(pod("b", "12"))])
 
     assert store.calls == [("replace", ["a"], "10"), ("add", "b")]
-    assert [str(each) for each in skipped] == ["Pod without a name: expected Pod, got an object without a name"] * 2
+    assert [str(each) for each in skipped] == ["Pod without a name: expected v1 Pod, got an object without a name"] * 2
 
 
 def test_a_delayed_bookmark_does_not_lower_the_version(lists: ReflectorMachine[Pod], store: Recorder) -> None:

@@ -43,6 +43,8 @@ class ExpectedKind:
         if issubclass(kind, PartialObjectMetadata) and expected:
             expected.append(_PARTIAL)  # servers that cannot reduce objects send them whole
         self._types = [(each.api_version, each.kind) for each in expected]
+        # Not the name of the class, which is Unstructured in a dynamic informer.
+        self._names = " or ".join(f"{version} {name}" for version, name in self._types) or kind.__name__
         self._lists = [(each.api_version, f"{each.kind}List") for each in expected]
         declared = kind.resource or resource
         if declared is not None:
@@ -62,7 +64,7 @@ class ExpectedKind:
         found = getattr(page, "api_version", ""), getattr(page, "kind", "")
         if found[1] == "Table" or found in self._types:
             # It has no items, and would make the store empty.
-            raise DecodeError(f"expected a list of {self._kind.__name__}, got {found[0]} {found[1]}")
+            raise DecodeError(f"expected a list of {self._names}, got {found[0]} {found[1]}")
         if found[1] in ("", "List") or not self._types or found in self._lists:
             return self._is_usable_item
         return self._is_usable_item_of_other_list
@@ -70,13 +72,14 @@ class ExpectedKind:
     def _check(self, starts: tuple[bytes, ...], mismatch: Callable[[Object], str | None]) -> UsableCheck:
         """Return a function that compares the first bytes, and calls `mismatch` if they differ."""
         kind, on_skipped = self._kind, self._on_skipped
+        expected = self._names
 
         def look_closer(item: Any) -> bool:
             if type(item) is Tombstone:
                 return _is_usable_tombstone(item, on_skipped)
             found = mismatch(item)
             if found is not None:
-                on_skipped(DecodeError(f"expected {kind.__name__}, got {found}", object_name=item.describe()))
+                on_skipped(DecodeError(f"expected {expected}, got {found}", object_name=item.describe()))
             return found is None
 
         # `_head.name` is `name` without a call.

@@ -245,9 +245,10 @@ class ReflectorMachine(Generic[T]):
         requested = "" if state.from_latest else state.version
         if version in _NO_VERSION or _is_older(version, requested):
             self._supports_streaming = False
+            found = f"resourceVersion {version}, which is before {requested}, the requested one"
             raise ProtocolError(
-                f"the bookmark that ends the initial events has the resourceVersion {version!r}, and {requested!r} "
-                "was requested; the source will be listed instead"
+                f"the bookmark that ends the initial events has {found if version else 'no resourceVersion'}; "
+                "the source will be listed instead"
             )
         self._store.replace(state.initial, version)
         self.state = Watching(version)
