@@ -13,8 +13,9 @@ import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import etcd, objects
+from bench import objects
 from bench.clients import comparison as clients
+from bench.etcd import comparison as etcd
 from bench.harness.environments import make_all
 from bench.harness.runner import Effort
 from bench.informers import other_resources, pod_informers, real_api_server

@@ -17,12 +17,15 @@ __all__ = ["command_for", "make_all", "reason_missing", "versions"]
 BENCH = Path(__file__).parent.parent
 HOME = BENCH.parent / ".venv" / "bench"
 GO = "clientgo"
+GO_MODULES = (GO, "clientv3")
 
 
 def command_for(contender: str, module: str) -> list[str]:
     """The command that runs a module for a contender; a contender has the name of its module in `contenders/`."""
     if contender.startswith("client-go"):
         return [str(HOME / GO)]
+    if contender in GO_MODULES:
+        return [str(HOME / contender)]
     return [str(_python(_environment(contender))), "-m", module, contender.removesuffix(", list")]
 
 
@@ -38,7 +41,9 @@ def make_all() -> None:
     HOME.mkdir(parents=True, exist_ok=True)
     for pinned in sorted(BENCH.glob("environments/*.txt")):
         _make(pinned.stem, pinned.read_text(), lambda pinned=pinned: _install(pinned))
-    _make(GO, "".join(file.read_text() for file in sorted((BENCH / GO).iterdir())), _build)
+    for module in GO_MODULES:
+        sources = "".join(file.read_text() for file in sorted((BENCH / module).iterdir()))
+        _make(module, sources, lambda module=module: _build(module))
 
 
 def versions() -> dict[str, str]:
@@ -48,8 +53,12 @@ def versions() -> dict[str, str]:
         found |= dict(
             line.split("==") for line in pinned.read_text().splitlines() if line.startswith(f"{pinned.stem}==")
         )
-    required = (BENCH / GO / "go.mod").read_text().split("k8s.io/client-go ")[1]
-    return {"listwatch": version("listwatch"), "client-go": required.split()[0], **found}
+    for name, module, path in (
+        ("client-go", GO, "k8s.io/client-go"),
+        ("clientv3", "clientv3", "go.etcd.io/etcd/client/v3"),
+    ):
+        found[name] = (BENCH / module / "go.mod").read_text().split(f"{path} ")[1].split()[0]
+    return {"listwatch": version("listwatch"), **found}
 
 
 def _environment(contender: str) -> str:
@@ -87,9 +96,9 @@ def _install(pinned: Path) -> str:
     return next(filter(None, (_run(step) for step in steps)), "")
 
 
-def _build() -> str:
+def _build(module: str) -> str:
     go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
-    return _run([go, "build", "-o", str(HOME / GO), "."], BENCH / GO) if go else "Go is not installed"
+    return _run([go, "build", "-o", str(HOME / module), "."], BENCH / module) if go else "Go is not installed"
 
 
 def _run(command: list[str], folder: Path | None = None) -> str:

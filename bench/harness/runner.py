@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.harness.environments import command_for, reason_missing
 
-__all__ = ["Comparison", "Effort", "Figures", "Row", "compare", "compare_here"]
+__all__ = ["Comparison", "Effort", "Figures", "Row", "compare", "compare_commands", "compare_here"]
 
 Figures = dict[str, float]
 """The figures that one process measured, by name."""
@@ -114,6 +114,16 @@ def compare(
         name: [*command_for(name, module), json.dumps(plan)] for name, plan in plans.items() if name not in left_out
     }
     result = _run_rounds(commands, effort, rounds, once)
+    result.left_out |= left_out
+    return result
+
+
+def compare_commands(
+    commands: Mapping[str, Sequence[str]], effort: Effort, *, rounds: int, left_out: Mapping[str, str]
+) -> Comparison:
+    """Run every contender by its command, except those that are left out."""
+    present = {name: command for name, command in commands.items() if name not in left_out}
+    result = _run_rounds(present, effort, rounds)
     result.left_out |= left_out
     return result
 

@@ -1,0 +1,1 @@
+"""Benchmarks of etcd as a source."""
