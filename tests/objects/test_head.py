@@ -38,7 +38,7 @@ def written(tree: dict[str, object]) -> bytes:
     left_out=st.sets(st.sampled_from([key for key in METADATA if key != "name"]), max_size=1),
     parts=st.permutations(["kind", "metadata", "spec", "data"]),
 )
-def test_it_is_the_same_in_whatever_order_a_server_writes(keys, left_out, parts):
+def test_the_head_does_not_depend_on_the_order_of_fields(keys, left_out, parts):
     metadata = {key: METADATA[key] for key in keys if key not in left_out}
     whole = {
         "kind": "Pod",
@@ -60,7 +60,7 @@ def test_it_is_the_same_in_whatever_order_a_server_writes(keys, left_out, parts)
     )
 
 
-def test_it_survives_a_rest_that_is_no_json_and_the_rest_tells_when_it_is_touched():
+def test_the_head_is_decoded_although_the_rest_is_invalid_and_raises_on_access():
     pod = Pod.from_wire(written({"metadata": METADATA, "spec": {}})[:-2] + b"?}")
 
     assert (pod.name, pod.labels) == ("web", {"app": "web"})
@@ -68,7 +68,7 @@ def test_it_survives_a_rest_that_is_no_json_and_the_rest_tells_when_it_is_touche
         _ = pod.spec
 
 
-def test_labels_that_are_the_same_are_kept_once():
+def test_equal_labels_are_stored_once():
     pods = [Pod.from_wire(written({"metadata": METADATA | {"name": name}})) for name in ("a", "b")]
 
     assert pods[0].labels is pods[1].labels

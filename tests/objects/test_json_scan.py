@@ -34,7 +34,7 @@ def documents(draw: st.DrawFn, values: st.SearchStrategy[Any] = JSON) -> tuple[b
 
 
 @given(documents(), st.sampled_from([b"", b" ", b",", b"]", b"}", b"\n"]))
-def test_a_value_ends_where_json_says(written: tuple[bytes, Any], after: bytes):
+def test_a_value_ends_where_json_ends_it(written: tuple[bytes, Any], after: bytes):
     text, _ = written
     assert value_end(b"[ " + text + after, 2) == 2 + len(text)
 
@@ -140,7 +140,7 @@ def test_brackets_commas_and_colons_are_checked(text: bytes):
 
 
 @pytest.mark.parametrize("text", [b"nonsense", b"{nonsense", b'{"a":{nonsense', b'{"a" x', b"[1 x", b"]"])
-def test_invalid_text_at_the_end_of_a_document_is_not_taken_for_a_cut(text: bytes):
+def test_invalid_text_at_the_end_of_a_document_is_not_reported_as_truncated(text: bytes):
     with pytest.raises(DecodeError) as caught:
         list(members_of(text) if text[:1] != b"[" else elements_of(text))
     assert not isinstance(caught.value, IncompleteJSONError)
@@ -170,7 +170,7 @@ def test_a_name_that_cannot_be_decoded_is_kept_apart_and_cannot_be_sent():
 
 
 @given(st.binary(max_size=60) | TEXTS.map(str.encode) | st.text('{}[]",:\\1 a', max_size=40).map(str.encode))
-def test_any_bytes_are_scanned_or_refused(text: bytes):
+def test_any_bytes_are_scanned_or_rejected(text: bytes):
     for scan in (lambda: value_end(text, 0), lambda: list(members_of(text)), lambda: list(elements_of(text))):
         with contextlib.suppress(DecodeError):
             scan()

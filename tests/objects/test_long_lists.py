@@ -1,4 +1,4 @@
-"""Lists that are cut in groups, because all at once would take long: what comes of them is the same."""
+"""Long lists are split in groups, so that the event loop is not blocked; the result is the same as at once."""
 
 import json
 import random
@@ -68,7 +68,7 @@ def both_ways(body: bytes, size: int = 100_000) -> tuple[Any, Any]:
 @pytest.mark.parametrize("is_sorted", [False, True])
 @pytest.mark.parametrize("templates", [0, 1, 3])
 @pytest.mark.parametrize("size", [100_000, 1_000_003, 1 << 30])
-def test_they_are_cut_in_groups_as_they_would_be_at_once(size: int, templates: int, is_sorted: bool):
+def test_splitting_in_groups_equals_splitting_at_once(size: int, templates: int, is_sorted: bool):
     items = [item(number, SIZES[number], templates) for number in range(150)]
     # Those of custom kinds name themselves, and their list does so at the end.
     named = [{"apiVersion": "example.com/v1", "kind": "Widget", **each} for each in items]
@@ -80,7 +80,7 @@ def test_they_are_cut_in_groups_as_they_would_be_at_once(size: int, templates: i
     assert len(groups) > 8
 
 
-def test_objects_wait_for_a_list_whose_kind_comes_last():
+def test_objects_get_their_kind_from_a_list_whose_kind_follows_them():
     body = written([item(number, SIZES[number], 0) for number in range(150)], is_sorted=True)
     groups, wire = cut(body, 100_000)
     assert len(groups) > 8
@@ -96,7 +96,7 @@ def test_one_object_may_be_longer_than_any_group():
     assert len(in_groups[0]) == 3
 
 
-def test_an_object_full_of_what_looks_like_others_is_one_object():
+def test_an_object_that_contains_separators_is_one_object():
     in_groups, at_once = both_ways(written([item(0, 300_000, 50_000), item(1, 10, 0)]))
     assert in_groups == at_once
     assert len(in_groups[0]) == 2
@@ -106,7 +106,7 @@ def test_an_object_full_of_what_looks_like_others_is_one_object():
     "items",
     [[1234567] * 150_000, [{}] * 600_000, [{"metadata": {}}, 7, None, {"a": "x" * 2_000_000}, []], ["x" * 2_000_000]],
 )
-def test_what_is_in_them_may_be_anything(items: list[Any]):
+def test_objects_may_have_any_content(items: list[Any]):
     in_groups, at_once = both_ways(written(items))
     assert in_groups == at_once
     assert len(in_groups[0]) == len(items)
@@ -119,7 +119,7 @@ BODY = written([item(number, SIZES[number], 1) for number in range(40)])
 @given(st.floats(0, 1), st.sampled_from([b"}", b"]", b'"', b"\x80", b"{", b",", b"\\"]))
 @example(1.0, b" ")
 @example(0.0, b"[")
-def test_damage_anywhere_gives_what_it_would_give_at_once(place: float, damage: bytes):
+def test_damage_has_the_same_result_in_groups_and_at_once(place: float, damage: bytes):
     at = int(place * (len(BODY) - 1))
     in_groups, at_once = both_ways(BODY[:at] + damage + BODY[at + 1 :])
     assert in_groups == at_once
@@ -130,7 +130,7 @@ def test_short_lists_are_read_too(body: bytes):
     assert read(body) == ObjectList.from_json(body)
 
 
-def test_objects_that_are_none_are_named_by_their_place():
+def test_elements_that_are_not_objects_are_reported_with_their_index():
     items = [item(number, 50_000, 0) for number in range(40)]
     items[3], items[31] = 5, "x"
     listed = read(written(items))
@@ -228,7 +228,7 @@ def test_the_work_is_done_in_slices_whatever_the_format(name: str, monkeypatch: 
 
 
 @pytest.mark.parametrize("name", [each for each in FORMATS if each != "no list"])
-def test_what_is_split_is_the_same_in_every_format(name: str):
+def test_the_objects_are_the_same_in_every_format(name: str):
     body = FORMATS[name]
     in_groups, at_once = both_ways(body)
     assert in_groups == at_once

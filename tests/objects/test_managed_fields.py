@@ -34,7 +34,7 @@ POD = Pod.from_dict(
 )
 @pytest.mark.parametrize("rest", [{}, {"spec": {"template": {"metadata": {"managedFields": MANAGED}}}}])
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (", ", ":"), (" ,", ":"), (" , ", ":"), (",", " :")])
-def test_they_are_cut_out_wherever_they_stand_and_nothing_else_is(metadata, rest, separators):
+def test_managed_fields_are_cut_out_at_any_position_and_nothing_else_is(metadata, rest, separators):
     kept = {name: value for name, value in metadata.items() if name != "managedFields"}
     for before, behind in ((rest, {}), ({}, rest)):
         raw = json.dumps({**before, "metadata": metadata, **behind}, separators=separators).encode()
@@ -49,7 +49,7 @@ BLANKS = st.text(" \t\r\n", max_size=2)
 
 
 @given(st.data(), st.permutations([("name", "a"), ("managedFields", []), ("uid", "b")]), st.integers(0, 3))
-def test_they_are_cut_out_however_blanks_are_spread(data: st.DataObject, pairs: list[tuple[str, Any]], count: int):
+def test_managed_fields_are_cut_out_with_any_white_space(data: st.DataObject, pairs: list[tuple[str, Any]], count: int):
     def spread(text: str) -> str:
         return data.draw(BLANKS) + text + data.draw(BLANKS)
 
@@ -60,16 +60,16 @@ def test_they_are_cut_out_however_blanks_are_spread(data: st.DataObject, pairs: 
 
 
 @pytest.mark.parametrize("raw", [b"{}", b'{"metadata":null}', b'{"metadata":{"name":"a"},"spec":{"managedFields":[]}}'])
-def test_bytes_that_have_none_stay_as_they_are(raw: bytes):
+def test_bytes_without_managed_fields_are_unchanged(raw: bytes):
     assert cut_managed_fields(raw) is raw
 
 
-def test_another_of_the_same_name_is_not_taken_for_them():
+def test_another_field_of_the_same_name_is_kept():
     raw = b'{"spec":{"managedFields":[1]},"metadata":{"name":"a","managedFields" :[1]}}'
     assert json.loads(cut_managed_fields(raw)) == {"spec": {"managedFields": [1]}, "metadata": {"name": "a"}}
 
 
-def test_an_object_without_them_has_everything_else():
+def test_an_object_without_managed_fields_has_all_other_fields():
     item = POD.without_managed_fields()
     assert item.metadata.managed_fields == []
     assert (item.name, item.labels, item.spec.node_name, item.status.phase) == ("a", {"app": "web"}, "n1", "Running")
@@ -77,12 +77,12 @@ def test_an_object_without_them_has_everything_else():
     assert POD.metadata.managed_fields[0].manager == "x"
 
 
-def test_an_object_that_has_none_is_itself():
+def test_an_object_that_has_no_managed_fields_is_returned_itself():
     item = Pod.from_dict({"metadata": {"name": "a"}})
     assert item.without_managed_fields() is item
 
 
-def test_what_was_changed_stays_changed():
+def test_changes_are_kept_without_managed_fields():
     changed = POD.copy()
     changed.metadata.labels["app"] = "db"
     changed.spec.node_name = "n2"
@@ -92,7 +92,7 @@ def test_what_was_changed_stays_changed():
     assert b"managedFields" not in item.to_json()
 
 
-def test_objects_of_any_kind_can_do_without_them():
+def test_managed_fields_are_removed_from_objects_of_any_kind():
     found = Unstructured({"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"size": 1}, "metadata": {}})
     found.metadata.name = "w"
     came = Unstructured.from_wire(found.to_json().replace(b'"name"', b'"managedFields":[{"manager":"x"}],"name"'))
@@ -101,7 +101,7 @@ def test_objects_of_any_kind_can_do_without_them():
     assert item["spec"] == {"size": 1}
 
 
-def test_the_longer_bytes_are_let_go_of():
+def test_the_original_bytes_are_freed():
     raw = POD.to_json()
     known = sys.getrefcount(raw)
     item = Pod.from_wire(raw).without_managed_fields()

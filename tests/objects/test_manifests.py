@@ -1,4 +1,4 @@
-"""YAML: what people write, and what they must not be able to do with it."""
+"""YAML manifests: common forms, and documents that must be rejected."""
 
 import json
 import tracemalloc
@@ -48,7 +48,7 @@ def test_many_documents_are_many_objects_and_empty_ones_none():
 
 
 @pytest.mark.parametrize(("text", "count"), [("", 0), ("---\n---\n", 0), (MANIFEST + "---\n" + MANIFEST, 2)])
-def test_one_document_is_not_none_nor_two(text: str, count: int):
+def test_reading_one_document_rejects_none_and_several(text: str, count: int):
     with pytest.raises(DecodeError, match=f"YAML: expected one object, found {count}; use all_from_yaml for several"):
         Widget.from_yaml(text)
 
@@ -69,7 +69,7 @@ def test_a_list_is_the_objects_in_it():
     assert list(read_all("kind: List\nitems: 5")) == [{"kind": "List", "items": 5}]
 
 
-def test_times_stay_text_to_the_last_digit():
+def test_times_are_kept_as_strings():
     spec = Unstructured.from_yaml(MANIFEST)["spec"]
     assert spec["since"] == "2026-01-02T03:04:05.123456789Z"
     assert read_one("a: 2026-01-02") == {"a": "2026-01-02"}
@@ -116,13 +116,13 @@ def test_plain_values_are_read_as_kubernetes_reads_them(text: str, value: Any):
         ("? [a]\n: b", "found unhashable key at line 1, column 3"),
     ],
 )
-def test_a_key_that_is_given_twice_or_is_no_text_is_a_mistake(text: str, message: str):
+def test_a_duplicate_key_and_a_key_that_is_not_a_string_are_errors(text: str, message: str):
     with pytest.raises(DecodeError) as caught:
         list(read_all(text))
     assert str(caught.value) == f"YAML: {message}"
 
 
-def test_keys_that_look_like_numbers_are_the_texts_they_are_written_as():
+def test_keys_that_look_like_numbers_are_strings():
     assert read_one("8080: a\n1.50: b\n0x10: c") == {"8080": "a", "1.50": "b", "0x10": "c"}
 
 
@@ -190,14 +190,14 @@ def test_an_invalid_manifest_is_an_error_with_its_place_and_reason(text: str | b
 
 
 @pytest.mark.parametrize("text", ["a: \ud800", 'a: "\\ud800"', "\ud800: 1"])
-def test_half_of_a_surrogate_pair_is_refused(text: str):
+def test_a_lone_surrogate_is_rejected(text: str):
     # Which of the two raises it depends on how PyYAML was built.
     with pytest.raises(FieldError, match=r"surrogate|character"):
         Widget.from_yaml(text)
 
 
 @pytest.mark.parametrize(("text", "reason"), [("a: .nan", "a: JSON cannot represent nan"), ("a: [-.inf]", "-inf")])
-def test_numbers_that_json_does_not_have_are_refused(text: str, reason: str):
+def test_numbers_that_json_does_not_have_are_rejected(text: str, reason: str):
     with pytest.raises(EncodeError) as caught:
         Widget.from_yaml(text)
     assert reason in str(caught.value)
@@ -211,7 +211,7 @@ def test_no_error_repeats_a_value():
 
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[&a "])
-def test_a_text_that_nests_without_end_is_refused_and_does_not_take_the_process_down(opening: str):
+def test_a_deeply_nested_text_is_rejected_without_a_crash(opening: str):
     with pytest.raises(DecodeError, match="nested too deeply"):
         read_one(opening * 100_000)
 
@@ -228,7 +228,7 @@ LAUGHS = {
 
 
 @pytest.mark.parametrize("name", LAUGHS)
-def test_a_small_text_cannot_stand_for_more_than_fits_into_memory(name: str):
+def test_the_expansion_of_aliases_is_bounded(name: str):
     tracemalloc.start()
     try:
         with pytest.raises(DecodeError, match="YAML: its aliases expand to too much data"):
@@ -239,7 +239,7 @@ def test_a_small_text_cannot_stand_for_more_than_fits_into_memory(name: str):
     assert peak < 50_000_000
 
 
-def test_a_large_text_without_aliases_may_be_as_large_as_it_is():
+def test_a_text_without_aliases_may_have_any_size():
     assert len(read_one("a: [" + "x, " * 20_000 + "]")["a"]) == 20_000
     assert len(read_one(f"a: {'x' * 3_000_000}")["a"]) == 3_000_000
 
@@ -285,7 +285,7 @@ WORDS = [
 
 
 @given(st.lists(st.sampled_from([*WORDS, "\n", "\t"])))
-def test_any_mix_of_what_yaml_is_made_of_is_yaml_or_one_of_our_errors(words: list[str]):
+def test_any_mix_of_yaml_tokens_is_yaml_or_one_of_our_errors(words: list[str]):
     failure(Unstructured.all_from_yaml, " ".join(words))
 
 
@@ -293,12 +293,12 @@ def test_any_mix_of_what_yaml_is_made_of_is_yaml_or_one_of_our_errors(words: lis
 
 
 @given(MAPS)
-def test_what_is_written_is_read_back_as_it_was(tree: dict):
+def test_a_written_tree_is_read_back_unchanged(tree: dict):
     assert read_one(write({"a": tree})) == {"a": tree}
 
 
 @given(st.dictionaries(TEXTS | st.sampled_from(["on", "<<", "=", "1", "1.5", "~", "22:22", "", "2026-01-02"]), TEXTS))
-def test_texts_that_look_like_something_else_stay_texts(tree: dict):
+def test_strings_that_look_like_other_types_stay_strings(tree: dict):
     assert read_one(write({**tree, "x": list(tree)})) == {**tree, "x": list(tree)}
 
 

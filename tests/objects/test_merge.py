@@ -1,4 +1,4 @@
-"""What came, what was seen of it, what it is now: what is sent. And what survives of fields that no model knows."""
+"""The merge of received, decoded and current values, which keeps the fields that no model knows."""
 
 import json
 from collections.abc import Callable
@@ -31,30 +31,30 @@ def changed(spec: dict[str, Any], change: Callable[[WidgetSpec], None]) -> dict[
 
 
 @given(JSON, JSON)
-def test_what_was_not_changed_is_what_came_to_the_byte(came: Any, seen: Any):
+def test_unchanged_values_are_sent_as_the_received_bytes(came: Any, seen: Any):
     raw = msgspec.Raw(compact(came))
     assert merge(raw, seen, seen) is raw
 
 
 @given(JSON, JSON)
-def test_where_all_was_seen_what_is_sent_is_what_it_is_now(came: Any, now: Any):
+def test_without_unknown_fields_the_current_value_is_sent(came: Any, now: Any):
     assert merged(came, came, now) == now
 
 
 @given(st.lists(MAPS, max_size=4), st.data())
-def test_where_all_was_seen_it_is_also_so_for_lists_that_were_stirred(came: list[Any], data: st.DataObject):
+def test_without_unknown_fields_reordered_lists_are_sent(came: list[Any], data: st.DataObject):
     now = data.draw(st.permutations(came).map(lambda items: items[1:]) | st.lists(st.sampled_from(came or [{}]) | MAPS))
     assert merged(came, came, now) == now
 
 
 @given(MAPS, MAPS, MAPS)
-def test_what_was_not_seen_of_a_map_stays_and_the_rest_is_as_it_is_now(known: dict, unknown: dict, now: dict):
+def test_unknown_entries_of_a_map_are_kept_and_the_rest_is_current(known: dict, unknown: dict, now: dict):
     unseen = {f"later {name}": value for name, value in unknown.items()}
     assert merged({**known, **unseen}, known, now) == {**now, **unseen}
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), JSON), max_size=5, unique_by=lambda pair: pair[0]), st.data())
-def test_what_was_not_seen_of_named_elements_stays_with_them_wherever_they_go(named: list, data: st.DataObject):
+def test_unknown_fields_of_named_elements_move_with_them(named: list, data: st.DataObject):
     came = [{"name": str(name), "later": later} for name, later in named]
     seen = [{"name": str(name)} for name, _ in named]
     now = data.draw(st.permutations(seen).map(lambda items: items[: data.draw(st.integers(0, 5))]))
@@ -63,7 +63,7 @@ def test_what_was_not_seen_of_named_elements_stays_with_them_wherever_they_go(na
     assert merged(came, seen, now) == [{**later.get(each["name"], {}), **each} for each in now]
 
 
-def test_a_number_is_not_taken_for_a_truth_nor_for_another_spelling():
+def test_a_number_equals_neither_a_boolean_nor_another_spelling():
     assert merged({"a": 1}, {"a": 1}, {"a": True}) == {"a": True}
     assert merged({"a": False}, {"a": False}, {"a": 0})["a"] is not False
     assert merge(msgspec.Raw(b'{"a":[1]}'), {"a": [1]}, {"a": [1.0]}) == {"a": [1.0]}
@@ -96,7 +96,7 @@ def test_unknown_fields_survive_at_every_level():
     }
 
 
-def test_what_is_beside_a_change_keeps_its_bytes():
+def test_fields_beside_a_change_keep_their_bytes():
     raw = (
         b'{"metadata":{"name":"a"},"spec":{"later":[1.50,"\\u00e9"],"replicas":1,"size":1.0,"selector":null,'
         b'"parts":[{"name":"a","x":1E2},{"name":"b","x":1e2}],"since":"2026-01-02T03:04:05.123456789Z"}}'
@@ -130,11 +130,11 @@ def part(name: str, **more: Any) -> dict[str, Any]:
         (lambda parts: parts.extend(parts[:1]), [*PARTS, {"name": "a", "image": "a:1"}]),
     ],
 )
-def test_elements_that_have_a_name_keep_what_is_unknown_of_them(change: Callable[[Any], Any], sent: list[Any]):
+def test_named_elements_keep_their_unknown_fields(change: Callable[[Any], Any], sent: list[Any]):
     assert changed({"parts": PARTS}, lambda spec: change(spec.parts))["parts"] == sent
 
 
-def test_an_element_is_known_by_any_of_what_identifies_it():
+def test_an_element_is_matched_by_any_identifying_field():
     ports = [{"name": "http", "containerPort": 80, "later": 1}, {"name": "dns", "containerPort": 53, "later": 2}]
 
     def change(spec: WidgetSpec) -> None:
@@ -171,12 +171,12 @@ RULES = [{"verbs": [verb], "later": verb} for verb in ("get", "list", "watch")]
         (lambda rules: (rules.pop(0), rules[0].verbs.append("x")), [None, "watch"]),
     ],
 )
-def test_elements_without_a_name_are_known_by_being_the_same_or_by_their_order(change: Any, later: list[Any]):
+def test_elements_without_a_name_are_matched_by_equality_or_order(change: Any, later: list[Any]):
     sent = changed({"rules": RULES}, lambda spec: change(spec.rules))["rules"]
     assert [each.get("later") for each in sent] == later
 
 
-def test_a_struct_that_replaces_another_inherits_what_is_unknown_of_it_and_one_that_was_taken_away_does_not():
+def test_a_replaced_struct_keeps_its_unknown_fields_and_a_removed_one_does_not():
     assert changed({"spare": {"name": "a", "later": 1}}, lambda spec: setattr(spec, "spare", Part(name="b"))) == {
         "spare": {"name": "b", "later": 1}
     }
@@ -211,14 +211,14 @@ def test_a_null_that_was_filled_is_sent_filled():
     }
 
 
-def test_zeros_that_the_model_adds_by_itself_are_no_change():
+def test_zero_values_that_the_model_adds_are_no_change():
     assert changed({"byName": {"a": {}}}, lambda spec: setattr(spec, "replicas", 0)) == {
         "byName": {"a": {}},
         "replicas": 0,
     }
 
 
-def test_what_is_set_to_nothing_is_sent_as_null_or_left_out():
+def test_a_field_set_to_none_is_sent_as_null_or_omitted():
     assert changed({"replicas": 1, "selector": {"a": "b"}}, lambda spec: setattr(spec, "replicas", None)) == {
         "selector": {"a": "b"}
     }
@@ -226,7 +226,7 @@ def test_what_is_set_to_nothing_is_sent_as_null_or_left_out():
     assert changed({"selector": {"a": "b"}}, lambda spec: setattr(spec, "selector", None)) == {"selector": None}
 
 
-def test_whole_objects_inside_others_keep_what_is_unknown_and_are_not_named_by_the_way():
+def test_nested_objects_keep_unknown_fields_and_get_no_kind():
     claims = [{"metadata": {"name": "c", "later": 1}, "spec": {"name": "p", "later": 2}, "later": 3}]
 
     def change(spec: WidgetSpec) -> None:
@@ -255,7 +255,7 @@ def test_an_unstructured_object_keeps_the_bytes_beside_a_change():
 
 
 @given(MAPS, MAPS)
-def test_what_an_unstructured_object_sends_is_what_it_shows(came: dict, now: dict):
+def test_an_unstructured_object_sends_its_current_mapping(came: dict, now: dict):
     obj = Unstructured.from_wire(compact({"metadata": {"name": "a"}, "spec": came}))
     obj["spec"].clear()
     obj["spec"].update(now)

@@ -58,11 +58,11 @@ def test_unset_fields_are_not_sent_except_those_that_the_api_requires():
     }
 
 
-def test_a_model_prints_what_is_set():
+def test_the_repr_of_a_model_has_the_fields_that_are_set():
     assert repr(Part(name="a", image="x")) == "Part(name='a', image='x')"
 
 
-def test_a_model_refuses_attributes_that_it_does_not_have():
+def test_a_model_rejects_unknown_attributes():
     with pytest.raises(TypeError, match="imgae"):
         Part(imgae="x")  # type: ignore[call-arg]
     with pytest.raises(AttributeError, match="imgae"):
@@ -92,7 +92,7 @@ WORDS = st.text(max_size=3)
 
 
 @given(st.builds(Part, name=WORDS, image=st.none() | WORDS, limits=st.dictionaries(WORDS, st.just("1"))))
-def test_a_model_survives_the_way_to_a_dict_and_back(part: Part):
+def test_a_model_is_read_back_from_its_dict(part: Part):
     assert Part.from_dict(json.loads(json.dumps(part.to_dict()))) == part
     assert part.copy() == part
 
@@ -115,13 +115,13 @@ def test_a_model_names_the_path_of_a_mismatch():
         Part.from_dict({"limits": {5: "1"}})
 
 
-def test_trees_of_other_containers_are_read_too_but_not_taken_apart():
+def test_trees_of_other_containers_are_read_and_not_modified():
     tree = MappingProxyType({"byName": MappingProxyType({"a": {}, "b": {"ports": ({}, {"containerPort": "x"})}})})
     with pytest.raises(DecodeError, match=r"WidgetSpec: byName\[\.\.\.\]\.ports\[1\]\.containerPort: expected int"):
         WidgetSpec.from_dict(tree)
 
 
-def test_the_one_wrong_entry_of_a_large_map_is_found_in_few_steps():
+def test_an_invalid_entry_of_a_large_map_is_found_in_few_steps():
     entries: dict[str, Any] = {str(number): str(number) for number in range(20_000)}
     entries["12345"] = []
     with pytest.raises(DecodeError, match=r"WidgetSpec: selector\[12345\]: expected str, got array"):
@@ -129,7 +129,7 @@ def test_the_one_wrong_entry_of_a_large_map_is_found_in_few_steps():
     assert len(entries) == 20_000
 
 
-def test_a_place_is_named_also_when_other_entries_are_wrong_in_another_way():
+def test_the_path_of_an_error_is_right_although_other_entries_are_invalid_too():
     tree = {"byName": {"a": {}, "b": {"image": 5}, "c": {"name": []}, "d": 5}}
     with pytest.raises(DecodeError, match=r"WidgetSpec: byName\[b\]\.image: expected str"):
         WidgetSpec.from_dict(tree)
@@ -161,7 +161,7 @@ def test_nulls_are_empty_wherever_they_are():
 
 
 @pytest.mark.parametrize("part", ["metadata", "spec", "status", "data", "note", "madeAt", "rank"])
-def test_a_part_that_is_null_reads_as_absent_and_goes_back_as_null(part: str):
+def test_a_part_that_is_null_reads_as_absent_and_is_sent_as_null(part: str):
     raw = widget(**{part: None})
     obj, absent = Widget.from_wire(raw), Widget.from_wire(widget())
     name = "made_at" if part == "madeAt" else part
@@ -206,18 +206,18 @@ def test_nothing_else_is_a_quantity(wrong: Any):
         _ = Widget.from_wire(widget(spec={"size": wrong})).spec
 
 
-def test_a_number_or_a_text_stays_what_it_is():
+def test_an_int_or_string_keeps_its_type():
     ports = [{"target": 80}, {"target": "http"}, {"target": None}]
     obj = Widget.from_wire(widget(spec={"main": {"ports": ports}}))
     assert [port.target for port in obj.spec.main.ports] == [80, "http", None]
 
 
-def test_a_choice_of_shapes_is_read_by_its_shape():
+def test_a_union_is_decoded_by_the_shape_of_the_value():
     schema = Schema.from_dict({"items": {"items": [{"kind": "a"}, {"items": {"kind": None}}]}, "minimum": 1})
     assert schema == Schema(items=Schema(items=[Schema(kind="a"), Schema(items=Schema())]), minimum=1.0)
 
 
-def test_a_type_may_hold_itself():
+def test_a_type_may_contain_itself():
     tree = {"inside": {"inside": {"inside": {"minimum": None}}}}
     obj = Widget.from_wire(widget(spec={"schema": tree}))
     assert obj.spec.schema == Schema(inside=Schema(inside=Schema(inside=Schema())))
@@ -238,7 +238,7 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         ("2026-01-02T05:04:05+02:00", MOMENT),
     ],
 )
-def test_times_are_aware_and_go_back_to_the_last_digit_unless_they_were_changed(text: str, moment: datetime):
+def test_times_are_aware_and_unchanged_times_are_sent_as_received(text: str, moment: datetime):
     raw = widget(spec={"since": text, "renewed": text, "renewals": [text]}, madeAt=text)
     obj = Widget.from_wire(raw)
     assert obj.spec.since == obj.spec.renewed == obj.spec.renewals[0] == obj.made_at == moment
@@ -272,19 +272,19 @@ def test_times_are_sent_in_utc_and_micro_times_with_six_digits():
 
 
 @pytest.mark.parametrize("field", ["since", "renewed", "anything"])
-def test_a_time_without_a_zone_is_refused(field: str):
+def test_a_time_without_a_zone_is_rejected(field: str):
     spec = WidgetSpec(**{field: datetime(2026, 1, 2)})  # noqa: DTZ001  # that is the mistake
     with pytest.raises(EncodeError, match=rf"WidgetSpec: {field}: a time needs a time zone, as in datetime\(2026"):
         spec.to_dict()
 
 
-def test_a_time_that_has_no_name_in_utc_is_refused():
+def test_a_time_that_utc_cannot_represent_is_rejected():
     edge = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
     with pytest.raises(EncodeError, match="WidgetSpec: since: in UTC, this time is outside"):
         WidgetSpec(since=edge).to_dict()
 
 
-def test_a_time_without_a_zone_that_came_does_not_hinder_other_changes():
+def test_a_received_time_without_a_zone_does_not_prevent_other_changes():
     obj = Widget.from_wire(widget(spec={"since": "2026-01-02T03:04:05"}))
     assert obj.spec.since is not None
     obj.spec.replicas = 1
@@ -339,6 +339,6 @@ def test_read_only_mappings_may_be_put_into_a_model():
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [{"x": float("-inf")}]])
-def test_numbers_that_json_does_not_have_are_refused(value: Any):
+def test_numbers_that_json_does_not_have_are_rejected(value: Any):
     with pytest.raises(EncodeError, match=r"Schema: (minimum|items).*JSON cannot represent"):
         Schema(**{"items" if isinstance(value, list) else "minimum": value}).to_dict()

@@ -47,7 +47,7 @@ def of(**parts: Any) -> Widget:
 # --- touching --------------------------------------------------------------------------------------------------------
 
 
-def test_the_head_is_there_at_once_and_nothing_else_is_decoded():
+def test_only_the_head_is_decoded_on_arrival():
     obj = Widget.from_wire(widget(metadata={"name": "a", "namespace": "n", "uid": "u", "labels": {"app": "w"}}, spec=5))
     assert (obj.name, obj.namespace, obj.uid, obj.resource_version) == ("a", "n", "u", "")
     assert obj.key == ObjectKey("n", "a")
@@ -56,7 +56,7 @@ def test_the_head_is_there_at_once_and_nothing_else_is_decoded():
     assert vars(obj) == {}
 
 
-def test_a_part_is_decoded_when_it_is_touched_and_only_once():
+def test_a_part_is_decoded_on_first_access_and_only_once():
     obj = of(spec=SPEC, status={"ready": 2})
     first = obj.spec
     assert vars(obj).keys() == {"spec"}
@@ -68,7 +68,7 @@ def test_a_part_is_decoded_when_it_is_touched_and_only_once():
 
 
 @given(st.permutations(list(Widget.lazy_fields)), st.booleans())
-def test_parts_may_be_touched_in_any_order(order: list[str], split_first: bool):
+def test_parts_may_be_accessed_in_any_order(order: list[str], split_first: bool):
     obj = of(spec=SPEC, data={"k": "aGk="}, note="n", madeAt="2026-01-02T03:04:05Z", rank=5)
     if split_first:
         obj.part("spec")
@@ -80,20 +80,20 @@ def test_parts_may_be_touched_in_any_order(order: list[str], split_first: bool):
     assert found["metadata"].name == "web"
 
 
-def test_a_touched_part_that_is_let_go_is_read_again_as_it_came():
+def test_a_deleted_part_is_decoded_again_from_the_received_bytes():
     obj = of(spec=SPEC)
     obj.spec.replicas = 9
     del obj.spec
     assert obj.spec.replicas == 3
 
 
-def test_what_is_absent_reads_as_empty_or_as_none_and_is_not_sent_because_it_was_read():
+def test_absent_parts_read_as_empty_or_none_and_reading_does_not_send_them():
     obj = of()
     assert (obj.spec, obj.data, obj.note, obj.made_at, obj.rank) == (WidgetSpec(), {}, None, None, "")
     assert obj.to_json() == widget()
 
 
-def test_what_was_absent_can_be_filled():
+def test_absent_parts_can_be_filled():
     obj = of()
     obj.spec.replicas = 1
     obj.data["k"] = b"hi"
@@ -101,7 +101,7 @@ def test_what_was_absent_can_be_filled():
     assert obj.to_dict()["data"] == {"k": "aGk="}
 
 
-def test_threads_that_touch_at_once_all_get_the_same_value():
+def test_concurrent_accesses_return_the_same_value():
     objects = [of(spec=SPEC, status={"ready": 1}) for _ in range(300)]
     found = []
 
@@ -146,7 +146,7 @@ print("done")
 """
 
 
-def test_threads_may_be_the_first_to_touch_a_kind_together():
+def test_concurrent_first_accesses_of_a_kind_are_safe():
     done = subprocess.run([sys.executable, "-c", FIRST_TOUCH], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
@@ -178,7 +178,7 @@ def test_concurrent_decoding_in_another_thread_is_harmless(first: int):
         vars(obj).pop("note")
 
 
-def test_labels_are_for_reading():
+def test_labels_are_read_only():
     for obj in (of(), Widget.from_wire(widget(metadata={"name": "a", "labels": {"app": "w"}}))):
         with pytest.raises(TypeError):
             obj.labels["app"] = "other"  # type: ignore[index]
@@ -205,11 +205,11 @@ ODD = (
 )
 
 
-def test_an_untouched_object_goes_back_as_the_very_bytes_that_came():
+def test_an_unaccessed_object_is_sent_as_the_received_bytes():
     assert Widget.from_wire(ODD).to_json() == ODD
 
 
-def test_a_part_that_cannot_be_decoded_and_one_that_was_only_read_go_back_as_they_came():
+def test_undecodable_parts_and_parts_that_were_only_read_are_sent_as_received():
     obj = Widget.from_wire(ODD)
     assert obj.metadata.name == "a"
     assert obj.status == WidgetStatus()
@@ -218,7 +218,7 @@ def test_a_part_that_cannot_be_decoded_and_one_that_was_only_read_go_back_as_the
     assert obj.to_json() == ODD
 
 
-def test_a_change_in_one_part_leaves_the_others_as_they_came():
+def test_a_change_in_one_part_keeps_the_bytes_of_the_others():
     obj = Widget.from_wire(ODD)
     obj.metadata.annotations["a"] = "b"
     sent = obj.to_json()
@@ -231,7 +231,7 @@ def test_a_change_in_one_part_leaves_the_others_as_they_came():
     assert sent.count(b'"name":"\\u0061","later":{"x":1E+2},"annotations":{"a":"b"}') == 1
 
 
-def test_what_python_takes_for_equal_but_json_spells_otherwise_is_a_change():
+def test_values_that_are_equal_only_in_python_are_changes():
     obj = of(spec={"replicas": 1, "anything": [1, 0]})
     obj.spec.anything = [True, 0.0]
     assert b'"anything":[true,0.0]' in obj.to_json()
@@ -267,7 +267,7 @@ def test_unknown_parts_and_unknown_fields_of_the_metadata_survive_a_change():
     assert sent["ownerReferences"][1] == {"uid": "u", "name": "o", "later": 1, "controller": True}
 
 
-def test_a_part_can_be_replaced_emptied_and_taken_away():
+def test_a_part_can_be_replaced_emptied_and_removed():
     obj = of(spec={**SPEC, "later": 1}, status={"ready": 1}, note="n")
     obj.spec = WidgetSpec(replicas=5)
     obj.status.ready = 0
@@ -279,7 +279,7 @@ def test_a_part_can_be_replaced_emptied_and_taken_away():
 
 
 @given(MAPS, MAPS, MAPS)
-def test_json_dict_and_object_are_one_and_the_same(spec: dict, metadata: dict, more: dict):
+def test_json_dict_and_object_have_the_same_content(spec: dict, metadata: dict, more: dict):
     tree = {**more, "apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, "spec": spec}
     obj = Widget.from_dict(tree)
     assert obj.to_dict() == tree
@@ -306,7 +306,7 @@ def test_from_dict_takes_models_objects_mappings_and_times():
     assert obj.spec.since == datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def test_a_pretty_document_is_kept_in_one_line_and_else_as_it_is():
+def test_an_indented_document_is_stored_on_one_line_and_otherwise_unchanged():
     pretty = (
         b'{\n  "apiVersion": "example.com/v1",\n "kind": "Widget", "metadata": {"name": "\\u0061\\n"}, "x": 1.50\n}\n'
     )
@@ -315,7 +315,7 @@ def test_a_pretty_document_is_kept_in_one_line_and_else_as_it_is():
     )
 
 
-def test_the_parts_can_be_had_as_they_came():
+def test_the_received_parts_are_available():
     obj = Widget.from_wire(ODD)
     obj.metadata.name = "changed"
     assert bytes(obj.parts["zzz"]) == b'[ 1.0,{"a":1,"a":2}]'
@@ -329,7 +329,7 @@ def test_the_parts_can_be_had_as_they_came():
 # --- a new object ----------------------------------------------------------------------------------------------------
 
 
-def test_a_new_object_is_made_of_its_parts():
+def test_a_new_object_is_created_from_its_parts():
     obj = Widget(metadata=ObjectMeta(name="a", namespace="n"), spec=WidgetSpec(replicas=2), rank="5")
     assert obj.to_dict() == {
         "apiVersion": "example.com/v1",
@@ -342,7 +342,7 @@ def test_a_new_object_is_made_of_its_parts():
     assert repr(Widget()) == "<Widget without a name>"
 
 
-def test_a_part_that_a_kind_does_not_have_is_refused():
+def test_an_unknown_part_is_rejected():
     with pytest.raises(TypeError, match="Widget has no field stauts; its fields are metadata, spec, status"):
         Widget(stauts=WidgetStatus())  # type: ignore[call-arg]
 
@@ -355,7 +355,7 @@ def test_an_unknown_attribute_is_rejected_when_the_object_is_sent(kind: type[Obj
         obj.to_json()
 
 
-def test_a_kind_may_have_its_own_methods_and_remember_things():
+def test_a_kind_may_have_methods_cached_properties_and_private_attributes():
     class Counting(Widget):
         @cached_property
         def total(self) -> int:
@@ -369,7 +369,7 @@ def test_a_kind_may_have_its_own_methods_and_remember_things():
     assert "total" not in vars(twin)
 
 
-def test_a_kind_without_a_name_of_its_own_takes_any():
+def test_a_class_without_a_kind_accepts_any_kind():
     class Bare(Object):
         spec: WidgetSpec = lazy(WidgetSpec)
 
@@ -431,7 +431,7 @@ def test_a_copy_carries_the_changes():
     assert obj.copy().spec.replicas == 9
 
 
-def test_what_has_no_place_in_an_object_can_be_copied_but_not_sent():
+def test_invalid_values_can_be_copied_but_not_sent():
     obj: Any = of(spec=SPEC)
     obj.spec.replicas = "three"
     obj.spec.selector = {"a": object}
@@ -444,7 +444,7 @@ def test_what_has_no_place_in_an_object_can_be_copied_but_not_sent():
 
 
 @pytest.mark.parametrize("touched", [(), ("spec",), ("metadata", "status", "data", "note", "made_at", "rank")])
-def test_equality_ignores_what_was_touched_and_the_order_of_keys(touched: tuple[str, ...]):
+def test_equality_ignores_accesses_and_the_order_of_keys(touched: tuple[str, ...]):
     one = of(spec={"a": 1, "parts": [], "replicas": 1}, note="n")
     other = Widget.from_wire(widget(note="n", spec={"replicas": 1, "a": 1, "parts": []}).replace(b":1", b": 1"))
     for name in touched:
@@ -454,7 +454,7 @@ def test_equality_ignores_what_was_touched_and_the_order_of_keys(touched: tuple[
     assert one != other
 
 
-def test_equality_tells_kinds_and_contents_apart():
+def test_objects_of_different_kinds_or_contents_are_not_equal():
     assert of() != of(note="n")
     assert of(note="n") != of()
     assert of() != Unstructured.from_wire(widget())
@@ -493,7 +493,7 @@ def test_hashing_an_object_raises_with_the_reason():
         ("metadata", {"name": "web", "namespace": "default", "finalizers": 5}, "metadata.finalizers: expected array"),
     ],
 )
-def test_a_field_that_cannot_be_decoded_is_named_and_harms_nothing_else(part: str, value: Any, message: str):
+def test_an_undecodable_field_is_named_and_does_not_affect_others(part: str, value: Any, message: str):
     raw = widget(**{"status": {"ready": 1}, part: value})
     obj, other = Widget.from_wire(raw), Widget.from_wire(raw)
     for _ in range(2):
@@ -520,7 +520,7 @@ UNREADABLE_PARTS = {
 
 
 @pytest.mark.parametrize(("part", "reason"), UNREADABLE_PARTS.items())
-def test_json_that_python_cannot_hold_is_a_mistake_of_its_field_alone(part: bytes, reason: str):
+def test_json_that_python_cannot_represent_is_an_error_of_its_field_only(part: bytes, reason: str):
     raw = widget(spec=0, status={"ready": 1}).replace(b'"spec":0', b'"spec":%s' % part)
     obj, other = Widget.from_wire(raw), Widget.from_wire(raw)
     with pytest.raises(DecodeError, match=f"Widget default/web: spec.*{reason}"):
@@ -544,13 +544,13 @@ def test_unread_fields_may_have_any_value_and_survive():
     assert obj.to_json() == raw.replace(b'"replicas":1', b'"replicas":2')
 
 
-def test_a_field_that_cannot_be_decoded_can_be_set_anew():
+def test_an_undecodable_field_can_be_replaced():
     obj = of(spec={"replicas": "three", "later": 1})
     obj.spec = WidgetSpec(replicas=3)
     assert obj.to_dict()["spec"] == {"replicas": 3, "parts": [], "main": {"name": ""}}
 
 
-def test_a_broken_field_of_one_object_harms_no_other():
+def test_an_invalid_field_of_one_object_does_not_affect_others():
     good, bad = of(spec=SPEC), of(spec=5)
     with pytest.raises(DecodeError):
         _ = bad.spec
@@ -571,7 +571,7 @@ def test_a_broken_field_of_one_object_harms_no_other():
         "x",
     ],
 )
-def test_an_object_with_anything_for_metadata_stays_in_its_stream(metadata: Any):
+def test_an_object_with_invalid_metadata_does_not_end_its_stream(metadata: Any):
     raw = widget(metadata=metadata, spec=SPEC)
     obj = Widget.from_wire(raw)
     known = metadata if isinstance(metadata, dict) else {}
@@ -634,7 +634,7 @@ def test_a_document_with_different_keys_is_not_reported_as_having_duplicates(doc
     assert Widget.from_json(document).to_dict().items() >= json.loads(document).items()
 
 
-def test_a_kind_that_looks_like_a_place_does_not_lead_astray():
+def test_a_kind_that_looks_like_a_path_does_not_change_the_reported_path():
     claims = [{}, {"kind": "x - at `$.nowhere[...]`"}]
     with pytest.raises(DecodeError) as caught:
         _ = of(spec={"claims": claims}).spec
@@ -673,7 +673,7 @@ def test_a_value_without_a_json_form_is_rejected_with_its_path(tree: Any, reason
         Widget.from_dict(tree)
 
 
-def test_a_mapping_that_is_too_deep_or_holds_itself_is_refused():
+def test_a_mapping_that_is_too_deep_or_contains_itself_is_rejected():
     deep: Any = {}
     for _ in range(100_000):
         deep = {"a": deep}
@@ -698,7 +698,7 @@ ACTS: list[Callable[[Any], Any]] = [
 
 @pytest.mark.parametrize("kind", [Widget, Unstructured])
 @pytest.mark.parametrize("depth", [200, 400, 600, 900, 990])
-def test_whatever_depth_an_object_has_it_is_handled_or_refused(depth: int, kind: type[Object]):
+def test_an_object_of_any_depth_is_handled_or_rejected(depth: int, kind: type[Object]):
     raw = widget(spec=0).replace(b'"spec":0', b'"spec":{"anything":%s}' % (b"[" * depth + b"]" * depth))
     failures = [failure(kind.from_wire, raw), failure(kind.from_json, raw)]
     for start in range(len(ACTS)) if failures[0] is None else ():
@@ -732,7 +732,7 @@ SETTINGS: list[tuple[Callable[[Widget], None], str]] = [
 
 
 @pytest.mark.parametrize(("change", "reason"), SETTINGS)
-def test_a_value_that_the_api_cannot_take_is_refused_when_it_is_sent(change: Callable[[Any], None], reason: str):
+def test_a_value_of_the_wrong_type_is_rejected_when_it_is_sent(change: Callable[[Any], None], reason: str):
     obj = of(spec=SPEC)
     change(obj)
     for send in (obj.to_json, obj.to_dict, obj.to_yaml):
@@ -773,7 +773,7 @@ def test_any_bytes_are_an_object_or_one_of_our_errors(text: bytes):
 
 
 @pytest.mark.skipif(not is_supported, reason="this interpreter does not track changed dicts again")
-def test_an_untouched_object_holds_no_containers_for_the_collector():
+def test_an_unaccessed_object_has_no_tracked_containers():
     obj = of(metadata={"name": "a"}, spec=SPEC)
     held = [each for each in gc.get_referents(obj) if gc.is_tracked(each) and not isinstance(each, type)]
     assert [each for each in held if each != {}] == []
@@ -782,14 +782,14 @@ def test_an_untouched_object_holds_no_containers_for_the_collector():
     assert msgspec.json.decode(obj._raw)["spec"] == SPEC
 
 
-def test_a_dict_for_metadata_is_refused_with_the_way_to_read_a_manifest():
+def test_a_dict_for_metadata_is_rejected_with_advice():
     with pytest.raises(TypeError, match=r"must be an ObjectMeta; use Widget.from_dict\(\) to read a manifest"):
         Widget(metadata={"name": "x"})
 
 
 @pytest.mark.parametrize("metadata", [{"name": "a"}, None, "a"], ids=str)
 @pytest.mark.parametrize("kind", [Widget, Unstructured])
-def test_what_is_assigned_as_metadata_must_be_metadata(kind: type[Object], metadata: Any):
+def test_metadata_must_be_an_object_meta(kind: type[Object], metadata: Any):
     item = kind.from_dict({"metadata": {"name": "a"}})
     with pytest.raises(TypeError, match=f"{kind.__name__}.metadata must be an ObjectMeta"):
         item.metadata = metadata
@@ -822,7 +822,7 @@ def test_a_label_that_is_not_text_is_skipped_until_the_metadata_is_read():
         _ = item.metadata
 
 
-def test_a_copy_has_a_head_of_its_own():
+def test_a_copy_has_an_independent_head():
     item = Widget.from_wire(compact({"metadata": {"name": "a"}}))
     _ = item.metadata
     twin = item.copy()

@@ -38,7 +38,7 @@ def test_objects_are_copied_out_of_the_page():
     assert len(obj._raw) < len(body)
 
 
-def test_an_element_that_is_no_object_is_reported_and_the_others_are_there():
+def test_an_element_that_is_not_an_object_is_reported_and_the_others_are_kept():
     listed = WidgetList.from_json(
         page({"metadata": {"name": "a"}}, 5, [], {"metadata": {"name": "b"}, "spec": 5}, None)
     )
@@ -73,7 +73,7 @@ def test_objects_without_a_model_get_their_kind_from_their_list():
     assert anything.kind == "object"
 
 
-def test_a_list_goes_back_as_it_came():
+def test_an_unchanged_list_is_encoded_as_received():
     body = page(json.loads(widget()), json.loads(widget(note="n")))
     listed = WidgetList.from_json(body)
     assert json.loads(listed.to_json()) == json.loads(body)
@@ -83,7 +83,7 @@ def test_a_list_goes_back_as_it_came():
     assert widget(note="n") in listed.to_json()
 
 
-def test_a_list_can_be_made_of_objects():
+def test_a_list_can_be_created_from_objects():
     listed = WidgetList([Widget(metadata=ObjectMeta(name="a"))], metadata=ListMeta(resource_version="5"))
     listed.items.append(Widget(metadata=ObjectMeta(name="b")))
     assert WidgetList.from_json(listed.to_json()) == listed
@@ -100,7 +100,7 @@ def test_a_kind_may_have_another_name_for_its_lists():
     assert GroupVersionKind("example.com", "v1", "Goose") == Goose.gvk
 
 
-def test_lists_are_compared_by_what_they_hold():
+def test_lists_are_equal_if_their_contents_are():
     body = page({"metadata": {"name": "a"}})
     assert WidgetList.from_json(body) == WidgetList.from_json(body)
     assert WidgetList.from_json(body) != WidgetList.from_json(page({"metadata": {"name": "b"}}))
@@ -112,6 +112,6 @@ def test_lists_are_compared_by_what_they_hold():
 @pytest.mark.parametrize(
     ("tree", "reason"), [({"items": [float("nan")]}, r"items\[0\]"), ({"items": object()}, "cannot be part of")]
 )
-def test_a_mapping_that_is_no_json_is_refused(tree: Any, reason: str):
+def test_a_mapping_that_is_not_json_is_rejected(tree: Any, reason: str):
     with pytest.raises(EncodeError, match=reason):
         WidgetList.from_dict(tree)

@@ -1,4 +1,4 @@
-"""Objects that cannot be decoded as a whole: they hide no others, and fail only where they are touched."""
+"""Objects that cannot be decoded as a whole: they hide no others, and raise only on access."""
 
 import copy
 import json
@@ -126,7 +126,7 @@ NO_HEADS = {
 
 
 @pytest.mark.parametrize(("item", "reason"), NO_HEADS.items(), ids=range(len(NO_HEADS)))
-def test_an_object_whose_key_cannot_be_read_is_reported_with_what_is_known_of_it(item: bytes, reason: str):
+def test_an_object_with_an_undecodable_key_is_reported_with_the_readable_part(item: bytes, reason: str):
     for listed in both(page(widget(), item, widget(note="n")), Widget):
         assert [each.note for each in listed] == [None, "n"]
         [error] = listed.broken
@@ -135,7 +135,7 @@ def test_an_object_whose_key_cannot_be_read_is_reported_with_what_is_known_of_it
             raise error
 
 
-def test_what_else_a_list_holds_may_be_odd():
+def test_other_fields_of_a_list_may_be_odd():
     body = b'{"x":%b,"\\ud800":1,"metadata":{"y":%b,"continue":"c"},"items":[{}],"z":"\xff"}' % (
         deep(2_000),
         deep(2_000),
@@ -185,7 +185,7 @@ def test_only_the_damaged_field_of_a_mapping_raises(value: bytes):
 @pytest.mark.parametrize("more", ["x", "x" * 2000])
 @ALL_KINDS
 @ALL_VALUES
-def test_an_odd_object_is_sent_back_as_it_came(value: bytes, kind: type[Object], more: str):
+def test_an_odd_object_is_encoded_as_received(value: bytes, kind: type[Object], more: str):
     raw = odd(value, more=more)
     obj = kind.from_wire(raw)
     sent = obj.to_json()
@@ -200,7 +200,7 @@ def test_an_odd_object_is_sent_back_as_it_came(value: bytes, kind: type[Object],
 
 
 @ALL_VALUES
-def test_what_was_changed_is_sent_with_the_rest_as_it_came(value: bytes):
+def test_a_change_is_sent_with_the_rest_as_received(value: bytes):
     obj = Widget.from_wire(odd(value))
     obj.status.ready = 2
     obj.metadata.labels["app"] = "api"
@@ -306,7 +306,7 @@ def test_a_revision_with_a_lone_surrogate_fails_only_when_its_data_is_read():
 @pytest.mark.parametrize(
     "document", [odd(value) for name, value in ODD_VALUES.items() if "UTF" not in name and "range" not in name]
 )
-def test_an_odd_document_is_refused(document: bytes):
+def test_an_odd_document_is_rejected(document: bytes):
     for kind in (Widget, Unstructured):
         with pytest.raises(DecodeError, match="n/odd: "):
             kind.from_json(document)

@@ -60,7 +60,7 @@ def test_it_has_its_kind_and_api_version():
         _ = Unstructured({"apiVersion": "a/b/c", "kind": "X"}).group_version_kind
 
 
-def test_what_is_set_deleted_and_filled_is_what_is_sent():
+def test_set_deleted_and_filled_values_are_sent():
     obj = of(spec=SPEC, status={"a": 1}, note="n")
     obj["spec"]["replicas"] = 4
     obj["status"] = {"b": None}
@@ -95,20 +95,20 @@ def test_a_new_one_is_filled_part_by_part():
     assert repr(obj) == "<Widget web>"
 
 
-def test_metadata_given_beside_the_content_stands_in_for_it():
+def test_the_metadata_argument_replaces_that_of_the_content():
     obj = Unstructured({"kind": "Widget", "metadata": {"name": "a"}}, metadata=ObjectMeta(name="b"))
     assert (obj.name, obj["metadata"]["name"]) == ("b", "b")
     assert obj.to_dict() == {"kind": "Widget", "metadata": {"name": "b"}}
 
 
-def test_it_keeps_nothing_of_what_it_was_made_from():
+def test_it_shares_nothing_with_its_input():
     tree = {"kind": "Widget", "metadata": {"name": "a"}, "spec": {"parts": [{"name": "a"}]}}
     made = (Unstructured(tree), Unstructured.from_dict(tree))
     tree["spec"]["parts"][0]["name"] = "changed"  # type: ignore[index]
     assert [obj["spec"]["parts"][0]["name"] for obj in made] == ["a", "a"]
 
 
-def test_one_can_be_made_of_another():
+def test_one_can_be_created_from_another():
     obj = of(spec=SPEC)
     assert Unstructured(obj) == Unstructured.from_dict(obj) == obj
 
@@ -161,7 +161,7 @@ def test_changing_a_read_only_view_is_rejected_with_the_place_to_change(change: 
         change(obj["metadata"])
 
 
-def test_shown_metadata_can_be_taken_along():
+def test_the_metadata_view_can_be_copied():
     obj = of(metadata={"name": "a", "labels": {"x": "y"}, "finalizers": ["f"]})
     for taken in (copy.deepcopy(obj["metadata"]), pickle.loads(pickle.dumps(obj["metadata"]))):
         taken["labels"]["x"] = "z"
@@ -189,7 +189,7 @@ def test_metadata_that_is_assigned_replaces_all_of_it():
     assert untouched == untouched.copy() != of()
 
 
-def test_metadata_cannot_be_taken_away():
+def test_metadata_cannot_be_deleted():
     with pytest.raises(TypeError, match=r"metadata cannot be deleted"):
         del of()["metadata"]
     assert "metadata" in Unstructured({})
@@ -197,14 +197,14 @@ def test_metadata_cannot_be_taken_away():
     assert Unstructured({"metadata": None})["metadata"] == {}
 
 
-def test_metadata_that_did_not_come_is_not_sent_because_it_was_read():
+def test_reading_absent_metadata_does_not_send_it():
     obj = Unstructured.from_wire(b'{"kind":"W"}')
     assert obj.metadata.labels == {}
     assert obj.to_json() == b'{"kind":"W"}'
     assert obj == Unstructured.from_wire(b'{"kind":"W"}')
 
 
-def test_metadata_that_no_model_can_hold_is_still_shown():
+def test_undecodable_metadata_is_readable_as_a_mapping():
     obj = of(metadata={"name": "a", "labels": {"x": 5}})
     with pytest.raises(DecodeError, match=r"Widget a: metadata.labels\[x\]: expected str, got int"):
         _ = obj.metadata
@@ -216,7 +216,7 @@ def test_metadata_that_no_model_can_hold_is_still_shown():
 
 
 @given(MAPS)
-def test_reading_all_of_it_changes_nothing_of_what_is_sent(tree: dict):
+def test_reading_does_not_change_the_encoded_object(tree: dict):
     raw = compact({"kind": "W", **tree, "metadata": {"name": "a"}})
     obj = Unstructured.from_wire(raw)
     assert dict(obj) == json.loads(raw)
@@ -247,7 +247,7 @@ def test_a_copy_is_equal_and_independent_in_both_directions(copied: Callable[[An
     assert twin != obj
 
 
-def test_a_copy_of_one_that_holds_models_is_sent_as_it_is():
+def test_a_copy_with_models_is_encoded_like_the_original():
     spec = PodSpec(containers=[Container(name="a", image="i")], node_selector={"disk": "ssd"})
     item = Unstructured({"kind": "Widget"})
     item["spec"], item["nested"] = spec, {"templates": [spec], "since": datetime(2026, 1, 2, tzinfo=UTC)}
@@ -270,7 +270,7 @@ def test_a_copy_of_an_empty_one_is_independent():
     assert "spec" not in obj
 
 
-def test_python_values_that_have_a_place_in_json_may_be_set():
+def test_python_values_that_json_can_represent_may_be_set():
     obj = of()
     obj["spec"] = {"at": datetime(2026, 1, 2, 3, tzinfo=UTC), "pair": (1, 2), "secret": b"hi", "port": {80: "x"}}
     assert obj.copy() == obj
@@ -292,14 +292,14 @@ def test_python_values_that_have_a_place_in_json_may_be_set():
         ({None: 1}, "spec: "),
     ],
 )
-def test_others_are_refused_when_they_are_sent(value: Any, reason: str):
+def test_other_values_are_rejected_when_they_are_sent(value: Any, reason: str):
     for obj in (of(), of(spec=SPEC)):
         obj["spec"] = value
         with pytest.raises(EncodeError, match=f"Widget default/web: .*{reason}"):
             obj.to_json()
 
 
-def test_a_number_that_became_a_truth_is_a_change():
+def test_a_number_replaced_by_a_boolean_is_a_change():
     obj = of(spec={"a": 1, "b": 0})
     obj["spec"]["a"] = True
     assert obj.to_dict()["spec"]["a"] is True
@@ -309,7 +309,7 @@ def test_a_number_that_became_a_truth_is_a_change():
 
 
 @pytest.mark.parametrize("part", [b'"\xff"', b"1e400", b'{"a":[1e400]}', b"9" * 5000])
-def test_a_part_that_cannot_be_decoded_is_named_and_harms_nothing_else(part: bytes):
+def test_an_undecodable_part_is_named_and_does_not_affect_others(part: bytes):
     raw = widget(spec=0, status={"a": 1}).replace(b'"spec":0', b'"spec":%s' % part)
     obj = Unstructured.from_wire(raw)
     for _ in range(2):
@@ -325,7 +325,7 @@ def test_a_part_that_cannot_be_decoded_is_named_and_harms_nothing_else(part: byt
 
 
 @pytest.mark.parametrize("kind", [b"5", b"null", b"{}", b'"\xff"', b'""'])
-def test_a_kind_that_is_no_text_is_no_kind(kind: bytes):
+def test_a_kind_that_is_not_a_string_is_ignored(kind: bytes):
     obj = Unstructured.from_wire(b'{"kind":%s,"metadata":{"name":"a"},"spec":"\xff"}' % kind)
     assert (obj.kind, repr(obj)) == ("object", "<object a>")
     with pytest.raises(DecodeError, match="object a: spec: it is not UTF-8"):
@@ -348,7 +348,7 @@ def test_any_json_can_be_a_part(value: Any):
     assert Unstructured.from_json(obj.to_json())["y"] == value
 
 
-def test_threads_may_read_one_at_once():
+def test_concurrent_reads_are_safe():
     raw = widget(spec=SPEC, status={"a": 1})
     objects = [Unstructured.from_wire(raw) for _ in range(200)]
 
@@ -364,7 +364,7 @@ def test_threads_may_read_one_at_once():
 
 
 @pytest.mark.skipif(not is_supported, reason="this interpreter does not track changed dicts again")
-def test_what_is_touched_is_nothing_for_the_garbage_collector_and_can_be_changed_as_ever():
+def test_accessed_parts_are_untracked_and_can_be_changed():
     widget = Unstructured.from_wire(b'{"metadata":{"name":"a"},"spec":{"sizes":[{"x":[1]},{"y":{"z":[{}]}}],"n":1}}')
     left, seen = [widget["spec"]], []
     while left:

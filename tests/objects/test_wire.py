@@ -49,7 +49,7 @@ def test_any_bytes_are_split_the_same_however_they_are_cut(text: bytes, cuts: li
     assert split(pieces(text, cuts)) == [part.removesuffix(b"\r") for part in text.split(b"\n") if part.strip()]
 
 
-def test_a_line_keeps_its_blanks_and_loses_its_line_end():
+def test_a_line_keeps_its_white_space_without_the_line_end():
     assert split([b"  a \r\n\tb\t\n \t\r\n\n c\r"]) == [b"  a ", b"\tb\t", b" c"]
 
 
@@ -57,7 +57,7 @@ def test_a_stream_that_ends_without_a_line_feed_still_gives_its_last_line():
     assert split([STREAM.rstrip()]) == EVENTS
 
 
-def test_a_finished_splitter_starts_anew():
+def test_a_finished_splitter_can_be_used_again():
     splitter = LineSplitter()
     splitter.feed(b"half a li")
     assert splitter.finish() == b"half a li"
@@ -75,7 +75,7 @@ class CountedBytes(bytes):
         return super().split(*args)
 
 
-def test_a_line_of_megabytes_in_small_chunks_costs_each_byte_once():
+def test_a_long_line_in_small_chunks_takes_linear_time():
     line = b'{"type":"ADDED","object":{"note":"%s"}}' % (b"x" * 4_000_000)
     chunks = [CountedBytes(line[start : start + 1000]) for start in range(0, len(line), 1000)]
     splitter = LineSplitter()
@@ -89,7 +89,7 @@ def test_a_line_of_megabytes_in_small_chunks_costs_each_byte_once():
 
 
 @given(st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]), MAPS, st.sampled_from([b"", b" ", b"{"]))
-def test_scanning_an_event_finds_what_decoding_it_does(kind: str, body: dict, after: bytes):
+def test_scanning_an_event_equals_decoding_it(kind: str, body: dict, after: bytes):
     line = compact({"type": kind, "object": body})
     assert parse_event(line) == (kind, compact(body))
     assert scan_event(line + after) == ((kind, compact(body)), len(line + after.strip(b"{")))
@@ -111,7 +111,7 @@ def test_an_event_in_another_frame_is_the_same_event(line: bytes):
 
 
 @pytest.mark.parametrize("cut", range(1, len(EVENTS[1])))
-def test_an_event_that_is_cut_short_is_no_event(cut: int):
+def test_a_truncated_event_is_rejected(cut: int):
     line = EVENTS[1][:-cut]
     with pytest.raises(DecodeError, match=r"a watch event: .* in a line of"):
         parse_event(line)
@@ -143,7 +143,7 @@ def test_a_line_is_an_event_or_a_decode_error(line: bytes):
 
 
 @given(st.lists(MAPS, max_size=5))
-def test_a_list_is_cut_into_the_bytes_of_its_objects(bodies: list[dict]):
+def test_a_list_is_split_into_the_bytes_of_its_objects(bodies: list[dict]):
     body = b'{"kind":"WidgetList","apiVersion":"example.com/v1","metadata":{"resourceVersion":"5"},"items":%s}'
     wire = split_list(body % compact(bodies))
     assert [bytes(item) for item in wire.items or ()] == [compact(each) for each in bodies]
@@ -206,7 +206,7 @@ def test_a_body_without_items_is_not_an_empty_list(body: bytes, kind: str):
         (b"<html>", "malformed"),
     ],
 )
-def test_a_body_that_is_no_list_is_rejected_with_the_reason(body: bytes, reason: str):
+def test_a_body_that_is_not_a_list_is_rejected_with_the_reason(body: bytes, reason: str):
     with pytest.raises(DecodeError, match=f"a list: .*{reason}"):
         split_list(body)
 
