@@ -40,7 +40,7 @@ from listwatch.server import APIServer
 from tools.tracer import Tracer, Walk
 
 WARM_UPS = 2
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds after which an expected event is considered missing."""
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -70,7 +70,7 @@ def served() -> Iterator[lw.ClientConfig]:
 
     thread = threading.Thread(target=run, name="embedded API server")
     thread.start()
-    started.wait(PATIENCE)
+    started.wait(TIMEOUT)
     try:
         if not ready:
             raise RuntimeError("the embedded API server did not start")
@@ -86,7 +86,7 @@ class PlainClient:
 
     def __init__(self, config: lw.ClientConfig) -> None:
         address = urlsplit(config.host)
-        self._connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=PATIENCE)
+        self._connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=TIMEOUT)
         self._headers = {"Authorization": f"Bearer {config.token}"}
 
     async def create(self, name: str) -> None:
@@ -136,7 +136,7 @@ async def walk_event() -> Walk:
         informer = lw.SharedIndexInformer(source, Pod)
         informer.add_handler(on_update=handler)
         async with informer:
-            await informer.wait_for_sync(timeout=PATIENCE)
+            await informer.wait_for_sync(timeout=TIMEOUT)
             return await _walk_change(writer, seen, handler)
 
 
@@ -198,7 +198,7 @@ async def walk_create() -> Walk:
 
 
 async def _wait(seen: asyncio.Event) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         await seen.wait()
 
 

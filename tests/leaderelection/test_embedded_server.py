@@ -19,7 +19,7 @@ from listwatch.models.coordination_v1 import Lease
 from listwatch.server import APIServer, DropResponse, Fail, Fault, Refuse
 from listwatch.testing.clocks import SkewedClock, VirtualClock
 
-PATIENCE = 0.02
+TIMEOUT = 0.02
 """Real seconds that sockets have to say something before virtual time moves."""
 
 
@@ -84,7 +84,7 @@ def run(story: str, seed: int = 1) -> None:
                     await candidates.stop(name)
             assert (await candidates.lease()).spec.holder_identity == ""
 
-    clock.run(main(), patience=PATIENCE)
+    clock.run(main(), patience=TIMEOUT)
 
 
 async def when_a_leader_stops_another_one_follows_at_once(

@@ -19,7 +19,7 @@ from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 from listwatch.testing.real.real_api_server_thread import RealAPIServerThread
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 # The clients by name: how they decode objects.
 ASYNC_CLIENTS = {"typed": ClientSet, "dynamic": DynamicClient, "metadata": MetadataClient}
@@ -94,18 +94,18 @@ async def test_an_odd_object_is_in_the_store_and_hides_no_other(
         source, seen = source_of(client, objects, form), set()
         async with SharedIndexInformer(source, KINDS[form], streaming=streaming) as informer:
             informer.add_handler(on_add=lambda item: seen.add(item.name))
-            await informer.wait_for_sync(timeout=PATIENCE)
+            await informer.wait_for_sync(timeout=TIMEOUT)
             check_contents(informer, objects, form, "a", "odd", "z")
             assert seen == {"a", "odd", "z"}
             objects.create("odd-2", odd=True)
             objects.create("b")
             objects.label("odd")
-            await informer.wait_until(objects.label("a"), timeout=PATIENCE)
+            await informer.wait_until(objects.label("a"), timeout=TIMEOUT)
             check_contents(informer, objects, form, "a", "b", "odd", "odd-2", "z")
             labels = {each.name: dict(each.labels) for each in informer.indexer.list()}
             assert (labels["a"], labels["odd"], labels["b"]) == ({"changed": "yes"}, {"changed": "yes"}, {})
             objects.delete("odd")
-            await informer.wait_until(objects.label("b"), timeout=PATIENCE)
+            await informer.wait_until(objects.label("b"), timeout=TIMEOUT)
             check_contents(informer, objects, form, "a", "b", "odd-2", "z")
 
 
@@ -115,9 +115,9 @@ def test_the_same_holds_for_blocking_informers(config: ClientConfig, objects: Od
     with BLOCKING_CLIENTS[form](config) as client:
         source = source_of(client, objects, form)
         with blocking.SharedIndexInformer(source, KINDS[form], streaming=streaming) as informer:
-            informer.wait_for_sync(timeout=PATIENCE)
+            informer.wait_for_sync(timeout=TIMEOUT)
             check_contents(informer, objects, form, "a", "odd", "z")
             objects.create("odd-2", odd=True)
             objects.create("b")
-            informer.wait_until(objects.label("odd"), timeout=PATIENCE)
+            informer.wait_until(objects.label("odd"), timeout=TIMEOUT)
             check_contents(informer, objects, form, "a", "b", "odd", "odd-2", "z")

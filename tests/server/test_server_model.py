@@ -28,7 +28,7 @@ T = TypeVar("T")
 NAMESPACES = ["default", "kube-public"]
 APPS = ["web", "api"]
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 
 Key = tuple[str, str]
 keys = st.tuples(st.sampled_from(NAMESPACES), st.sampled_from(["a", "b", "c"]))
@@ -151,7 +151,7 @@ class Server(RuleBasedStateMachine):
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run the event loop until the coroutine is done, or fail after a timeout."""
-        return self.runner.run(asyncio.wait_for(coroutine, PATIENCE))
+        return self.runner.run(asyncio.wait_for(coroutine, TIMEOUT))
 
     def teardown(self) -> None:
         try:

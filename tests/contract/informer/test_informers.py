@@ -18,7 +18,7 @@ from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 FRONT = {"tier": "front"}
 
 
@@ -48,10 +48,10 @@ class QueueingHandler:
 async def test_a_program_reads_its_own_writes(client: ClientSet, namespaces: list[str]):
     config_maps = client.core_v1.configmaps(namespaces[0])
     async with SharedIndexInformer(config_maps, ConfigMap) as informer:
-        await informer.wait_for_sync(timeout=PATIENCE)
+        await informer.wait_for_sync(timeout=TIMEOUT)
         written = await config_maps.create(config_map("a"))
         for number in range(20):
-            await informer.wait_until(written.resource_version, timeout=PATIENCE)
+            await informer.wait_until(written.resource_version, timeout=TIMEOUT)
             assert informer.lister.namespace(namespaces[0]).get("a").resource_version == written.resource_version
             written = await config_maps.patch("a", {"data": {"number": str(number)}})
 
@@ -61,11 +61,11 @@ async def test_a_handler_added_later_receives_existing_objects_first(client: Cli
     await config_maps.create(config_map("a"))
     async with SharedIndexInformer(config_maps, ConfigMap) as informer:
         written = await config_maps.create(config_map("b"))
-        await informer.wait_for_sync(timeout=PATIENCE)
-        await informer.wait_until(written.resource_version, timeout=PATIENCE)
+        await informer.wait_for_sync(timeout=TIMEOUT)
+        await informer.wait_until(written.resource_version, timeout=TIMEOUT)
         calls = QueueingHandler()
         registration = informer.add_handler(calls)
-        await registration.wait_for_sync(timeout=PATIENCE)
+        await registration.wait_for_sync(timeout=TIMEOUT)
         await config_maps.create(config_map("c"))
         assert {await calls.next(), await calls.next()} == {("add", "a", True), ("add", "b", True)}
         assert await calls.next() == ("add", "c", False)
@@ -80,7 +80,7 @@ async def test_objects_that_stop_or_start_to_match_a_selector_are_deleted_and_ad
     informer = SharedIndexInformer(config_maps.selecting(label_selector=FRONT), ConfigMap)
     informer.add_handler(calls)
     async with informer:
-        await informer.wait_for_sync(timeout=PATIENCE)
+        await informer.wait_for_sync(timeout=TIMEOUT)
         for tier in ("front", "back", "front"):
             await config_maps.patch("a", {"metadata": {"labels": {"tier": tier}}})
         await config_maps.patch("a", {"data": {"x": "1"}})
@@ -100,7 +100,7 @@ async def test_a_change_of_a_selected_field_adds_and_deletes_objects(client: Cli
     informer = SharedIndexInformer(pods.selecting(field_selector="status.phase=Running"), Pod)
     informer.add_handler(calls)
     async with informer:
-        await informer.wait_for_sync(timeout=PATIENCE)
+        await informer.wait_for_sync(timeout=TIMEOUT)
         spec = PodSpec(containers=[Container(name="web", image="web:1")])
         await pods.create(Pod(metadata=ObjectMeta(name="a"), spec=spec))
         for phase in ("Running", "Succeeded"):
@@ -114,7 +114,7 @@ async def test_an_object_that_is_created_again_is_deleted_and_added(client: Clie
     informer = SharedIndexInformer(config_maps.selecting(label_selector=FRONT), ConfigMap)
     informer.add_handler(calls)
     async with informer:
-        await informer.wait_for_sync(timeout=PATIENCE)
+        await informer.wait_for_sync(timeout=TIMEOUT)
         await config_maps.delete("a")
         again = await config_maps.create(config_map("a", **FRONT))
         assert [await calls.next() for _ in range(3)] == [
@@ -150,7 +150,7 @@ async def test_typed_dynamic_and_metadata_informers_see_the_same_objects(client:
     ]
     for source, kind in sources:
         async with SharedIndexInformer(source, kind) as informer:
-            await informer.wait_for_sync(timeout=PATIENCE)
+            await informer.wait_for_sync(timeout=TIMEOUT)
             cached = informer.indexer.get(f"{namespaces[0]}/a")
             assert (type(cached), cached.uid) == (kind, made.uid)
 
@@ -160,7 +160,7 @@ async def test_a_plain_informer_calls_its_handler_inline(client: ClientSet, name
     await config_maps.create(config_map("a", **FRONT))
     calls = QueueingHandler()
     async with Informer(config_maps, ConfigMap, calls) as informer:
-        await informer.wait_for_sync(timeout=PATIENCE)
+        await informer.wait_for_sync(timeout=TIMEOUT)
         await config_maps.delete("a")
         assert [await calls.next(), await calls.next()] == [("add", "a", True), ("delete", "a", True)]
         assert informer.indexer.list() == []
@@ -170,7 +170,7 @@ async def test_managed_fields_can_be_left_out(client: ClientSet, namespaces: lis
     config_maps = client.core_v1.configmaps(namespaces[0])
     await config_maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"x": "1"}))
     async with SharedIndexInformer(config_maps, ConfigMap, transform=strip_managed_fields) as informer:
-        await informer.wait_for_sync(timeout=PATIENCE)
+        await informer.wait_for_sync(timeout=TIMEOUT)
         cached = informer.lister.namespace(namespaces[0]).get("a")
         assert (cached.data, cached.metadata.managed_fields) == ({"x": "1"}, [])
 
@@ -189,7 +189,7 @@ async def test_a_factory_works_with_typed_dynamic_and_metadata_clients(client: C
         async with SharedInformerFactory(maker, namespaces=namespaces[:2]) as factory:
             handle = factory.informer(ConfigMap, label_selector=FRONT)
             assert factory.informer(ConfigMap, label_selector="tier = front").informer is handle.informer
-            await factory.wait_for_sync(timeout=PATIENCE)
+            await factory.wait_for_sync(timeout=TIMEOUT)
             [cached] = handle.lister.namespace(namespaces[0]).list()
             assert (type(cached), cached.uid) == (kind, made.uid)
             with pytest.raises(NotFoundError, match="configmaps"):

@@ -20,7 +20,7 @@ from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 
-PATIENCE = 120.0
+TIMEOUT = 120.0
 MARK = "mark"
 
 Lists = Callable[[], Awaitable[ObjectList[Any]]]
@@ -104,7 +104,7 @@ async def wait_notified(each: Observed, marks: dict[str, str]) -> None:
     """Wait until the informer and all its handlers have seen the marks of its namespaces."""
     for namespace in each.namespaces:
         if isinstance(each.informer, SharedIndexInformer):
-            await each.informer.wait_until(marks[namespace], timeout=PATIENCE, namespace=namespace)
+            await each.informer.wait_until(marks[namespace], timeout=TIMEOUT, namespace=namespace)
         for checker in each.checkers:
             await checker.wait_notified(f"{namespace}/{MARK}", marks[namespace])
 
@@ -133,7 +133,7 @@ async def test_every_informer_ends_up_with_the_objects_of_the_server(client: Cli
         for each in all_observed:
             await wait_notified(each, marks)
             each.add_checker()
-            await each.informer.wait_for_sync(timeout=PATIENCE)
+            await each.informer.wait_for_sync(timeout=TIMEOUT)
             await check(each)
 
 

@@ -21,7 +21,7 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 _TRIES = 20_000
-_PATIENCE = 15.0
+_TIMEOUT = 15.0
 """How many seconds a watch waits for an event that a test expects."""
 
 
@@ -142,7 +142,7 @@ class API:
 
     @contextmanager
     def watch(self, path: str, *, headers: Mapping[str, str] | None = None, **query: object) -> Iterator[Watch]:
-        connection = self._target.connect(timeout=_PATIENCE)
+        connection = self._target.connect(timeout=_TIMEOUT)
         try:
             connection.request("GET", _target(path, {"watch": "true", **query}), None, self._headers(None, headers))
             yield Watch(connection.getresponse())

@@ -12,7 +12,7 @@ import pytest
 from listwatch.errors import ProgramError, UsageError
 from listwatch.testing.real.child_process import ChildProcess, overridden
 
-PATIENCE = 60_000
+TIMEOUT = 60_000
 """Milliseconds after which something is taken never to happen."""
 
 
@@ -36,7 +36,7 @@ async def never() -> bool:
 def has_ended(pidfd: int) -> bool:
     poll = select.poll()
     poll.register(pidfd, select.POLLIN)
-    return bool(poll.poll(PATIENCE))
+    return bool(poll.poll(TIMEOUT))
 
 
 PARENT = """

@@ -11,7 +11,7 @@ import pytest
 from listwatch.errors import ConfigError, ProgramError, UsageError
 from listwatch.testing import RealAPIServer, RealBinaries
 
-PATIENCE = 60_000
+TIMEOUT = 60_000
 """Milliseconds after which something is taken never to happen."""
 
 ETCD = """#!{python}
@@ -64,7 +64,7 @@ def has_ended(pid: int) -> bool:
     poll = select.poll()
     poll.register(pidfd, select.POLLIN)
     try:
-        return bool(poll.poll(PATIENCE))
+        return bool(poll.poll(TIMEOUT))
     finally:
         os.close(pidfd)
 
