@@ -14,6 +14,7 @@ from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.streams import ByteStream
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
+from listwatch.cooperative import run_sliced
 from listwatch.errors import (
     APIError,
     ConnectionLostError,
@@ -96,6 +97,25 @@ async def test_a_response_can_be_decoded_as_several_types():
     assert listed.into_list(Pod).resource_version == "7"
     assert discovered.into(APIResourceList).resources[0].verbs == ["get"]
     assert repr(listed) == f"<Result of GET /api/v1/pods: 200, {len(items)} bytes>"
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (respond(200, b"<html>", headers={"Content-Type": "text/html"}), "its Content-Type is text/html"),
+        (respond(200, b'{"items":{}}'), "items: expected array, got object"),
+        (respond(200, POD), "expected a list, got Pod without items"),
+    ],
+)
+async def test_the_error_of_an_invalid_list_names_the_request(reply: bytes, reason: str):
+    async with ScriptedServer(reply, reply, reply) as server, client(server) as rest:
+        result = await rest.get().resource("pods").do()
+        with pytest.raises(DecodeError, match=rf"^GET /api/v1/pods as a list: .*{reason}"):
+            result.into_list(Pod)
+        with pytest.raises(DecodeError, match=rf"^GET /api/v1/pods as PodList: .*{reason}"):
+            result.into(PodList)
+        with pytest.raises(DecodeError, match=rf"^GET /api/v1/pods as a list: .*{reason}"):
+            await run_sliced(result._decode_list_sliced(Pod))
 
 
 @pytest.mark.parametrize(

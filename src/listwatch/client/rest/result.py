@@ -83,8 +83,8 @@ class Result:
         try:
             return ObjectList[ObjectT].from_json(self.raw, item)
         except DecodeError as error:
-            problem = without_frames(error)
-        raise problem
+            problem = self._decode_error("a list", error.message, error.field)
+        raise problem  # without frames, which hold the body
 
     def _decode_list_sliced(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
         """Decode a list in slices, for `run_sliced`, so that a long one does not block the event loop.
@@ -94,11 +94,21 @@ class Result:
         self._check_body("a list")
         content, self._content = self._content, b""
         pieces = [content] if isinstance(content, bytes) else _consume(content)
-        return _without_frames(ObjectList[ObjectT].reading(pieces, item))
+        return self._with_request(ObjectList[ObjectT].reading(pieces, item))
+
+    def _with_request(self, work: Generator[None, None, T]) -> Generator[None, None, T]:
+        try:
+            return (yield from work)
+        except DecodeError as error:
+            problem = self._decode_error("a list", error.message, error.field)
+        raise problem  # without frames, which hold the body
 
     def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
         self._check_body(kind.__name__)
-        return kind.from_json(self.raw)
+        try:
+            return kind.from_json(self.raw)
+        except DecodeError as error:
+            raise self._decode_error(kind.__name__, error.message, error.field) from None
 
     def _object(self, kind: type[ObjectT]) -> ObjectT:
         self._check_body(kind.__name__)
@@ -136,10 +146,10 @@ class Result:
         if not self._content:
             raise self._decode_error(kind, f"the response (status {self.status_code}) is empty")
 
-    def _decode_error(self, kind: str, reason: str) -> DecodeError:
+    def _decode_error(self, kind: str, reason: str, field: str = "") -> DecodeError:
         media = media_type(self.headers)
         note = "" if media in ("", "application/json") else f"; its Content-Type is {media[:80]}"
-        return DecodeError(reason + note, object_name=self._what(kind))
+        return DecodeError(reason + note, object_name=self._what(kind), field=field)
 
     def _what(self, kind: str) -> str:
         return f"{self._request.describe()} as {kind}"
@@ -154,14 +164,6 @@ def is_status(result: Result) -> bool:
         return not result.raw or _type_metas.decode(result.raw).kind == "Status"
     except DECODE_FAILURES:
         return False  # decoding it as an object raises the error
-
-
-def _without_frames(work: Generator[None, None, T]) -> Generator[None, None, T]:
-    try:
-        return (yield from work)
-    except DecodeError as error:
-        problem = without_frames(error)
-    raise problem
 
 
 def _consume(pieces: list[bytes]) -> Iterator[bytes]:
