@@ -6,6 +6,7 @@ Each test attacks the server over HTTP. After each attack the fixture checks tha
 import asyncio
 import base64
 import json
+import random
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -214,6 +215,16 @@ async def test_a_pattern_that_takes_too_many_steps_is_a_clear_error(call: Caller
     reply = await call("POST", WIDGETS, widget({"a": text}))
     assert reply.status == 413
     assert "it takes too many steps" in message(reply)
+
+
+async def test_many_strings_cannot_each_take_the_steps_of_one_search(call: Caller):
+    # Each text has other threads after each of its characters, so that no transition is found in the cache.
+    pattern = "a" + "[ab]{1000}" * 4 + "c"
+    await define(call, {"type": "array", "items": {"type": "string", "pattern": pattern}})
+    texts = ["".join(random.Random(seed).choices("ab", k=1000)) for seed in range(1000)]
+    reply = await call("POST", WIDGETS, widget(texts))
+    assert (reply.status, reply.json["reason"]) == (413, "RequestEntityTooLarge")
+    assert "too many steps" in message(reply)
 
 
 async def test_a_schema_cannot_multiply_the_work_of_a_validation(call: Caller):

@@ -6,6 +6,7 @@ Nor does a machine without space or file descriptors end the server.
 import asyncio
 import http.client
 import json
+import socket
 import subprocess
 import sys
 import tracemalloc
@@ -256,6 +257,22 @@ def test_without_file_descriptors_the_server_logs_one_line_and_pauses():
     ]
 
 
+def test_connections_that_wait_to_be_accepted_do_not_fill_the_log_when_descriptors_are_free_again():
+    limits = "resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))"
+    with serving(limits) as (process, connection):
+        address = connection.host, connection.port
+        idle = [socket.create_connection(address, timeout=30) for _ in range(400)]
+        for each in idle:
+            each.close()
+        with closing(http.client.HTTPConnection(*address, timeout=30)) as another:
+            assert request(another, "GET", "/version")[0] == 200
+        _, errors = process.communicate("\n", timeout=30)
+    assert errors.splitlines() == [
+        "New connections are refused: Too many open files",
+        "New connections are accepted again",
+    ]
+
+
 # --- Disks ------------------------------------------------------------------------------------------------------------
 
 
@@ -285,10 +302,10 @@ def test_a_full_disk_fails_writes_only_and_only_while_it_is_full(tmp_path: Path)
         assert request(connection, "POST", CONFIG_MAPS, config_map("later"))[0] == 201
         assert names(connection) == sorted([*stored, "later"])
         process.kill()
-        assert process.stderr.read().splitlines() == [
-            "The storage cannot be written",
-            "The storage can be written again",
-        ]
+        cause, end = process.stderr.read().splitlines()
+        assert cause.startswith(f"The storage {tmp_path / 'storage.db'} cannot be written: ")
+        assert cause.endswith("; free space on its disk")
+        assert end == "The storage can be written again"
     with serving("pass", str(tmp_path)) as (_, connection):
         assert names(connection) == sorted([*stored, "later"])
 

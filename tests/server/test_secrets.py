@@ -1,5 +1,6 @@
 """Nothing of the server shows a token, a key, or the content of an object or request in its repr or in the log."""
 
+import asyncio
 import gc
 import json
 import logging
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from tests.server.caller import Caller
 
+from listwatch.errors import ConfigError
 from listwatch.server.access.access import Access
 from listwatch.server.access.certificates import CertificateAuthority
 from listwatch.server.api_server import APIServer
@@ -148,3 +150,10 @@ async def test_an_unexpected_error_is_logged_without_the_request(caplog: pytest.
     everything = caplog.text + json.dumps([vars(each) for each in caplog.records], default=repr)
     assert "a bug" in everything
     assert not [each for each in HIDDEN if each in everything]
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"two words"])
+def test_a_damaged_token_file_is_a_clear_error(tmp_path: Path, content: bytes):
+    Path(tmp_path, "token").write_bytes(content)
+    with pytest.raises(ConfigError, match="delete it to generate another token"):
+        asyncio.run(APIServer(data_dir=tmp_path).start())

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from listwatch.errors import ConfigError, ListWatchError
+from listwatch.server.access.persisted_secrets import checked_token
 from listwatch.server.api_server import APIServer
 
 _TOKEN_VARIABLE = "LISTWATCH_TOKEN"
@@ -97,10 +98,10 @@ def _port(text: str) -> int:
 def _token(options: argparse.Namespace) -> str:
     """Return the token of the options or the environment; empty if it is to be generated."""
     if options.token_file is not None:
-        return _checked(_read(options.token_file), options.token_file)
+        return checked_token(_read(options.token_file), options.token_file)
     if options.token is not None:
-        return _checked(options.token, "--token")
-    return _checked(os.environ[_TOKEN_VARIABLE], f"${_TOKEN_VARIABLE}") if _TOKEN_VARIABLE in os.environ else ""
+        return checked_token(options.token, "--token")
+    return checked_token(os.environ[_TOKEN_VARIABLE], f"${_TOKEN_VARIABLE}") if _TOKEN_VARIABLE in os.environ else ""
 
 
 def _read(file: str) -> str:
@@ -109,16 +110,6 @@ def _read(file: str) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise ConfigError(f"the token cannot be read: {reason}", file=file) from None
-
-
-def _checked(text: str, where: str) -> str:
-    """Return the token without surrounding white space. The error does not contain the token."""
-    token = text.strip()
-    if not token:
-        raise ConfigError(f"{where} is empty; it has to contain a token")
-    if not (token.isascii() and token.isprintable() and " " not in token):
-        raise ConfigError(f"{where} does not contain a single token of printable ASCII characters")
-    return token
 
 
 def _select_tls(options: argparse.Namespace) -> None:

@@ -25,7 +25,7 @@ from listwatch.errors import AlreadyExistsError, APIError, ConfigError, UsageErr
 from listwatch.meta import Resource
 from listwatch.server.access.access import MASTERS, Access, Authorizer
 from listwatch.server.access.origins import AllowedHosts
-from listwatch.server.access.persisted_secrets import read_or_create
+from listwatch.server.access.persisted_secrets import read_or_create_token
 from listwatch.server.controllers.custom_resources import CustomResources
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.controllers.owner_graph import StorageKey
@@ -234,7 +234,7 @@ class APIServer:
     def _read_token(self) -> str:
         if self._data_dir is None:
             return _new_token()
-        return read_or_create(self._data_dir, "token", lambda: _new_token().encode()).decode().strip()
+        return read_or_create_token(self._data_dir, _new_token)
 
     def _tls_context(self) -> ssl.SSLContext:
         self._authority = self._authority or self._read_authority()

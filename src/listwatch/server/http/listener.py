@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import math
 import re
 import socket
 import ssl
@@ -46,6 +47,8 @@ _HANDSHAKE_TIMEOUT = 10.0
 
 _PAUSE = 1.0
 """Seconds until the next attempt to accept a connection, for instance if the process has no more file descriptors."""
+
+_LOG_INTERVAL = 10.0
 
 # How aiohttp reports a request whose only problem is its method.
 _UNKNOWN_METHOD = re.compile(r"b'[A-Z]+ /\S* HTTP/1")
@@ -190,21 +193,23 @@ class Listener:
     async def _accept(self, listening: socket.socket, tls: ssl.SSLContext | None) -> None:
         """Accept connections until cancelled. Not asyncio's own loop, which logs a thousand errors at once."""
         loop = asyncio.get_running_loop()
-        refused = ""
+        refusals = _RefusalLog(loop)
         while True:
             try:
                 connection, _ = await loop.sock_accept(listening)
             except OSError as error:
                 if error.errno != errno.ECONNABORTED:  # only that connection has failed
-                    refused = _report(refused, str(error.strerror))
+                    refusals.begin(str(error.strerror))
                     await asyncio.sleep(_PAUSE)
                 continue
             if self.connections + len(self._tasks) > self._settings.max_connections:
-                refused = _report(refused, f"the limit of {self._settings.max_connections} connections is reached")
+                refusals.begin(f"the limit of {self._settings.max_connections} connections is reached")
                 connection.close()
                 continue
-            refused = _report(refused, "")
+            refusals.end()
             self._start_task(self._connect(connection, tls))
+            # An accept that need not wait does not suspend: open connections are served between two of them.
+            await asyncio.sleep(0)
 
     async def _connect(self, connection: socket.socket, tls: ssl.SSLContext | None) -> None:
         loop = asyncio.get_running_loop()
@@ -216,13 +221,24 @@ class Listener:
             connection.close()  # the client has disconnected, or the TLS handshake failed
 
 
-def _report(before: str, reason: str) -> str:
-    """Log when connections begin to be refused, and when that ends; returns the reason."""
-    if reason and not before:
+class _RefusalLog:
+    """Logs when connections begin to be refused and when that ends, not more often than every `_LOG_INTERVAL`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._is_reported = False
+        self._next = -math.inf
+
+    def begin(self, reason: str) -> None:
+        if self._is_reported or self._loop.time() < self._next:
+            return
+        self._is_reported, self._next = True, self._loop.time() + _LOG_INTERVAL
         _log.error("New connections are refused: %s", reason)
-    elif before and not reason:
-        _log.warning("New connections are accepted again")
-    return reason
+
+    def end(self) -> None:
+        if self._is_reported:
+            self._is_reported = False
+            _log.warning("New connections are accepted again")
 
 
 async def _listening_sockets(host: str, port: int) -> list[socket.socket]:

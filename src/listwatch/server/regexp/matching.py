@@ -39,11 +39,12 @@ class Regexp:
         self._program: list[Instruction] = []
         self._emit(node)
         self._transitions: dict[tuple[_State, str], _State | None] = {}
-        self._steps = 0
+        self.steps = 0
+        """The steps of threads in the latest search."""
 
     def search(self, text: str) -> bool:
         """Whether a part of the text matches; raises TooMuchWorkError."""
-        self._steps = 0
+        self.steps = 0
         state: _State = (frozenset(), _EDGE)
         transitions = self._transitions
         for character in text:
@@ -91,8 +92,8 @@ class Regexp:
                         pending.append(at + 1)
                 case (_, targets):
                     pending += targets
-        self._steps += len(seen)
-        if self._steps > MAX_STEPS:
+        self.steps += len(seen)
+        if self.steps > MAX_STEPS:
             raise TooMuchWorkError
         return waiting
 

@@ -45,6 +45,7 @@ _CONSTRAINTS = frozenset(
 # They take several seconds.
 _MAX_STEPS = 200_000
 _CHARACTERS_PER_STEP = 50
+_THREADS_PER_STEP = 5
 # The longest part of a path in a message; the path repeats the names of all parents.
 _MAX_NAME = 1000
 _INT32 = range(-(2**31), 2**31)
@@ -170,11 +171,15 @@ def _text_problems(text: str, schema: JSONSchema, path: str, effort: Effort) -> 
 def _matches_pattern(pattern: str, text: str, effort: Effort) -> bool:
     effort.spend(1 + len(text) // _CHARACTERS_PER_STEP)
     try:
-        return _compiled(pattern).search(text)
+        regexp = _compiled(pattern)
+        found = regexp.search(text)
     except RegexpSyntaxError:
         return True  # stored before such patterns were rejected
     except TooMuchWorkError:
         raise _too_costly() from None
+    # Otherwise each of many strings could take as long as one search may.
+    effort.spend(regexp.steps // _THREADS_PER_STEP)
+    return found
 
 
 @lru_cache(maxsize=128)

@@ -168,7 +168,9 @@ class SqliteJournal:
         self._fails_permanently = getattr(error, "sqlite_errorcode", 0) not in _DISK_FULL
         advice = "restart the server when the cause is fixed" if self._fails_permanently else "free space on its disk"
         if not self._failure:
-            _log.error("The storage cannot be written", extra={"file": str(self._file), "reason": str(error)})
+            extra = {"file": str(self._file), "reason": str(error)}
+            # In the message too: the command line logs no fields.
+            _log.error("The storage %s cannot be written: %s; %s", self._file, error, advice, extra=extra)
         self._failure = f"{self._file}: cannot be written ({error}); {advice}"
         return JournalError(self._failure, lost=lost)
 
