@@ -10,7 +10,6 @@ from listwatch.json_value import JSON
 from listwatch.server.json_tree import quoted
 
 __all__ = [
-    "bounded",
     "duplicate",
     "forbidden",
     "invalid",
@@ -20,23 +19,6 @@ __all__ = [
     "too_long",
     "too_many",
 ]
-
-
-_MAX_CAUSES = 1000
-_MAX_SIZE = 1 << 20
-
-
-def bounded(causes: Iterable[StatusCause]) -> list[StatusCause]:
-    """Return the first causes, without repetitions, up to a number and a size; the others are not even computed."""
-    found: dict[StatusCause, None] = {}
-    size = 0
-    for cause in causes:
-        found[cause] = None
-        size += len(cause.message) + len(cause.field)
-        if len(found) >= _MAX_CAUSES or size > _MAX_SIZE:
-            found[StatusCause("", "further problems are not reported by the embedded server")] = None
-            break
-    return list(found)
 
 
 def required(field: str, detail: str = "") -> StatusCause:

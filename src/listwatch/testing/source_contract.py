@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import random
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
@@ -25,14 +25,14 @@ from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, ReceivedEvent,
 from listwatch.errors import GoneError, ListWatchError
 from listwatch.informer.list_watch import ListerWatcher, batches_of
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.keyed import Tombstone
+from listwatch.keyed import Cached, Tombstone
 from listwatch.meta import is_newer
 
 __all__ = ["SourceBackend", "SourceContract"]
 
 S = TypeVar("S", bound="SourceContract")
 
-Event = ReceivedEvent[Any]
+Event = ReceivedEvent[Cached]
 
 TIMEOUT = 30.0
 WATCH_SECONDS = 20
@@ -67,7 +67,7 @@ class SourceBackend(ABC):
         pytest.skip("this source has no server")
 
 
-def _in_loop(test: Callable[[S, SourceBackend], Coroutine[Any, Any, None]]) -> Callable[[S], None]:
+def _in_loop(test: Callable[[S, SourceBackend], Coroutine[object, object, None]]) -> Callable[[S], None]:
     """Run a test with a new backend in a new event loop."""
 
     @wraps(test)
@@ -260,9 +260,9 @@ class SourceContract(ABC):
 
     @_in_loop
     async def test_an_informer_converges_and_its_handlers_see_legal_histories(self, backend: SourceBackend) -> None:
-        dice = random.Random(7)
+        rng = random.Random(7)
         expected: dict[str, str] = {}
-        informer: SharedIndexInformer[Any] = SharedIndexInformer(backend.source, backend.kind)
+        informer: SharedIndexInformer[Cached] = SharedIndexInformer(backend.source, backend.kind)
         history = _History(backend)
         informer.add_handler(history)
         for number in range(3):
@@ -271,8 +271,8 @@ class SourceContract(ABC):
         async with informer:
             await informer.wait_for_sync(TIMEOUT)
             for number in range(60):
-                key = self._key(dice.randrange(8))
-                if key in expected and dice.random() < 0.3:
+                key = self._key(rng.randrange(8))
+                if key in expected and rng.random() < 0.3:
                     del expected[key]
                     await backend.delete(key)
                 else:
@@ -309,26 +309,26 @@ class _History:
         self.objects: dict[str, str] = {}
         self._versions: dict[str, str] = {}
 
-    def on_add(self, item: Any) -> None:
+    def on_add(self, item: Cached) -> None:
         assert item.cache_key not in self.objects, f"{item.cache_key} was added twice"
         self._remember(item)
 
-    def on_update(self, old: Any, new: Any) -> None:
+    def on_update(self, old: Cached, new: Cached) -> None:
         assert old.cache_key == new.cache_key
         assert self.objects[new.cache_key] == self._content_of(old), "an update skipped a state"
         self._remember(new)
 
-    def on_delete(self, item: Any) -> None:
+    def on_delete(self, item: Cached) -> None:
         assert self.objects.pop(item.cache_key) == self._content_of(item), "a deletion has another last state"
 
-    def _remember(self, item: Any) -> None:
+    def _remember(self, item: Cached) -> None:
         before = self._versions.get(item.cache_key)
         assert before is None or is_newer(item.resource_version, before), "a version went back"
         self._versions[item.cache_key] = item.resource_version
         self.objects[item.cache_key] = self._content_of(item)
 
 
-def _contents(backend: SourceBackend, items: Any) -> dict[str, str]:
+def _contents(backend: SourceBackend, items: Iterable[Cached]) -> dict[str, str]:
     return {item.cache_key: backend.content_of(item) for item in items}
 
 

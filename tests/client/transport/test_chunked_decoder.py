@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from listwatch.client.transport.body_decoders import ChunkedDecoder
-from listwatch.client.transport.connection import StreamConnection
+from listwatch.client.transport.connection import ChunkedDecoder, StreamConnection
 from listwatch.errors import ProtocolError
 
 # Contents that look like the beginning of chunks, and a chunk with an extension.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from listwatch.client.transport.body_decoders import GzipDecoder
+from listwatch.client.transport.gzip_decoder import GzipDecoder
 
 
 def read(decoder: GzipDecoder, *pieces: bytes) -> bytes:

@@ -13,7 +13,7 @@ from tests.client.scripted import scripted
 
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent
 from listwatch.client.rest.streams import WatchStream
-from listwatch.client.transport.connection import ReceiveCoalescer
+from listwatch.client.transport.sockets import ReceiveCoalescer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.testing.scripted_server import HANG, ScriptedServer, chunk, stream_head
 

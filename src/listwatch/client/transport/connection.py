@@ -3,24 +3,23 @@
     socket ─▶ Connection ─▶ aiohttp's parser ─────────▶ Exchange.read()     a whole response
     socket ─▶ StreamConnection ─▶ ChunkedDecoder ─────▶ AiohttpStream       a body that is read as it arrives
 
-`body_decoders` decodes bodies; `connection_pool` opens connections; `aiohttp_transport` sends requests over them.
+`gzip_decoder` decompresses bodies; `connection_pool` opens connections; `aiohttp_transport` sends requests over them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
 from listwatch.api.http_messages import HTTPResponse, is_success
-from listwatch.client.transport.body_decoders import ChunkedDecoder, decoder_for
+from listwatch.client.transport.gzip_decoder import decoder_for
 from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
+from listwatch.client.transport.sockets import ReceiveCoalescer
 from listwatch.clock import Clock
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import ProtocolError, ResponseTooLargeError, StreamIdleError, UsageError
@@ -28,9 +27,9 @@ from listwatch.objects.list_splitter import LARGE
 
 __all__ = [
     "AiohttpStream",
+    "ChunkedDecoder",
     "Connection",
     "Exchange",
-    "ReceiveCoalescer",
     "StreamConnection",
 ]
 
@@ -156,6 +155,46 @@ class StreamConnection(Connection):
         if self._head:
             self._start_response(bytes(self._head), b"")  # aiohttp reports what is wrong with it
         super().eof_received()
+
+
+# --- Chunks -----------------------------------------------------------------------------------------------------------
+
+# The line end of a chunk and the size line of the next one are matched together.
+_CHUNK_BOUNDARY = re.compile(rb"\r\n([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
+_PARTIAL_BOUNDARY = re.compile(rb"(\r(\n([0-9a-fA-F]{0,16}[ \t]*(;[^\r\n]{0,4096})?\r?)?)?)?")
+
+
+class ChunkedDecoder:
+    """Decodes a chunked body that arrives in pieces of any size."""
+
+    __slots__ = ("_pending", "_remaining", "is_complete")
+
+    def __init__(self) -> None:
+        self._pending = b"\r\n"  # the partial boundary that was received; the first size line follows no chunk
+        self._remaining = 0  # bytes that are missing of the current chunk
+        self.is_complete = False
+        """True after the last chunk, which is empty."""
+
+    def feed(self, piece: bytes | memoryview) -> bytes:
+        """Return a copy of the content of this piece. Raises ProtocolError if it is not chunked."""
+        if self.is_complete:
+            return b""
+        data = memoryview(self._pending + piece if self._pending else piece)
+        contents = []
+        start, end, size = 0, self._remaining, len(data)
+        while end < size and (boundary := _CHUNK_BOUNDARY.match(data, end)):
+            contents.append(data[start:end])
+            start = boundary.end()
+            end = start + int(boundary[1], 16)
+            if start == end:
+                self.is_complete = True
+                break
+        contents.append(data[start:end])
+        self._remaining = max(end - size, 0)
+        self._pending = b"" if self.is_complete else bytes(data[end:])
+        if self._pending and not _PARTIAL_BOUNDARY.fullmatch(self._pending):
+            raise ProtocolError("the response is not valid HTTP (a chunk does not have the size that it states)")
+        return b"".join(contents)
 
 
 # --- Responses --------------------------------------------------------------------------------------------------------
@@ -379,43 +418,3 @@ class AiohttpStream:
 
     def __repr__(self) -> str:
         return f"<AiohttpStream of {self._doing}, {'closed' if self.is_closed else 'open'}>"
-
-
-class ReceiveCoalescer:
-    """Raises the low-water mark of a socket while large amounts of data arrive, such as initial events.
-
-    Servers send those one by one, and a wake-up per event takes several times as long as reading it. After some
-    milliseconds the mark is lowered again, so that no event is delayed for long.
-    """
-
-    _MIN_TOTAL = 2**18  # bytes to receive before reads are coalesced: short responses are not delayed
-    _LOW_WATER_MARK = 2**17  # bytes to wake up for
-    _MAX_DELAY = 0.005  # seconds of the event loop's time
-
-    def __init__(self, transport: asyncio.BaseTransport) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._transport = transport
-        self._socket = transport.get_extra_info("socket")
-        self._total = 0
-        self._timer: asyncio.TimerHandle | None = None
-
-    def received(self, size: int) -> None:
-        """Count the bytes of a read, and let more of them collect before the next one."""
-        self._total += size
-        if self._total > self._MIN_TOTAL:
-            if self._timer:
-                self._timer.cancel()
-            self._set_low_water_mark(self._LOW_WATER_MARK)
-            self._timer = self._loop.call_later(self._MAX_DELAY, self._set_low_water_mark, 1)
-
-    def stop(self) -> None:
-        """Wake up for every byte again."""
-        if self._timer:
-            self._timer.cancel()
-            self._set_low_water_mark(1)
-
-    def _set_low_water_mark(self, size: int) -> None:
-        if self._socket is None or self._transport.is_closing():
-            return
-        with suppress(OSError, AttributeError):  # not supported by every system
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)

@@ -1,15 +1,16 @@
-"""Sockets with TCP keepalive, and connections through a SOCKS5 proxy (RFC 1928 and 1929)."""
+"""Sockets with TCP keepalive, coalesced reads, and connections through a SOCKS5 proxy (RFC 1928 and 1929)."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
 from listwatch.errors import ConnectError
 
-__all__ = ["SocksProxy", "open_socket"]
+__all__ = ["ReceiveCoalescer", "SocksProxy", "open_socket"]
 
 # The first probe after 30 idle seconds, three probes, closed after 45 seconds: client-go's values for HTTP/2 pings.
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
@@ -148,3 +149,43 @@ def _encode_host(host: str) -> bytes:
             continue
     name = host.encode("idna") if not host.isascii() else host.encode()
     return bytes([_NAME, len(name)]) + name
+
+
+class ReceiveCoalescer:
+    """Raises the low-water mark of a socket while large amounts of data arrive, such as initial events.
+
+    Servers send those one by one, and a wake-up per event takes several times as long as reading it. After some
+    milliseconds the mark is lowered again, so that no event is delayed for long.
+    """
+
+    _MIN_TOTAL = 2**18  # bytes to receive before reads are coalesced: short responses are not delayed
+    _LOW_WATER_MARK = 2**17  # bytes to wake up for
+    _MAX_DELAY = 0.005  # seconds of the event loop's time
+
+    def __init__(self, transport: asyncio.BaseTransport) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport = transport
+        self._socket = transport.get_extra_info("socket")
+        self._total = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def received(self, size: int) -> None:
+        """Count the bytes of a read, and let more of them collect before the next one."""
+        self._total += size
+        if self._total > self._MIN_TOTAL:
+            if self._timer:
+                self._timer.cancel()
+            self._set_low_water_mark(self._LOW_WATER_MARK)
+            self._timer = self._loop.call_later(self._MAX_DELAY, self._set_low_water_mark, 1)
+
+    def stop(self) -> None:
+        """Wake up for every byte again."""
+        if self._timer:
+            self._timer.cancel()
+            self._set_low_water_mark(1)
+
+    def _set_low_water_mark(self, size: int) -> None:
+        if self._socket is None or self._transport.is_closing():
+            return
+        with suppress(OSError, AttributeError):  # not supported by every system
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)

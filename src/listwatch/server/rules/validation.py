@@ -5,7 +5,7 @@ Objects arrive decoded and defaulted, so every field has the type that the API d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -13,7 +13,6 @@ from typing import NamedTuple
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
-from listwatch.server.field_errors import bounded
 from listwatch.server.rules import (
     access,
     cluster,
@@ -30,10 +29,13 @@ from listwatch.server.rules.workloads import controllers, jobs, pods
 from listwatch.server.schema.registry import builtin_traits
 from listwatch.server.schema.schema import builtin_schema
 
-__all__ = ["RULES", "validate_create", "validate_update"]
+__all__ = ["RULES", "bounded", "validate_create", "validate_update"]
 
 # Updates through these subresources are updates of the whole object. The others change one part, by their own rules.
 _WHOLE_OBJECT = ("", "scale")
+
+_MAX_CAUSES = 1000
+_MAX_SIZE = 1 << 20
 
 
 def validate_create(tree: JSONObject, resource: Resource) -> list[StatusCause]:
@@ -53,6 +55,19 @@ def validate_update(
     elif subresource == "status":
         causes.append(rules.status(tree, ""))
     return bounded(chain.from_iterable(causes))
+
+
+def bounded(causes: Iterable[StatusCause]) -> list[StatusCause]:
+    """Return the first causes, without repetitions, up to a number and a size; the others are not even computed."""
+    found: dict[StatusCause, None] = {}
+    size = 0
+    for cause in causes:
+        found[cause] = None
+        size += len(cause.message) + len(cause.field)
+        if len(found) >= _MAX_CAUSES or size > _MAX_SIZE:
+            found[StatusCause("", "further problems are not reported by the embedded server")] = None
+            break
+    return list(found)
 
 
 @lru_cache(maxsize=1024)

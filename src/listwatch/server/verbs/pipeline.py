@@ -34,7 +34,6 @@ from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.codec.representations import with_resource_version
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
-from listwatch.server.field_errors import bounded
 from listwatch.server.json_tree import same, text_at
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
 from listwatch.server.lifecycle.deletion import Deleter
@@ -69,7 +68,7 @@ from listwatch.server.protocol.write_options import (
 )
 from listwatch.server.requests import Admission, APIRequest, ListResponse, Response
 from listwatch.server.rules.custom_objects import structural_problems
-from listwatch.server.rules.validation import validate_create, validate_update
+from listwatch.server.rules.validation import bounded, validate_create, validate_update
 from listwatch.server.storage.values import KeyExistsError, Stored
 from listwatch.server.verbs.listing import Listing, list_objects
 from listwatch.server.verbs.reviews import Identities, respond_to_review

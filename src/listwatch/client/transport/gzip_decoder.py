@@ -1,51 +1,13 @@
-"""Decoders of response bodies that arrive in pieces of any size: chunks and gzip."""
+"""Decompresses response bodies that arrive in pieces of any size."""
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterator, Mapping
 
 from listwatch.errors import ProtocolError
 
-__all__ = ["ChunkedDecoder", "GzipDecoder", "decoder_for"]
-
-# The line end of a chunk and the size line of the next one are matched together.
-_CHUNK_BOUNDARY = re.compile(rb"\r\n([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
-_PARTIAL_BOUNDARY = re.compile(rb"(\r(\n([0-9a-fA-F]{0,16}[ \t]*(;[^\r\n]{0,4096})?\r?)?)?)?")
-
-
-class ChunkedDecoder:
-    """Decodes a chunked body that arrives in pieces of any size."""
-
-    __slots__ = ("_pending", "_remaining", "is_complete")
-
-    def __init__(self) -> None:
-        self._pending = b"\r\n"  # the partial boundary that was received; the first size line follows no chunk
-        self._remaining = 0  # bytes that are missing of the current chunk
-        self.is_complete = False
-        """True after the last chunk, which is empty."""
-
-    def feed(self, piece: bytes | memoryview) -> bytes:
-        """Return a copy of the content of this piece. Raises ProtocolError if it is not chunked."""
-        if self.is_complete:
-            return b""
-        data = memoryview(self._pending + piece if self._pending else piece)
-        contents = []
-        start, end, size = 0, self._remaining, len(data)
-        while end < size and (boundary := _CHUNK_BOUNDARY.match(data, end)):
-            contents.append(data[start:end])
-            start = boundary.end()
-            end = start + int(boundary[1], 16)
-            if start == end:
-                self.is_complete = True
-                break
-        contents.append(data[start:end])
-        self._remaining = max(end - size, 0)
-        self._pending = b"" if self.is_complete else bytes(data[end:])
-        if self._pending and not _PARTIAL_BOUNDARY.fullmatch(self._pending):
-            raise ProtocolError("the response is not valid HTTP (a chunk does not have the size that it states)")
-        return b"".join(contents)
+__all__ = ["GzipDecoder", "decoder_for"]
 
 
 class GzipDecoder:
