@@ -260,7 +260,7 @@ def _object_from_pairs(pairs: list[tuple[str, JSON]]) -> JSONObject:
 def _raise_syntax_error(text: str) -> NoReturn:
     """Raise DecodeError with the real server's message for invalid JSON."""
     try:
-        json.loads(text)
+        json.loads(text, parse_constant=_reject_constant)
     except json.JSONDecodeError as error:
         rest = text[error.pos :]
         if error.msg.startswith("Illegal trailing comma"):  # since Python 3.13, which points at the comma
@@ -277,7 +277,25 @@ def _raise_syntax_error(text: str) -> NoReturn:
         raise DecodeError("json: cannot unmarshal number into Go value of type float64") from None
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
-    raise DecodeError("invalid character in string literal")
+    if _is_unicode(text):
+        raise DecodeError("json: cannot unmarshal number into Go value of type float64")
+    raise DecodeError("a string is not valid Unicode, which the embedded server requires")
+
+
+def _reject_constant(name: str) -> NoReturn:
+    """Reject NaN and the infinities, which are not JSON."""
+    if name.startswith("-"):
+        raise DecodeError("invalid character 'I' in numeric literal")
+    raise DecodeError(f"invalid character '{name[0]}' looking for beginning of value")
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether the strings of JSON, read byte by byte, are valid UTF-8 without lone surrogates."""
+    try:
+        json.dumps(json.loads(text.encode("latin-1")), ensure_ascii=False).encode()
+    except UnicodeError:
+        return False
+    return True
 
 
 def _is_in_array(text: str) -> bool:
