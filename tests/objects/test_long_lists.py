@@ -90,6 +90,13 @@ def test_objects_get_their_kind_from_a_list_whose_kind_follows_them():
     assert read(body) == ObjectList.from_json(body)
 
 
+def test_objects_get_their_kind_from_a_list_whose_api_version_follows_them():
+    tree = {"kind": "WidgetList", "items": [item(number, 10_000, 0) for number in range(150)]}
+    body = json.dumps({**tree, "apiVersion": "example.com/v1"}, separators=(",", ":")).encode()
+    assert {(each.api_version, each.kind) for each in read(body)} == {("example.com/v1", "Widget")}
+    assert read(body) == ObjectList.from_json(body)
+
+
 def test_one_object_may_be_longer_than_any_group():
     in_groups, at_once = both_ways(written([item(0, 3_000_000, 0), item(1, 10, 0), item(2, 2_000_000, 2)]))
     assert in_groups == at_once

@@ -56,7 +56,8 @@ class ObjectList(Generic[T]):
         self, kind, splitter, broken = cls(), item or cls.item, ListSplitter(chunks), list[DecodeError]()
         waiting: list[list[msgspec.Raw]] = []  # for the kind of the list, if its objects need it and precede it
         for group in splitter.groups():
-            if waiting or (not splitter.head.kind and issubclass(kind, Unstructured) and _needs_names(group)):
+            has_names = splitter.head.kind and splitter.head.api_version
+            if waiting or (not has_names and issubclass(kind, Unstructured) and _needs_names(group)):
                 waiting.append(group)
             else:
                 self._read(group, splitter.head, kind, broken)
