@@ -227,6 +227,16 @@ async def test_many_strings_cannot_each_take_the_steps_of_one_search(call: Calle
     assert "too many steps" in message(reply)
 
 
+async def test_the_versions_of_a_definition_are_limited(call: Caller):
+    names = {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"}
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    versions = [{"name": f"v{i + 1}", "served": True, "storage": i == 0, "schema": schema} for i in range(101)]
+    spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": versions}
+    reply = await call("POST", DEFINITIONS, {"metadata": {"name": "widgets.example.com"}, "spec": spec})
+    assert reply.status == 422
+    assert "spec.versions: Too many: 101: must have at most 100 items" in message(reply)
+
+
 async def test_a_schema_cannot_multiply_the_work_of_a_validation(call: Caller):
     alternatives = [{"required": [f"a{number}"]} for number in range(3_000)]
     schema = {

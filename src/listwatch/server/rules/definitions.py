@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
-from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required, too_many
 from listwatch.server.json_tree import flag_at, list_at, object_at, objects_at, same, text_at, texts_at, value_at
 from listwatch.server.rules.checks import Causes, all_updates, dns_1035_label, dns_subdomain, immutable
 from listwatch.server.rules.definition_schemas import field_at, schema_rules
 
 __all__ = ["definition_rules", "definition_update"]
 
+# A limit of the embedded server: each version is sorted into all others, and served.
+_MAX_VERSIONS = 100
 _APPROVAL = "api-approved.kubernetes.io"
 _POLICY = "https://github.com/kubernetes/enhancements/pull/1111"
 _PROTECTED = re.compile(r"(.*\.)?(k8s|kubernetes)\.io")
@@ -106,6 +108,9 @@ def _label(field: str, value: str) -> Causes:
 
 def _versions(spec: JSONObject) -> Causes:
     versions = objects_at(spec, "versions")
+    if len(versions) > _MAX_VERSIONS:
+        yield too_many("spec.versions", len(versions), _MAX_VERSIONS)
+        return
     shown: list[JSON] = [_shown(version) for version in versions]
     names = [text_at(version, "name") for version in versions]
     for index, name in enumerate(names):
