@@ -145,6 +145,21 @@ async def test_progress_of_an_idle_watch_is_a_bookmark(program: Path):
         assert observed.lists == 1
 
 
+async def test_an_idle_informer_reaches_revisions_of_other_prefixes(program: Path):
+    async with RealEtcd(program) as etcd, EtcdClient(etcd.url) as client, Observed(client) as observed:
+        for number in range(3):
+            await observed.store.put(f"a{number}", Item("1"))
+            other = await etcd.post("/v3/kv/put", {"key": text(b"/other"), "value": ""})
+            await observed.informer.wait_until(other["header"]["revision"], 20)
+        await etcd.compact()
+        for member in client._gateway.members:
+            for stream in [*member.transport._streams]:
+                stream.close()
+        await observed.store.delete("a0")
+        await observed.converge()
+        assert observed.lists == 1
+
+
 async def test_many_keys_and_many_events_arrive(newest: Path):
     async with RealEtcd(newest) as etcd, EtcdClient(etcd.url) as client:
         await _write(client, range(50_000), "first")

@@ -380,3 +380,73 @@ async def test_a_member_that_does_not_serve_a_read_ends_the_watch(probe: bytes, 
         with pytest.raises(kind):
             async with source.watch(resource_version="7") as watch:
                 await anext(watch)
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------
+
+
+def version(text: str) -> bytes:
+    return respond(200, json.dumps({"etcdserver": text, "etcdcluster": "3.5.0"}).encode())
+
+
+def progress(revision: int) -> bytes:
+    return line(header={"revision": str(revision), "cluster_id": "1"}, watch_id="-1")
+
+
+def watches_of(server: ScriptedServer) -> list[bytes]:
+    return [request.body for request in server.requests if request.target == "/v3/watch"]
+
+
+async def test_an_idle_watch_requests_its_progress_on_a_new_stream():
+    during_opening = asyncio.Event()
+    successor = [during_opening, *CREATED, line(events=[put("a", 8)]), progress(10), line(events=[put("b", 11)]), HANG]
+    script = [[*CREATED, line(events=[put("a", 8)]), HANG], listed(), listed(10), version("3.6.16"), successor]
+    async with ScriptedServer(*script, otherwise=listed(10)) as server, client_of(server) as client:
+        # The event of the first stream arrives after the first probe has started to open the second one.
+        source = EtcdListWatch(client, "/p/", Item, probe_interval=0.01)
+        async with source.watch(resource_version="7") as watch:
+            await server.wait_requests(5)
+            assert (await anext(watch)).object.cache_key == "a"
+            during_opening.set()
+            bookmark, change = await anext(watch), await anext(watch)
+        assert (bookmark.type, bookmark.object.resource_version) == ("BOOKMARK", "10")
+        assert (change.object.cache_key, change.object.resource_version) == ("b", "11")
+        create, *requests = watches_of(server)[1].replace(b"}{", b"}\n{").splitlines()
+        assert json.loads(create)["create_request"]["start_revision"] == "8"
+        assert {*requests} == {b'{"progress_request":{}}'}
+
+
+@pytest.mark.parametrize("found", [version("3.5.1"), version("3.5.7"), version("3.6.0-rc.1"), respond(404, b"")])
+async def test_progress_is_not_requested_where_it_may_be_ahead_of_the_events(found: bytes):
+    script = [[*CREATED, HANG], listed(), listed(10), found]
+    async with ScriptedServer(*script, otherwise=listed(10)) as server, client_of(server) as client:
+        source = EtcdListWatch(client, "/p/", Item, probe_interval=0.01)
+        async with source.watch(resource_version="7"):
+            await server.wait_requests(8)
+        assert len(watches_of(server)) == 1
+
+
+async def test_a_watch_continues_if_its_progress_cannot_be_requested():
+    refused = asyncio.Event()
+    compacted = [stream_head(), line(created=True, canceled=True, compact_revision="9"), HANG]
+    first = [*CREATED, refused, line(events=[put("a", 11)]), HANG]
+    script = [first, listed(), listed(10), version("3.6.16"), compacted]
+    async with ScriptedServer(*script, otherwise=listed(10)) as server, client_of(server) as client:
+        source = EtcdListWatch(client, "/p/", Item, probe_interval=0.01)
+        async with source.watch(resource_version="7") as watch:
+            await server.wait_requests(6)
+            refused.set()
+            assert (await anext(watch)).object.cache_key == "a"
+
+
+async def test_closing_a_watch_closes_the_stream_that_was_to_replace_it():
+    first = [*CREATED, line(events=[put("a", 8)]), HANG]
+    script = [first, listed(), listed(10), version("3.6.16"), [*CREATED, HANG]]
+    async with ScriptedServer(*script, otherwise=listed(10)) as server:
+        async with client_of(server) as client:
+            source = EtcdListWatch(client, "/p/", Item, probe_interval=0.01)
+            async with source.watch(resource_version="7"):
+                await server.wait_requests(7)
+            [member] = client._gateway.members
+            assert all(stream.is_closed for stream in member.transport._streams)
+        await server.wait_all_closed()

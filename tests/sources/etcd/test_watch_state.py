@@ -126,3 +126,10 @@ def test_a_key_that_is_not_text_is_outside_of_the_mapping(machine: WatchMachine[
     reported, bookmark = machine.receive(message(binary))
     assert "\\xff" in str(reported.object.error)  # type: ignore[union-attr]  # a Tombstone
     assert bookmark.type == "BOOKMARK"
+
+
+def test_another_watch_repeats_nothing_and_completes_what_was_held_back(machine: WatchMachine[Item]):
+    machine.receive(message(put("a", 10), put("b", 11), fragment=True))
+    machine.restart()
+    events = machine.receive(message(put("a", 10), put("b", 11), put("c", 11)))
+    assert shown(events) == [("ADDED", "b", "11"), ("ADDED", "c", "11")]

@@ -13,7 +13,7 @@ import io
 import os
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakSet
 
@@ -74,14 +74,17 @@ class AiohttpTransport:
             problem = translate_error(error, request.describe(), self._host)
         raise problem  # outside of the handler: aiohttp's errors hold the request, with its credentials
 
-    async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> AiohttpStream | HTTPResponse:
+    async def open_stream(
+        self, request: HTTPRequest, *, timeout: float | None, parts: Callable[[], AsyncIterator[bytes]] | None = None
+    ) -> AiohttpStream | HTTPResponse:
         """Send a request once. Return a successful (2xx) response as a stream, any other as a whole.
 
-        The timeout covers the head of the response, not the stream.
+        The timeout covers the head of the response, not the stream. `parts` replaces the body by one that is sent in
+        chunks.
         """
         try:
             async with time_limit(self._clock, timeout):
-                exchange = await self._exchange(request, streaming=True)
+                exchange = await self._exchange(request, streaming=True, parts=parts)
                 if not is_success(exchange.response.status):
                     return await exchange.read(self._max_response_size)
             return self._stream(exchange, request.describe())
@@ -107,7 +110,9 @@ class AiohttpTransport:
 
     # --- one exchange ------------------------------------------------------------------------------------------------
 
-    async def _exchange(self, request: HTTPRequest, *, streaming: bool) -> Exchange:
+    async def _exchange(
+        self, request: HTTPRequest, *, streaming: bool, parts: Callable[[], AsyncIterator[bytes]] | None = None
+    ) -> Exchange:
         """Send a request. Follow redirects on the same server; on 401, renew the credentials once."""
         self._check_usable()
         url, may_renew, redirects = self._base_url + request.target, True, 0
@@ -115,7 +120,7 @@ class AiohttpTransport:
         has_credential = "Authorization" in request.headers
         while True:
             credential = Credential() if has_credential else await self._credentials.current()
-            exchange = await self._send_once(request, url, credential, streaming=streaming)
+            exchange = await self._send_once(request, url, credential, streaming=streaming, parts=parts)
             status = exchange.response.status
             if status == 401 and may_renew and not has_credential and await self._renew(credential, exchange):
                 may_renew = False
@@ -132,7 +137,15 @@ class AiohttpTransport:
             exchange.close()
             raise
 
-    async def _send_once(self, request: HTTPRequest, url: str, credential: Credential, *, streaming: bool) -> Exchange:
+    async def _send_once(
+        self,
+        request: HTTPRequest,
+        url: str,
+        credential: Credential,
+        *,
+        streaming: bool,
+        parts: Callable[[], AsyncIterator[bytes]] | None,
+    ) -> Exchange:
         tls = self._tls.current(credential.certificate) if self._uses_tls else None
         pools = self._current_pools(tls)
         pool = pools.streams if streaming else pools.requests
@@ -142,7 +155,7 @@ class AiohttpTransport:
                 request.method,
                 URL(url, encoded=True),
                 headers=self._headers(request, credential),
-                data=_payload(request.body),
+                data=_payload(request.body) if parts is None else parts(),
                 allow_redirects=False,
                 ssl=tls or True,
                 server_hostname=self._config.tls_server_name or None,

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from random import Random
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -29,7 +29,7 @@ from listwatch.errors import (
 from listwatch.json_value import JSONObject
 from listwatch.retry_observer import notify_retry_observer
 from listwatch.sources.etcd.gateway_errors import MemberUnavailableError, error_from_response
-from listwatch.sources.etcd.messages import Authenticated, Header, ListedRange, decode, encode, text
+from listwatch.sources.etcd.messages import Authenticated, Header, ListedRange, ServerVersion, decode, encode, text
 
 __all__ = ["Gateway", "Member"]
 
@@ -140,13 +140,27 @@ class Gateway:
                 raise error
             may_login = False
 
-    async def open_stream(self, member: Member, path: str, request: JSONObject) -> AiohttpStream:
-        """Send a request to one member; its response is read as it arrives."""
+    async def open_stream(
+        self, member: Member, path: str, request: JSONObject, *, then: Sequence[JSONObject] = (), pause: float = 0.0
+    ) -> AiohttpStream:
+        """Send a request to one member; its response is read as it arrives.
+
+        After each pause another request is sent on the same stream. The response begins after the last one.
+        """
+
+        async def parts() -> AsyncIterator[bytes]:
+            yield body
+            for each in then:
+                await self.clock.sleep(pause)
+                yield encode(each)
+
         may_login, body = True, encode(request)
         while True:
             headers = {**await self._headers(member), _LEADER_REQUIRED: "true"}
             http_request = HTTPRequest("POST", path, headers, body)
-            opened = await member.transport.open_stream(http_request, timeout=self.timeout)
+            opened = await member.transport.open_stream(
+                http_request, timeout=self.timeout + pause * len(then), parts=parts if then else None
+            )
             if not isinstance(opened, HTTPResponse):
                 return opened
             error = error_from_response(opened.status, opened.body, http_request.describe(), member.host)
@@ -161,6 +175,12 @@ class Gateway:
         """
         request: JSONObject = {"key": text(key), "keys_only": True, "revision": at}
         return (await self.call(member, "/v3/kv/range", encode(request), ListedRange, timeout=timeout)).header
+
+    async def version(self, member: Member) -> tuple[int, ...]:
+        """The version of etcd at a member, such as (3, 6, 16); empty if it is not a release."""
+        response = await member.transport.send(HTTPRequest("GET", "/version"), timeout=self.timeout)
+        numbers = decode(response.body, ServerVersion).etcdserver.split(".") if is_success(response.status) else []
+        return tuple(map(int, numbers)) if all(each.isdecimal() for each in numbers) else ()
 
     # --- login -------------------------------------------------------------------------------------------------------
 

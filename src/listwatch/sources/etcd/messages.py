@@ -21,6 +21,7 @@ __all__ = [
     "LeaseGranted",
     "LeaseKeptAlive",
     "ListedRange",
+    "ServerVersion",
     "TransactionResult",
     "WatchFrame",
     "WatchResponse",
@@ -114,6 +115,12 @@ class Authenticated(msgspec.Struct, frozen=True):
     token: str = ""
 
 
+class ServerVersion(msgspec.Struct, frozen=True):
+    """The response to a request for the version."""
+
+    etcdserver: str = ""
+
+
 class WatchedEvent(msgspec.Struct, frozen=True, gc=False):
     """One change of one key. A deletion has the key and the revision in `kv`, and the last state in `prev_kv`."""
 
@@ -157,6 +164,7 @@ _decoders: dict[type, msgspec.json.Decoder[object]] = {
         LeaseGranted,
         LeaseKeptAlive,
         ListedRange,
+        ServerVersion,
         TransactionResult,
         WatchFrame,
         Written,

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Generic, Self, TypeVar
 
 from listwatch.api.watch_events import WatchEvent
@@ -41,6 +42,15 @@ PROBE_INTERVAL = 30.0
 """Seconds between two linearizable reads beside a watch. A paused member keeps its connections, and is only silent."""
 
 
+_ORDERED_PROGRESS = (3, 5, 8)
+"""Before this version, etcd reported progress ahead of the events."""
+_PROGRESS_REQUESTS = 3
+_PROGRESS_PAUSE = 0.25
+"""Seconds before each request for progress. etcd looks for watches that are behind every 0.1 seconds."""
+
+_log = logging.getLogger("listwatch.sources.etcd")
+
+
 class EtcdWatch(Generic[T]):
     """The changes after a revision; ends after `timeout` seconds.
 
@@ -65,6 +75,9 @@ class EtcdWatch(Generic[T]):
         self._probe_interval = probe_interval
         self._machine: WatchMachine[T] | None = None
         self._messages: _Messages | None = None
+        self._successor: _Messages | None = None
+        self._revision_at_probe = 0
+        self._has_ordered_progress: bool | None = None  # not known
         self._guard: asyncio.Task[None] | None = None
         self._pending: deque[WatchEvent[T]] = deque()
         self._error: ListWatchError | None = None
@@ -76,7 +89,7 @@ class EtcdWatch(Generic[T]):
         problem: TransportError | None = None
         for member in self._gateway.members_in_order():
             try:
-                self._messages, created = await self._open_at(member)
+                self._messages, created = await self._open_at(member, self._revision)
             except ProtocolError:
                 raise
             except TransportError as error:
@@ -84,19 +97,23 @@ class EtcdWatch(Generic[T]):
                 continue
             start = (int(created.revision) if self._revision is None else self._revision) + 1
             self._machine = WatchMachine(self._mapping, start)
+            self._revision_at_probe = self._machine.revision
             self._guard = asyncio.create_task(self._watch_over(member), name="guard of a watch")
             return self
         assert problem is not None
         raise problem
 
-    async def _open_at(self, member: Member) -> tuple[_Messages, Header]:
-        may_login = True
+    async def _open_at(
+        self, member: Member, revision: int | None, then: Sequence[JSONObject] = ()
+    ) -> tuple[_Messages, Header]:
+        may_login, request = True, self._request(revision)
         while True:
-            messages = _Messages(await self._gateway.open_stream(member, "/v3/watch", self._request()), member)
+            stream = await self._gateway.open_stream(member, "/v3/watch", request, then=then, pause=_PROGRESS_PAUSE)
+            messages = _Messages(stream, member)
             try:
                 created = await self._first(messages)
                 if not created.canceled:
-                    await self._check_history(member, created.header)
+                    await self._check_history(member, created.header, revision)
                     return messages, created.header
                 error = error_of_cancelled_watch(created.cancel_reason, created.compact_revision, _DOING, member.host)
                 # etcd 3.5.1 reports an expired token as a missing permission.
@@ -110,7 +127,7 @@ class EtcdWatch(Generic[T]):
             messages.close()
             may_login = False
 
-    def _request(self) -> JSONObject:
+    def _request(self, revision: int | None) -> JSONObject:
         create: JSONObject = {
             "key": text(self._mapping.prefix),
             "range_end": text(self._mapping.end),
@@ -118,8 +135,8 @@ class EtcdWatch(Generic[T]):
             "prev_kv": True,
             "fragment": True,  # else all pending events come as one message, of any size
         }
-        if self._revision is not None:
-            create["start_revision"] = str(self._revision + 1)
+        if revision is not None:
+            create["start_revision"] = str(revision + 1)
         return {"create_request": create}
 
     async def _first(self, messages: _Messages) -> WatchResponse:
@@ -133,7 +150,7 @@ class EtcdWatch(Generic[T]):
         messages.unread(received[1:])
         return received[0]
 
-    async def _check_history(self, member: Member, header: Header) -> None:
+    async def _check_history(self, member: Member, header: Header, revision: int | None) -> None:
         """Raise ExpiredError unless the revision to continue from is in etcd's history.
 
         A cluster restored from a backup accepts the watch, and silently skips what it writes up to that revision; and
@@ -141,13 +158,13 @@ class EtcdWatch(Generic[T]):
         """
         if self._cluster_id and header.cluster_id != self._cluster_id:
             raise ExpiredError("this is another cluster than the one that was listed", doing=_DOING)
-        if not self._revision:
+        if not revision:
             return
         try:
-            await self._gateway.revision(member, self._mapping.prefix, at=str(self._revision))
+            await self._gateway.revision(member, self._mapping.prefix, at=str(revision))
         except FutureRevisionError:
             raise ExpiredError(
-                f"etcd has not reached revision {self._revision}: it was restored from a backup", doing=_DOING
+                f"etcd has not reached revision {revision}: it was restored from a backup", doing=_DOING
             ) from None
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -159,22 +176,29 @@ class EtcdWatch(Generic[T]):
 
     async def _next_batch(self) -> list[WatchEvent[T]]:
         """Return the events of the next messages; none at the end of the watch."""
-        messages, machine = self._messages, self._machine
-        assert messages is not None
+        machine = self._machine
+        assert self._messages is not None
         assert machine is not None
-        while received := await messages.read():
+        while True:
+            received = await self._messages.read()
+            if not received:
+                if self._successor is None:
+                    break
+                self._messages, self._successor = self._successor, None
+                machine.restart()
+                continue
             events: list[WatchEvent[T]] = []
             for response in received:
                 if response.canceled:
                     reason, compacted = response.cancel_reason, response.compact_revision
-                    raise error_of_cancelled_watch(reason, compacted, _DOING, messages.host)
+                    raise error_of_cancelled_watch(reason, compacted, _DOING, self._messages.host)
                 events += machine.receive(response)
             if events:
                 return events
         if self._error is not None:
             raise self._error
         if not self._is_over:
-            raise ConnectionLostError("the member closed the watch", doing=_DOING, host=messages.host)
+            raise ConnectionLostError("the member closed the watch", doing=_DOING, host=self._messages.host)
         return []
 
     def __aiter__(self) -> Self:
@@ -191,14 +215,17 @@ class EtcdWatch(Generic[T]):
         if self._guard is not None:
             self._guard.cancel()
             await asyncio.gather(self._guard, return_exceptions=True)
-        if self._messages is not None:
-            self._messages.close()
+        self._close()
+
+    def _close(self) -> None:
+        for messages in (self._messages, self._successor):
+            if messages is not None:
+                messages.close()
 
     # --- guarding ----------------------------------------------------------------------------------------------------
 
     async def _watch_over(self, member: Member) -> None:
         """End the watch after its time, or when the member does not serve a linearizable read."""
-        assert self._messages is not None
         clock = self._gateway.clock
         end = None if self._timeout is None else clock.monotonic() + self._timeout
         try:
@@ -215,7 +242,7 @@ class EtcdWatch(Generic[T]):
         except ListWatchError as error:
             self._error = error
         finally:
-            self._messages.close()
+            self._close()
 
     async def _probe(self, member: Member) -> None:
         assert self._machine is not None
@@ -223,6 +250,30 @@ class EtcdWatch(Generic[T]):
         header = await self._gateway.revision(member, self._mapping.prefix)
         if int(header.revision) < delivered:
             raise ExpiredError(f"etcd's revision went back to {header.revision}: it was restored from a backup")
+        if int(header.revision) > delivered == self._revision_at_probe:
+            await self._request_progress(member, delivered)
+        self._revision_at_probe = delivered
+
+    async def _request_progress(self, member: Member, delivered: int) -> None:
+        """Replace the watch by one that reports its progress: other prefixes have changed, and this one has not.
+
+        The gateway takes no request on a stream whose response has begun. So a new watch begins after the delivered
+        revision, and requests for its progress follow before its response. etcd responds to them when it has sent all
+        events up to its revision, and drops those that come before.
+        """
+        if self._successor is not None:
+            return  # the reader has not read to the end of the present one
+        try:
+            if self._has_ordered_progress is None:
+                self._has_ordered_progress = await self._gateway.version(member) >= _ORDERED_PROGRESS
+            if not self._has_ordered_progress:
+                return
+            self._successor, _ = await self._open_at(member, delivered, [{"progress_request": {}}] * _PROGRESS_REQUESTS)
+        except ListWatchError as error:
+            _log.debug("Cannot request the progress of a watch: %s", error, extra={"host": member.host})
+            return  # the present watch continues
+        assert self._messages is not None
+        self._messages.close()
 
 
 class _Messages:

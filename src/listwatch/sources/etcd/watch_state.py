@@ -30,6 +30,11 @@ class WatchMachine(Generic[T]):
         """Every event up to this revision was delivered."""
         self._fragments: list[WatchedEvent] = []
 
+    def restart(self) -> None:
+        """Continue with the messages of another watch, which began at or before the revision after the last one."""
+        self._start = self.revision + 1
+        self._fragments = []
+
     def receive(self, response: WatchResponse) -> list[WatchEvent[T]]:
         """Return the events that this message completes."""
         received = response.events
