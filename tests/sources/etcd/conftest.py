@@ -5,14 +5,20 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from listwatch.errors import ConfigError
 from listwatch.sources.etcd import EtcdClient
 from listwatch.testing import RealEtcd
+from listwatch.testing.real.real_etcd import find_etcd
 from listwatch.testing.server_thread import ServerThread
 
 
 @pytest.fixture(scope="session")
 def etcd() -> Iterator[ServerThread[RealEtcd]]:
-    with ServerThread(RealEtcd()) as server:
+    try:
+        program = find_etcd()
+    except ConfigError as error:
+        pytest.skip(str(error))
+    with ServerThread(RealEtcd(program)) as server:
         yield server
 
 
@@ -23,7 +29,8 @@ def etcd_url(etcd: ServerThread[RealEtcd]) -> str:
 
 @pytest.fixture
 async def client(etcd_url: str) -> AsyncIterator[EtcdClient]:
-    async with EtcdClient(etcd_url) as client:
+    # A loaded machine may take longer than the default.
+    async with EtcdClient(etcd_url, timeout=60.0) as client:
         yield client
 
 

@@ -10,6 +10,7 @@ import listwatch as lw
 from listwatch.cache import Keyed
 from listwatch.errors import (
     AlreadyExistsError,
+    BadKeyError,
     BadRequestError,
     ConflictError,
     ConnectRefusedError,
@@ -83,6 +84,33 @@ async def test_bytes_and_json_need_no_class(client: EtcdClient, prefix: str):
     trees = EtcdStore(client, prefix, dict)
     await trees.put("b", {"x": [1, None]})
     assert (await trees.get("b")).value == {"x": [1, None]}
+
+
+async def test_a_store_maps_keys_and_values_by_functions(client: EtcdClient, prefix: str):
+    mapping = {"key": lambda name: name.replace("/", ".", 1), "name": lambda key: key.replace(".", "/", 1)}
+    store = EtcdStore(client, prefix, int, decode=int.from_bytes, encode=lambda value: value.to_bytes(2), **mapping)
+    assert (await store.put("eu.web/1", 300)).value == 300
+    assert [(item.cache_key, item.value) for item in (await store.list()).items] == [("eu.web/1", 300)]
+    raw = EtcdStore(client, f"{prefix}eu/")
+    assert (await raw.get("web/1")).value == b"\x01\x2c"
+    assert (await store.delete("eu.web/1")).value == 300
+
+
+async def test_a_store_needs_the_inverse_of_a_key_function(client: EtcdClient, prefix: str):
+    store = EtcdStore(client, prefix, int, key=lambda name: name.upper())
+    with pytest.raises(BadKeyError, match=r"/web, which key= maps to 'WEB'; pass name="):
+        await store.put("web", 1)
+    assert (await store.put("WEB", 1)).cache_key == "WEB"
+
+
+async def test_an_update_returns_the_lease_and_the_creation_of_the_object(client: EtcdClient, prefix: str):
+    store = EtcdStore(client, prefix)
+    async with EtcdLease(client, ttl=60) as lease:
+        created = await store.create("a", b"1", lease=lease)
+        updated = await store.update("a", b"2")
+        assert (updated.value, updated.lease) == (b"2", lease.id)
+        assert updated.create_revision == created.resource_version
+        assert updated == await store.get("a")
 
 
 async def test_a_value_that_is_too_large_is_not_retried_as_throttling(client: EtcdClient, prefix: str):

@@ -15,7 +15,7 @@ from listwatch.errors import BadKeyError, DecodeError, EncodeError, ListWatchErr
 from listwatch.keyed import Cached, Keyed, Tombstone, set_key
 from listwatch.sources.etcd.messages import KeyValueMessage, prefix_end
 
-__all__ = ["Decode", "EntryMapping", "KeyFunction", "KeyValue"]
+__all__ = ["Decode", "Encode", "EntryMapping", "KeyFunction", "KeyValue", "NameFunction"]
 
 T = TypeVar("T", bound=Cached)
 V = TypeVar("V")
@@ -23,8 +23,14 @@ V = TypeVar("V")
 Decode = Callable[[bytes], V]
 """Returns the value of its bytes; may raise any exception, which is reported."""
 
+Encode = Callable[[V], bytes]
+"""Returns the bytes of a value; the inverse of `Decode`."""
+
 KeyFunction = Callable[[str], str | None]
 """Maps a key, without the prefix, to a cache key such as `namespace/name`; None skips the key."""
+
+NameFunction = Callable[[str], str]
+"""Maps a cache key to a key without the prefix; the inverse of `KeyFunction`."""
 
 
 class KeyValue(msgspec.Struct, Generic[V], frozen=True, gc=False):
@@ -35,6 +41,7 @@ class KeyValue(msgspec.Struct, Generic[V], frozen=True, gc=False):
     resource_version: str
     """The revision at which it was written last."""
     create_revision: str
+    """The revision at which it was created; "0" in the result of `EtcdStore.put`, which does not read it."""
     lease: str = ""
     """The lease that it is attached to, if any."""
 
@@ -53,7 +60,16 @@ class EntryMapping(Generic[T]):
     Objects of a class derived from `Keyed` get their key and version; all other values are wrapped in a `KeyValue`.
     """
 
-    def __init__(self, prefix: str, kind: type | None, decode: Decode[Any] | None, key: KeyFunction | None) -> None:
+    def __init__(
+        self,
+        prefix: str,
+        kind: type | None,
+        decode: Decode[Any] | None,
+        key: KeyFunction | None,
+        *,
+        encode: Encode[Any] | None = None,
+        name: NameFunction | None = None,
+    ) -> None:
         if not prefix:
             raise UsageError(f"prefix={prefix!r}: expected a prefix of keys, such as '/services/'")
         if not prefix.endswith("/"):
@@ -67,6 +83,8 @@ class EntryMapping(Generic[T]):
         self._decode = decode or _decoder_of(self.value_kind)
         self._key_of = key or default_key
         self._has_own_keys = key is not None
+        self._encode = encode
+        self._name_of = name or str
         self._reports_outside = True
 
     # --- from etcd ---------------------------------------------------------------------------------------------------
@@ -122,21 +140,26 @@ class EntryMapping(Generic[T]):
     # --- to etcd -----------------------------------------------------------------------------------------------------
 
     def etcd_key(self, cache_key: str) -> bytes:
-        key = self.prefix + cache_key.encode()
-        if not cache_key or self.cache_key(key) != cache_key:
-            raise BadKeyError(f"{cache_key!r} is not a valid key: expected 'name' or 'namespace/name'", text=cache_key)
+        key = self.prefix + self._name_of(cache_key).encode()
+        if not cache_key or (found := self.cache_key(key)) != cache_key:
+            expected = "expected 'name' or 'namespace/name'"
+            if cache_key and self._has_own_keys:
+                expected = (
+                    f"it is written as {key.decode()}, which key= maps to {found!r}; pass name=, the inverse of it"
+                )
+            raise BadKeyError(f"{cache_key!r} is not a valid key: {expected}", text=cache_key)
         return key
 
     def encoded(self, value: object) -> bytes:
-        """Encode a value; the inverse of the default decoders."""
+        """Encode a value, without a function of the user as the inverse of the default decoders."""
         if isinstance(value, KeyValue):
             value = value.value
-        if isinstance(value, bytes):
+        if self._encode is None and isinstance(value, bytes):
             return value
         try:
-            return msgspec.json.encode(value)
-        except (TypeError, ValueError) as error:
-            raise EncodeError(f"cannot be encoded: {error}", object_name=type(value).__name__) from None
+            return (self._encode or msgspec.json.encode)(value)
+        except Exception as error:
+            raise EncodeError(f"cannot be encoded: {error}", object_name=type(value).__name__) from error
 
 
 def _decoder_of(kind: type) -> Callable[[bytes], Any]:

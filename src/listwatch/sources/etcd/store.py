@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar, cast, overload
 
 from listwatch.api.list_pages import Page
 from listwatch.errors import AlreadyExistsError, ConflictError, NotFoundError
-from listwatch.json_value import JSON, JSONObject
+from listwatch.json_value import JSONObject
 from listwatch.keyed import Cached, Keyed
-from listwatch.sources.etcd.entries import Decode, EntryMapping, KeyValue
+from listwatch.sources.etcd.entries import Decode, Encode, EntryMapping, KeyFunction, KeyValue, NameFunction
 from listwatch.sources.etcd.etcd_client import EtcdClient
 from listwatch.sources.etcd.lease import EtcdLease
 from listwatch.sources.etcd.list_watch import EtcdListWatch
@@ -29,22 +30,46 @@ V = TypeVar("V")
 
 
 class EtcdStore(Generic[T]):
-    """The objects of one prefix by their keys, `name` or `namespace/name`; for `kind` and `decode`, see EtcdListWatch.
+    """The objects of one prefix by their keys, `name` or `namespace/name`.
 
-    Values are encoded as JSON; bytes are written as they are. A key that is written with a lease is deleted when the
-    lease expires.
+    For `kind`, `decode` and `key` see EtcdListWatch; `encode` and `name` are the inverse functions of the last two.
+    Without `encode`, values are encoded as JSON, and bytes are written as they are. A key that is written with a lease
+    is deleted when the lease expires.
     """
 
     @overload
     def __init__(
-        self: EtcdStore[K], client: EtcdClient, prefix: str, kind: type[K], *, decode: Decode[K] | None = None
+        self: EtcdStore[K],
+        client: EtcdClient,
+        prefix: str,
+        kind: type[K],
+        *,
+        decode: Decode[K] | None = None,
+        encode: Encode[K] | None = None,
+        key: KeyFunction | None = None,
+        name: NameFunction | None = None,
     ) -> None: ...
     @overload
     def __init__(
-        self: EtcdStore[KeyValue[V]], client: EtcdClient, prefix: str, kind: type[V], *, decode: Decode[V] | None = None
+        self: EtcdStore[KeyValue[V]],
+        client: EtcdClient,
+        prefix: str,
+        kind: type[V],
+        *,
+        decode: Decode[V] | None = None,
+        encode: Encode[V] | None = None,
+        key: KeyFunction | None = None,
+        name: NameFunction | None = None,
     ) -> None: ...
     @overload
-    def __init__(self: EtcdStore[KeyValue[bytes]], client: EtcdClient, prefix: str) -> None: ...
+    def __init__(
+        self: EtcdStore[KeyValue[bytes]],
+        client: EtcdClient,
+        prefix: str,
+        *,
+        key: KeyFunction | None = None,
+        name: NameFunction | None = None,
+    ) -> None: ...
     def __init__(
         self,
         client: EtcdClient,
@@ -52,11 +77,14 @@ class EtcdStore(Generic[T]):
         kind: type[Any] | None = None,
         *,
         decode: Decode[Any] | None = None,
+        encode: Encode[Any] | None = None,
+        key: KeyFunction | None = None,
+        name: NameFunction | None = None,
     ) -> None:
-        self._mapping: EntryMapping[T] = EntryMapping(prefix, kind, decode, None)
+        self._mapping: EntryMapping[T] = EntryMapping(prefix, kind, decode, key, encode=encode, name=name)
         self._gateway = client._gateway
         self._source: EtcdListWatch[Any] = EtcdListWatch(
-            client, prefix, cast("type[Any]", kind or bytes), decode=decode
+            client, prefix, cast("type[Any]", kind or bytes), decode=decode, key=key
         )
 
     def __repr__(self) -> str:
@@ -78,7 +106,7 @@ class EtcdStore(Generic[T]):
         """Write a new object; raises AlreadyExistsError."""
         etcd_key = self._mapping.etcd_key(key)
         result = await self._transaction(
-            [compare(etcd_key, "CREATE", 0)], self._put(etcd_key, value, lease), {"request_range": _key(etcd_key)}
+            [compare(etcd_key, "CREATE", 0)], [self._put(etcd_key, value, lease)], {"request_range": _key(etcd_key)}
         )
         if not result.succeeded:
             raise AlreadyExistsError.of(*self._names(key))
@@ -94,13 +122,14 @@ class EtcdStore(Generic[T]):
         version = resource_version or getattr(value, "resource_version", "")
         result = await self._transaction(
             [_is_at(etcd_key, version)],
-            self._put(etcd_key, value, lease, keep_lease=lease is None),
+            # Read after the write, for the lease and the revision of the creation.
+            [self._put(etcd_key, value, lease, keep_lease=lease is None), {"request_range": _key(etcd_key)}],
             {"request_range": _key(etcd_key)},
         )
         found = _found(result)
-        if not result.succeeded:
+        if not result.succeeded or found is None:
             raise self._not_found(key) if found is None else self._conflict(key, found, version)
-        return self._written(key, value, result.header.revision, "", lease)
+        return self._object(key, found)
 
     async def put(self, key: str, value: object, *, lease: EtcdLease | None = None) -> T:
         """Write an object, whether or not it exists. Without a lease, it has none afterwards."""
@@ -116,7 +145,7 @@ class EtcdStore(Generic[T]):
         etcd_key = self._mapping.etcd_key(key)
         result = await self._transaction(
             [_is_at(etcd_key, resource_version)],
-            {"request_delete_range": {**_key(etcd_key), "prev_kv": True}},
+            [{"request_delete_range": {**_key(etcd_key), "prev_kv": True}}],
             {"request_range": _key(etcd_key)},
         )
         found = _found(result)
@@ -135,10 +164,9 @@ class EtcdStore(Generic[T]):
         return {"request_put": put}
 
     async def _transaction(
-        self, comparisons: list[JSONObject], then: JSONObject, otherwise: JSONObject
+        self, comparisons: Sequence[JSONObject], then: Sequence[JSONObject], otherwise: JSONObject
     ) -> TransactionResult:
-        compared: list[JSON] = [*comparisons]
-        request: JSONObject = {"compare": compared, "success": [then], "failure": [otherwise]}
+        request: JSONObject = {"compare": [*comparisons], "success": [*then], "failure": [otherwise]}
         return await self._gateway.write("/v3/kv/txn", request, TransactionResult)
 
     def _written(self, key: str, value: object, version: str, created: str, lease: EtcdLease | None) -> T:
