@@ -164,7 +164,7 @@ HOSTILE: dict[str, Reply] = {
     "reset": RESET,
     "closed in the body": [respond(headers={"Content-Length": "100", **COMPLETE_HEADERS}), BYTES, CLOSE],
     "too large": [respond(headers={"Content-Length": str(2**50), **COMPLETE_HEADERS}), BYTES, CLOSE],
-    "not HTTP": BYTES,
+    "not HTTP": BYTES + b"\r\n\r\n",
     "not gzip": respond(200, BYTES, headers={"Content-Encoding": "gzip", **COMPLETE_HEADERS}),
     "unknown encoding": respond(200, BYTES, headers={"Content-Encoding": "br", **COMPLETE_HEADERS}),
     "invalid chunk": [stream_head(headers=COMPLETE_HEADERS), b"-1\r\n" + BYTES],

@@ -21,15 +21,18 @@ from listwatch.objects.unstructured import Unstructured
 KINDS = [Widget, Unstructured, PartialObjectMetadata]
 
 
+TOO_DEEP = 50_000
+"""Levels that no supported interpreter decodes, also after mypy has raised the recursion limit of the process."""
+
+
 def deep(depth: int) -> bytes:
     return b'{"a":' * depth + b"1" + b"}" * depth
 
 
 # Values that msgspec refuses, of which json reads some.
 ODD_VALUES = {
-    "2000 levels": deep(2_000),
-    "10000 levels": deep(10_000),
-    "10000 arrays": b"[" * 10_000 + b"]" * 10_000,
+    "deep objects": deep(TOO_DEEP),
+    "deep arrays": b"[" * TOO_DEEP + b"]" * TOO_DEEP,
     "lone surrogate": b'{"anything":"\\ud800"}',
     "lone low surrogate": b'{"anything":"\\udc00 x"}',
     "not UTF-8": b'{"anything":"\xff"}',
@@ -114,8 +117,8 @@ NO_HEADS = {
     b"null": "Widget: expected object, got null",
     b"NaN": "Widget: JSON is malformed",
     b'"\\ud800"': "Widget: .*",
-    deep(2_000): "Widget without a name: .*nested too deeply",
-    b'{"metadata":5,"spec":%b}' % deep(2_000): "Widget without a name: metadata: .*nested too deeply",
+    deep(TOO_DEEP): "Widget without a name: .*nested too deeply",
+    b'{"metadata":5,"spec":%b}' % deep(TOO_DEEP): "Widget without a name: metadata: .*nested too deeply",
     b'{"metadata":01}': "Widget without a name: metadata: ",
     b'{"metadata":{"uid":"u"},"spec":"\\ud800"}': "Widget without a name: .*lone surrogate",
     b'{"metadata":{"namespace":"n","name":"we\xffb"}}': "Widget n/we\ufffdb: metadata.name: it is not UTF-8",
@@ -137,8 +140,8 @@ def test_an_object_with_an_undecodable_key_is_reported_with_the_readable_part(it
 
 def test_other_fields_of_a_list_may_be_odd():
     body = b'{"x":%b,"\\ud800":1,"metadata":{"y":%b,"continue":"c"},"items":[{}],"z":"\xff"}' % (
-        deep(2_000),
-        deep(2_000),
+        deep(TOO_DEEP),
+        deep(TOO_DEEP),
     )
     for listed in both(body, Widget):
         assert (len(listed), listed.continue_token) == (1, "c")
@@ -220,6 +223,8 @@ def test_a_damaged_part_can_be_replaced(value: bytes):
     assert again["status"] == {"ready": 1}
 
 
+SHORT_ODD_VALUES = [value for value in ODD_VALUES.values() if len(value) < TOO_DEEP]
+
 ACTS: list[Callable[[Any], Any]] = [
     lambda obj: obj.to_dict(),
     lambda obj: obj.to_yaml(),
@@ -246,7 +251,7 @@ ACTS: list[Callable[[Any], Any]] = [
 
 @ALL_KINDS
 @pytest.mark.parametrize(
-    "value", [*ODD_VALUES.values(), *map(deep, (100, 400, 985, 995))], ids=lambda value: len(value)
+    "value", [*SHORT_ODD_VALUES, *map(deep, (100, 400, 985, 995, 5_000))], ids=lambda value: len(value)
 )
 def test_whatever_is_done_with_an_odd_object_fails_with_our_error(value: bytes, kind: type[Object]):
     for start in range(0, len(ACTS), 5):
@@ -257,9 +262,9 @@ def test_whatever_is_done_with_an_odd_object_fails_with_our_error(value: bytes, 
 
 
 def test_managed_fields_are_removed_from_a_deep_object():
-    obj = Widget.from_wire(odd(deep(5_000))).without_managed_fields()
+    obj = Widget.from_wire(odd(deep(TOO_DEEP))).without_managed_fields()
     assert b"managedFields" not in obj.to_json()
-    assert json.loads(obj.to_json().replace(deep(5_000), b"1")) == {
+    assert json.loads(obj.to_json().replace(deep(TOO_DEEP), b"1")) == {
         **json.loads(odd(b"1").replace(b'"managedFields":[{"manager":"m","fieldsV1":{}}],', b"")),
         "spec": 1,
     }
@@ -268,13 +273,15 @@ def test_managed_fields_are_removed_from_a_deep_object():
 
 
 def test_the_managed_fields_of_a_deep_object_fail_when_they_are_read():
-    [entry] = Widget.from_wire(odd(deep(5_000))).metadata.managed_fields
+    [entry] = Widget.from_wire(odd(deep(TOO_DEEP))).metadata.managed_fields
     with pytest.raises(DecodeError, match="managedFields of m: fieldsV1: it is nested too deeply"):
         _ = entry.fields
 
 
 def test_a_field_beside_a_damaged_one_can_be_selected():
-    raw = widget(metadata={"name": "odd"}, spec=0).replace(b'"spec":0', b'"spec":{"x":%b,"replicas":3}' % deep(2_000))
+    raw = widget(metadata={"name": "odd"}, spec=0).replace(
+        b'"spec":0', b'"spec":{"x":%b,"replicas":3}' % deep(TOO_DEEP)
+    )
     assert field_text(Widget.from_wire(raw), "spec.replicas") == "3"
     assert field_text(Unstructured.from_wire(raw), "spec.replicas") == "3"
     assert field_text(Unstructured.from_wire(raw), "spec.x") == ""

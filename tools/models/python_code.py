@@ -35,7 +35,8 @@ _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bo
 _ZEROS = {name: name for name in ("str", "int", "float", "bool", "bytes")}
 _ZEROS |= {"int | str": "int", "Quantity": 'lambda: "0"'}
 
-_BY_HAND = frozenset(f"{META}.{name}" for name in metadata.__all__)
+_METADATA_TYPES = tuple(name for name in metadata.__all__ if isinstance(getattr(metadata, name), type))
+_BY_HAND = frozenset(f"{META}.{name}" for name in _METADATA_TYPES)
 _OF_MODEL = frozenset(dir(Model))
 _OF_OBJECT = frozenset(dir(Object)) - {"metadata"}
 _IN_EVERY_KIND = frozenset({"apiVersion", "kind", "metadata"})
@@ -52,7 +53,7 @@ _IMPORTS: tuple[dict[str, tuple[str, ...]], ...] = (
     {
         "listwatch.meta": ("GroupVersionKind", "Resource", "Subresource"),
         "listwatch.models": (),
-        metadata.__name__: tuple(metadata.__all__),
+        metadata.__name__: _METADATA_TYPES,
         "listwatch.objects.model": ("MicroTime", "Model", "Quantity", "required_dict", "required_list"),
         "listwatch.objects.object": ("Object", "lazy"),
         "listwatch.objects.object_list": ("ObjectList",),

@@ -14,7 +14,8 @@ import re
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -241,10 +242,22 @@ class _RefusalLog:
             _log.warning("New connections are accepted again")
 
 
+# What `getaddrinfo` returns: family, type, protocol, canonical name, and the address of the family.
+_AddressInfo = tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]]
+
+
+async def _resolve(host: str, port: int) -> Sequence[_AddressInfo]:
+    # An address needs no lookup, and so no thread of the event loop.
+    with suppress(socket.gaierror):
+        flags = socket.AI_PASSIVE | socket.AI_NUMERICHOST
+        return socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=flags)
+    loop = asyncio.get_running_loop()
+    return await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+
+
 async def _listening_sockets(host: str, port: int) -> list[socket.socket]:
     """Open a socket for each address of a host; raises OSError or OverflowError."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    found = await _resolve(host, port)
     sockets: list[socket.socket] = []
     try:
         for family, kind, protocol, _, address in dict.fromkeys(found):
