@@ -1,18 +1,21 @@
 """Informers, stores, leases and elections on a real etcd."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from random import Random
 
 import msgspec
 import pytest
 
 import listwatch as lw
+from listwatch.api.watch_events import WatchEvent
 from listwatch.cache import Keyed
 from listwatch.errors import (
     AlreadyExistsError,
     BadKeyError,
     BadRequestError,
     ConflictError,
+    ConnectionLostError,
     ConnectRefusedError,
     ExpiredError,
     NotFoundError,
@@ -298,6 +301,77 @@ async def test_a_lost_lease_is_granted_anew_and_its_keys_are_written_again(
         assert await store.get("web/1") == Service("a")
         assert lease.losses == 1
         assert lease.id != lost
+
+
+class Interrupted:
+    """A store that fails, or waits, before it writes the next objects."""
+
+    def __init__(self, store: EtcdStore[Service]) -> None:
+        self._store = store
+        self.failures: list[Exception] = []
+        self.writing, self.may_write = asyncio.Event(), asyncio.Event()
+        self.may_write.set()
+
+    async def put(self, key: str, value: object, *, lease: EtcdLease | None = None) -> Service:
+        self.writing.set()
+        await self.may_write.wait()
+        if self.failures:
+            raise self.failures.pop()
+        return await self._store.put(key, value, lease=lease)
+
+
+async def revoke(lease: EtcdLease, etcd: ServerThread[RealEtcd]) -> None:
+    lost = lease.id
+    etcd.await_call(lambda server: server.post("/v3/lease/revoke", {"ID": lost}))
+
+
+@pytest.mark.parametrize(
+    "failure", [ConnectionLostError("scripted", doing="put", host="etcd"), RuntimeError("scripted")]
+)
+async def test_keys_of_a_lost_lease_are_written_again_after_a_failure(
+    client: EtcdClient,
+    store: EtcdStore[Service],
+    source: EtcdListWatch[Service],
+    etcd: ServerThread[RealEtcd],
+    failure: Exception,
+):
+    interrupted = Interrupted(store)
+    async with EtcdLease(client, ttl=2) as lease:
+        await lease.hold(interrupted, "web/1", Service("a"))
+        before = await store.get("web/1")
+        interrupted.failures = [failure]
+        await revoke(lease, etcd)
+        async with source.watch(resource_version=before.resource_version) as watch:
+            assert [(await anext(watch)).type, (await anext(watch)).type] == ["DELETED", "ADDED"]
+        assert lease.losses == 1
+
+
+async def test_a_key_may_be_added_while_those_of_a_lost_lease_are_written_again(
+    client: EtcdClient, store: EtcdStore[Service], source: EtcdListWatch[Service], etcd: ServerThread[RealEtcd]
+):
+    interrupted = Interrupted(store)
+    async with EtcdLease(client, ttl=2) as lease:
+        await lease.hold(interrupted, "web/1", Service("a"))
+        interrupted.writing.clear()
+        interrupted.may_write.clear()
+        await revoke(lease, etcd)
+        await interrupted.writing.wait()
+        added = asyncio.create_task(lease.hold(store, "web/2", Service("b")))
+        await asyncio.sleep(0.1)
+        interrupted.may_write.set()
+        await added
+        before = await store.list()
+        await revoke(lease, etcd)
+        async with source.watch(resource_version=before.resource_version) as watch:
+            written = [event.object.cache_key async for event in _additions(watch, 2)]
+        assert sorted(written) == ["web/1", "web/2"]
+
+
+async def _additions(watch: AsyncIterator[WatchEvent[Service]], count: int) -> AsyncIterator[WatchEvent[Service]]:
+    while count:
+        if (event := await anext(watch)).type == "ADDED":
+            count -= 1
+            yield event
 
 
 async def test_a_lease_is_usable_only_while_it_is_granted(client: EtcdClient):

@@ -40,6 +40,8 @@ class EtcdLease:
         self._ttl = math.ceil(ttl)
         self._id = ""
         self._held: dict[tuple[_Store, str], object] = {}
+        self._to_write: list[tuple[_Store, str]] = []  # held, but not written since the lease was lost
+        self._writing = asyncio.Lock()
         self._renewing: asyncio.Task[None] | None = None
         self._losses = 0
 
@@ -60,8 +62,10 @@ class EtcdLease:
 
     async def hold(self, store: _Store, key: str, value: object) -> None:
         """Write an object with this lease; it is written again whenever the lease was lost."""
-        await self._put(store, key, value)
-        self._held[store, key] = value
+        async with self._writing:
+            await self._put(store, key, value)
+            self._held[store, key] = value
+            self._to_write = [each for each in self._to_write if each != (store, key)]
 
     async def __aenter__(self) -> Self:
         await self._grant()
@@ -102,13 +106,26 @@ class EtcdLease:
         # The gateway ends the stream with the body, so that each renewal is a request.
         limit = min(self._ttl / 3, self._gateway.timeout)
         kept = await self._gateway.read("/v3/lease/keepalive", {"ID": self._id}, LeaseKeptAlive, timeout=limit)
-        if kept.result.ttl != "0":
-            return
-        self._losses += 1
-        _log.warning("Lease %s has expired and is granted anew", self._id, extra={"lease": self._id})
-        await self._grant()
-        for (store, key), value in self._held.items():
-            await self._put(store, key, value)
+        if kept.result.ttl == "0":
+            _log.warning("Lease %s has expired and is granted anew", self._id, extra={"lease": self._id})
+            await self._grant()
+            self._losses += 1
+            self._to_write = [*self._held]
+        if self._to_write:
+            async with self._writing:
+                await self._write_again()
+
+    async def _write_again(self) -> None:
+        """Write what was held; what fails is written after the next renewal."""
+        failed: list[tuple[_Store, str]] = []
+        for store, key in self._to_write:
+            try:
+                await self._put(store, key, self._held[store, key])
+            except Exception as error:  # noqa: BLE001  # a store of the user may raise anything; renewals must go on
+                failed.append((store, key))
+                fields = {"lease": self._id, "key": key}
+                _log.warning("Cannot write %s again with lease %s: %s", key, self._id, error, extra=fields)
+        self._to_write = failed
 
     async def _put(self, store: _Store, key: str, value: object) -> None:
         written = store.put(key, value, lease=self)
