@@ -99,6 +99,26 @@ async def test_a_store_maps_keys_and_values_by_functions(client: EtcdClient, pre
     assert (await store.delete("eu.web/1")).value == 300
 
 
+async def test_a_key_function_that_fails_skips_one_key(client: EtcdClient, prefix: str):
+    store = EtcdStore(client, prefix, int)
+    for name in ("1", "x", "2"):
+        await store.put(name, 1)
+    page = await EtcdListWatch(client, prefix, int, key=lambda name: str(int(name))).list()
+    assert [item.cache_key for item in page.items] == ["1", "2"]
+    assert [type(error) for error in page.broken] == [BadKeyError]
+    assert f"{prefix}x is skipped, because key= failed: ValueError" in str(page.broken[0])
+
+
+async def test_a_key_with_a_lone_surrogate_is_not_valid(store: EtcdStore[Service]):
+    with pytest.raises(BadKeyError, match="is not a valid key"):
+        await store.put("a\udcff", Service("a"))
+
+
+def test_a_probe_interval_is_positive():
+    with pytest.raises(UsageError, match="expected more than 0 seconds"):
+        EtcdListWatch(EtcdClient(), "/p/", probe_interval=0)
+
+
 async def test_a_store_needs_the_inverse_of_a_key_function(client: EtcdClient, prefix: str):
     store = EtcdStore(client, prefix, int, key=lambda name: name.upper())
     with pytest.raises(BadKeyError, match=r"/web, which key= maps to 'WEB'; pass name="):

@@ -86,16 +86,19 @@ class EntryMapping(Generic[T]):
         self._encode = encode
         self._name_of = name or str
         self._reports_outside = True
+        self._key_failure: Exception | None = None
 
     # --- from etcd ---------------------------------------------------------------------------------------------------
 
     def cache_key(self, key: bytes) -> str | None:
         """The cache key of a key of etcd; None if it is outside of the mapping."""
         try:
-            name = key[self._prefix_size :].decode()
+            return self._key_of(key[self._prefix_size :].decode()) or None
         except UnicodeDecodeError:
             return None
-        return self._key_of(name) or None
+        except Exception as error:  # noqa: BLE001  # a function of the user may raise anything; one key is skipped
+            self._key_failure = error
+            return None
 
     def object_of(self, cache_key: str, entry: KeyValueMessage, version: str) -> T:
         """Decode a value; raises DecodeError."""
@@ -128,7 +131,10 @@ class EntryMapping(Generic[T]):
         return cast("T", Tombstone(cache_key, version, error))
 
     def outside(self, key: bytes) -> ListWatchError | None:
-        """The error to report for a key outside of the mapping; only for the first one."""
+        """The error to report for a key outside of the mapping: for the first one, and where `key` has failed."""
+        failure, self._key_failure = self._key_failure, None
+        if failure is not None:
+            return BadKeyError(f"the key {key.decode()} is skipped, because key= failed: {failure!r}")
         if self._has_own_keys or not self._reports_outside:
             return None
         self._reports_outside = False
@@ -140,13 +146,12 @@ class EntryMapping(Generic[T]):
     # --- to etcd -----------------------------------------------------------------------------------------------------
 
     def etcd_key(self, cache_key: str) -> bytes:
-        key = self.prefix + self._name_of(cache_key).encode()
+        key = self.prefix + self._name_of(cache_key).encode(errors="surrogatepass")  # which is not decoded below
         if not cache_key or (found := self.cache_key(key)) != cache_key:
             expected = "expected 'name' or 'namespace/name'"
             if cache_key and self._has_own_keys:
-                expected = (
-                    f"it is written as {key.decode()}, which key= maps to {found!r}; pass name=, the inverse of it"
-                )
+                written = key.decode(errors="backslashreplace")
+                expected = f"it is written as {written}, which key= maps to {found!r}; pass name=, the inverse of it"
             raise BadKeyError(f"{cache_key!r} is not a valid key: {expected}", text=cache_key)
         return key
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from listwatch.api.list_pages import Page
-from listwatch.errors import BadRequestError, DecodeError, ListWatchError, ProtocolError
+from listwatch.errors import BadRequestError, DecodeError, ListWatchError, ProtocolError, UsageError
 from listwatch.json_value import JSONObject
 from listwatch.keyed import Cached, Keyed
 from listwatch.sources.etcd.entries import Decode, EntryMapping, KeyFunction, KeyValue
@@ -94,6 +94,8 @@ class EtcdListWatch(Generic[T]):
         probe_interval: float = PROBE_INTERVAL,
     ) -> None:
         self._mapping: EntryMapping[T] = EntryMapping(prefix, kind, decode, key)
+        if not probe_interval > 0:
+            raise UsageError(f"probe_interval={probe_interval!r}: expected more than 0 seconds")
         self._gateway = client._gateway
         self._probe_interval = probe_interval
         self._cluster_id = ""
