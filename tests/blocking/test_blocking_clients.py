@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -261,7 +260,6 @@ async def test_blocking_calls_work_in_a_notebook(api_server: APIServerThread, mo
 def test_ctrl_c_ends_a_call_and_cancels_its_request(client: blocking.ClientSet, api_server: APIServerThread):
     def interrupt() -> None:
         api_server.wait_for_requests(verb="watch", resource="configmaps", timeout=30)
-        time.sleep(0.5)  # the main thread must be waiting for an event, and no longer be starting the request
         os.kill(os.getpid(), signal.SIGINT)
 
     watch = client.core_v1.configmaps("default").watch()

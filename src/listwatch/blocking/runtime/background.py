@@ -160,13 +160,17 @@ class LoopReference:
             end_thread_wait(coroutine)
 
     def _run(self, coroutine: Coroutine[object, object, R], name: str) -> R:
-        future = _BACKGROUND.submit(coroutine)
+        future: Future[R] | None = None
         try:
+            future = _BACKGROUND.submit(coroutine)
             return _result(future)
         except CancelledError:
             raise UsageError(f"{name} was cancelled because {self._owner} was closed") from None
         except BaseException:
-            future.cancel()
+            if future is not None:
+                future.cancel()
+            else:  # Ctrl-C before `submit` has returned; the coroutine may run already
+                _BACKGROUND.call_soon(lambda: _cancel(coroutine))
             raise
 
     def call(self, function: Callable[[], R], name: str) -> R:
@@ -207,6 +211,13 @@ def check_may_block(name: str) -> None:
             f"blocking.{name} would block the event loop that runs in this thread; "
             f"use listwatch.{name.partition('.')[0]} with `await` instead"
         )
+
+
+def _cancel(coroutine: Coroutine[object, object, object]) -> None:
+    """Cancel the task of a coroutine; in the thread of the loop."""
+    for task in asyncio.all_tasks():
+        if task.get_coro() is coroutine:
+            task.cancel()
 
 
 def _result(future: Future[R]) -> R:
