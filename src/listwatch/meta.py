@@ -46,6 +46,14 @@ def is_newer(left: str, right: str) -> bool:
     return compare_resource_versions(left, right) > 0
 
 
+def is_known_older(left: str, right: str) -> bool:
+    """True if `left` is older than `right`; False if they cannot be compared, because they are not numbers."""
+    try:
+        return compare_resource_versions(left, right) < 0
+    except ResourceVersionError:
+        return False
+
+
 def _check_resource_version(text: object) -> None:
     if not (isinstance(text, str) and text.isascii() and text.isdigit()):
         raise ResourceVersionError(f"{text!r} cannot be compared: expected a string of digits", text=str(text))

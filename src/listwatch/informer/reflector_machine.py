@@ -33,7 +33,6 @@ from listwatch.errors import (
     MethodNotAllowedError,
     NotFoundError,
     ProtocolError,
-    ResourceVersionError,
     ResponseTooLargeError,
     TooManyRequestsError,
     TransportError,
@@ -57,7 +56,7 @@ from listwatch.informer.reflector_state import (
     WatchRequest,
 )
 from listwatch.keyed import Cached, describe
-from listwatch.meta import Resource, is_newer
+from listwatch.meta import Resource, is_known_older
 
 __all__ = ["ReflectorMachine"]
 
@@ -243,7 +242,7 @@ class ReflectorMachine(Generic[T]):
 
     def _end_initial_events(self, state: Streaming[T], version: str) -> Watching:
         requested = "" if state.from_latest else state.version
-        if version in _NO_VERSION or _is_older(version, requested):
+        if version in _NO_VERSION or is_known_older(version, requested):
             self._supports_streaming = False
             found = f"resourceVersion {version}, which is before {requested}, the requested one"
             raise ProtocolError(
@@ -300,7 +299,7 @@ class ReflectorMachine(Generic[T]):
             name = "" if event.type == "BOOKMARK" else f" of {describe(event.object)}"
             self._on_problem(ProtocolError(f"the {event.type} event{name} has no resourceVersion"))
             return version
-        return version if _is_older(received, version) else received
+        return version if is_known_older(received, version) else received
 
     # --- ends and failures ---------------------------------------------------------------------------------------
 
@@ -418,13 +417,6 @@ class _ErrorWindow:
             self._first = now
         self._last = now
         return self._length > 0 and now - self._first <= self._length
-
-
-def _is_older(left: str, right: str) -> bool:
-    try:
-        return is_newer(right, left)
-    except ResourceVersionError:
-        return False  # the server's versions are not numbers
 
 
 def _is_version_rejected(error: Exception) -> bool:

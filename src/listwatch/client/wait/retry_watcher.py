@@ -22,14 +22,13 @@ from listwatch.errors import (
     APIError,
     ForbiddenError,
     GoneError,
-    ResourceVersionError,
     ResponseTooLargeError,
     TransportError,
     UnauthorizedError,
     UsageError,
     WatchClosedError,
 )
-from listwatch.meta import is_newer
+from listwatch.meta import is_known_older
 from listwatch.objects.object import Object
 
 __all__ = ["RetryWatcher", "Watchable"]
@@ -155,7 +154,7 @@ class RetryWatcher(Generic[T]):
             raise WatchClosedError(
                 f"the event of {event.object.describe()} has no resourceVersion, so the watch cannot be resumed"
             )
-        if not _is_older(event.object.resource_version, self.resource_version):
+        if not is_known_older(event.object.resource_version, self.resource_version):
             self.resource_version = event.object.resource_version
         return None if isinstance(event, BookmarkEvent) else event
 
@@ -166,10 +165,3 @@ class RetryWatcher(Generic[T]):
 def _is_final(error: APIError | TransportError) -> bool:
     is_unreadable = isinstance(error, APIError) and any(cause.reason == _UNREADABLE for cause in error.causes)
     return is_unreadable or isinstance(error, _FINAL_ERRORS)
-
-
-def _is_older(left: str, right: str) -> bool:
-    try:
-        return is_newer(right, left)
-    except ResourceVersionError:
-        return False  # the server's versions are not numbers
