@@ -86,6 +86,50 @@ async def test_a_list_and_a_watch_reach_the_queue_in_order() -> None:
     assert watch.closed.is_set()
 
 
+async def test_the_statistics_name_the_phase_of_the_reflector() -> None:
+    setting = Setting()
+
+    async with setting.running():
+        assert setting.reflector.statistics().state == "listing"
+
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    watch = setting.source.will_watch()
+    async with setting.running():
+        assert setting.reflector.statistics().state == "watching"
+        watch.break_with(ConnectRefusedError("refused"))
+        await setting.clock.advance(0)
+        assert setting.reflector.statistics().state == "backing off"
+
+
+async def test_the_statistics_count_how_often_everything_was_read_and_how() -> None:
+    setting = Setting(streaming=True)
+    assert (setting.reflector.statistics().syncs, setting.reflector.statistics().synced_by) == (0, "")
+    watch = setting.source.will_watch()
+    watch.bookmark("10", ends_initial_events=True)
+
+    async with setting.running():
+        assert (setting.reflector.statistics().syncs, setting.reflector.statistics().synced_by) == (1, "stream")
+        setting.source.will_fail_watch(InternalServerError("no streams now"))
+        setting.source.will_list(resource_version="20")
+        setting.source.will_watch()
+        watch.fail(ExpiredError("too old"))
+        await setting.clock.advance(10)
+        assert (setting.reflector.statistics().syncs, setting.reflector.statistics().synced_by) == (2, "list")
+
+
+async def test_a_resumed_watch_does_not_count_as_a_sync() -> None:
+    setting = Setting()
+    setting.source.will_list(resource_version="10")
+    setting.source.will_fail_watch(ConnectRefusedError("refused"))
+    setting.source.will_watch()
+
+    async with setting.running():
+        await setting.clock.advance(10)
+        assert setting.reflector.statistics().watches == 2
+        assert setting.reflector.statistics().syncs == 1
+
+
 async def test_a_failing_list_is_retried_with_growing_delays() -> None:
     setting = Setting()
     for _ in range(4):

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import Generic, TypedDict, TypeVar
+from typing import Generic, Literal, TypedDict, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.cancellation import cancelled_wait, is_being_cancelled
@@ -30,10 +30,13 @@ from listwatch.informer.reflector_machine import ReflectorMachine
 from listwatch.informer.reflector_state import (
     BackingOff,
     Delay,
+    Listing,
     ListRequest,
     ReflectorStore,
     Request,
+    Streaming,
     StreamRequest,
+    Watching,
     WatchRequest,
 )
 from listwatch.informer.request_budget import RequestBudget
@@ -56,6 +59,9 @@ _STABLE = 1.0
 """Seconds for which a watch must be open to end a series of failures."""
 
 
+ReflectorPhase = Literal["listing", "streaming", "connecting", "watching", "backing off"]
+
+
 @dataclass(frozen=True, slots=True)
 class ReflectorStatistics:
     """The state of a reflector, and the numbers of its requests and events."""
@@ -72,6 +78,12 @@ class ReflectorStatistics:
     """When the server last sent a response, also an error, or an event; None before the first one."""
     skipped: int
     """Objects that were not stored, because they cannot be decoded, or have no name or another kind."""
+    state: ReflectorPhase
+    """What it does now: "connecting" is a watch to which the server has not responded yet."""
+    syncs: int
+    """How often everything was read; all but the first of them are relists."""
+    synced_by: Literal["", "list", "stream"]
+    """How everything was read the last time; empty before the first time."""
 
 
 class ReflectorOptions(TypedDict, total=False):
@@ -169,7 +181,21 @@ class Reflector(Generic[T]):
             last_error=self._last_error,
             last_contact=None if contact is None else self._clock.now() - timedelta(seconds=now - contact),
             skipped=self._skipped,
+            state=self._phase(),
+            syncs=self._machine.syncs,
+            synced_by=self._machine.synced_by,
         )
+
+    def _phase(self) -> ReflectorPhase:
+        match self._machine.state:
+            case Listing():
+                return "listing"
+            case Streaming():
+                return "streaming"
+            case Watching():
+                return "connecting" if self._opened_at is None else "watching"
+            case BackingOff():
+                return "backing off"
 
     @property
     def _is_watching(self) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from listwatch.api.list_pages import ListPage
 from listwatch.api.watch_events import ReceivedEvent, WatchEvent
@@ -104,6 +104,9 @@ class ReflectorMachine(Generic[T]):
         self._sends_versions = True
         self.has_progressed = False
         """True if the last page completed the list, or brought new objects and a token for more."""
+        self.syncs = 0
+        """How often everything was read."""
+        self.synced_by: Literal["", "list", "stream"] = ""
         self.state: ReflectorState[T] = self._first_state("")
 
     @property
@@ -211,6 +214,7 @@ class ReflectorMachine(Generic[T]):
                 ProtocolError("the list has no resourceVersion; the source is listed again whenever a watch ends")
             )
         self._store.replace(objects, version)
+        self.syncs, self.synced_by = self.syncs + 1, "list"
         self.state = Watching(version, is_resumable=version not in _NO_VERSION)
 
     def receive(self, events: Iterable[ReceivedEvent[T]]) -> None:
@@ -250,6 +254,7 @@ class ReflectorMachine(Generic[T]):
                 "the source will be listed instead"
             )
         self._store.replace(state.initial, version)
+        self.syncs, self.synced_by = self.syncs + 1, "stream"
         self.state = Watching(version)
         return self.state
 
