@@ -63,8 +63,8 @@ def test_files_and_folders_are_read_in_the_order_of_their_names(tmp_path: Path):
     ("text", "message"),
     [
         ("a: [", "YAML|expected"),
-        ("kind: Pod", "object 1 is not a mapping with apiVersion and kind"),
-        ("apiVersion: v1\nkind: Pod\n---\n- 7", "object 2 is not a mapping with apiVersion and kind"),
+        ("kind: Pod", "document 1 is not a mapping with apiVersion and kind"),
+        ("apiVersion: v1\nkind: Pod\n---\n- 7", "document 2 is not a mapping with apiVersion and kind"),
         ("a: 1\na: 2", "duplicate key 'a'"),
     ],
 )
@@ -123,6 +123,14 @@ async def test_a_note_names_the_object_that_failed(client: ClientSet, server: AP
     with pytest.raises(ForbiddenError) as caught:
         await apply_objects(client, [CONFIG, NAMESPACE], field_manager="me", server_side=False)
     assert caught.value.__notes__ == ["while applying ConfigMap shop/a, after 1 other objects"]
+
+
+async def test_a_note_names_the_file_and_the_document_that_failed(tmp_path: Path, client: ClientSet, server: APIServer):
+    server.faults.add(Fault(Fail(ForbiddenError("no")), resource="configmaps"))
+    file = write(tmp_path, "all.yaml", NAMESPACE, CONFIG)
+    with pytest.raises(ForbiddenError) as caught:
+        await apply_files(client, file, field_manager="me", server_side=False)
+    assert caught.value.__notes__ == [f"while applying ConfigMap shop/a ({file}, document 2), after 1 other objects"]
 
 
 async def test_the_error_names_a_kind_that_is_not_served(client: ClientSet):

@@ -48,6 +48,10 @@ class Program:
         self._process = process
         self.url = url
 
+    async def next_line(self) -> str:
+        assert self._process.stdout is not None
+        return (await self._process.stdout.readline()).decode().rstrip("\n")
+
     async def end(self) -> tuple[int, str]:
         """Stop it; returns the exit code, and all that it printed after its URL."""
         self._process.terminate()
@@ -84,17 +88,42 @@ async def status(url: str, token: str = "", ca: bytes = b"") -> int:
         return response.status
 
 
-def test_without_options_it_prints_how_to_use_it():
-    done = ended()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--write-kubeconfig FILE" in done.stderr
-    assert "kubectl --kubeconfig kubeconfig" in done.stderr
+async def test_without_options_it_prints_the_kubeconfig_to_use():
+    async with program() as running:
+        line = await running.next_line()
+        assert line.startswith("export KUBECONFIG=")
+        file = Path(line.removeprefix("export KUBECONFIG="))
+        config = load_config(file)
+        assert await status(running.url, config.token, config.ca_data) == 200
+        await running.end()
+    assert not await asyncio.to_thread(file.exists)
 
 
-def test_a_server_that_no_client_could_use_is_not_started():
-    done = ended("--port", "0")
-    assert done.returncode == 2
-    assert "no client could authenticate: pass --write-kubeconfig FILE" in done.stderr
+@pytest.mark.parametrize("options", [(["--no-tls"], True), ([], False)])
+async def test_without_tls_it_prints_the_token_to_use(options: tuple[list[str], bool]):
+    arguments, has_cryptography = options
+    async with program(*arguments, has_cryptography=has_cryptography) as running:
+        label, token = (await running.next_line()).split()
+        assert (label, running.url.partition(":")[0]) == ("token:", "http")
+        assert await status(running.url, token) == 200
+
+
+async def test_with_a_data_directory_it_prints_where_the_token_is(tmp_path: Path):
+    async with program("--data-dir", str(tmp_path)) as running:
+        assert await running.next_line() == f"the token is in {tmp_path / 'token'}"
+
+
+async def test_it_prints_the_line_that_selects_the_kubeconfig(tmp_path: Path):
+    file = tmp_path / "a folder" / "kubeconfig"
+    file.parent.mkdir()
+    async with program("--write-kubeconfig", str(file)) as running:
+        assert await running.next_line() == f"export KUBECONFIG='{file}'"
+
+
+def test_a_kubeconfig_in_a_directory_that_does_not_exist_is_an_error(tmp_path: Path):
+    done = ended("--write-kubeconfig", str(tmp_path / "missing" / "kubeconfig"))
+    assert done.returncode == 1
+    assert f"the directory '{tmp_path / 'missing'}' does not exist" in done.stderr
 
 
 def test_help_warns_of_a_token_on_the_command_line():

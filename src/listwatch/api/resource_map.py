@@ -95,6 +95,15 @@ class ResourceMap:
                 return Match(resource)
         return None
 
+    def similar(self, text: str) -> list[str]:
+        """Return the plurals of up to three resources with a similar name, the most similar first."""
+        from difflib import get_close_matches  # not needed by most programs
+
+        name = text.lower().partition(".")[0]
+        plurals = {short: each[0].plural for short, each in self._by_short_name.items()}
+        plurals |= {known: each[0].plural for known, each in self._by_name.items()}
+        return [*dict.fromkeys(plurals[near] for near in get_close_matches(name, plurals, n=3))]
+
     def in_category(self, name: str) -> tuple[Resource, ...]:
         """Return the resources of a category such as `all`, each in one version."""
         found: dict[GroupResource, Resource] = {}

@@ -1654,7 +1654,8 @@ def apply_files(
     """Apply all objects of files and folders, and return them as stored, in the order of application.
 
     Objects without a namespace are applied in `namespace`, or else in that of the configuration. `server_side=False`
-    creates missing objects and patches existing ones. The first error is raised, with a note that names the object.
+    creates missing objects and patches existing ones. The first error is raised, with a note that names the object, its
+    file and document.
     """
     with loop_for(client, "apply_files") as loop:
         result: list[Unstructured] = loop.run(

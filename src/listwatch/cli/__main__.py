@@ -1,31 +1,30 @@
-"""The `listwatch` command."""
+"""The entry point of `listwatch`. It works without the extra `cli`, to print how to install it."""
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import sys
-
-from listwatch._version import __version__
+from collections.abc import Sequence
 
 __all__ = ["main"]
 
+_LIBRARIES = ("click", "rich")
+_MISSING = "listwatch: the command line needs {}; install it with: pip install 'listwatch[cli]'"
 
-def main(arguments: list[str] | None = None) -> int:
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parser = argparse.ArgumentParser(prog="listwatch", description="client-go for Python")
-    parser.add_argument("--version", action="version", version=f"listwatch {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("demo", help="run an informer against the embedded API server and print what it sees")
-    parser.parse_args(arguments)
-    # Imported here, so that `--help` is fast.
-    from listwatch.cli.demo import demo
-
     try:
-        asyncio.run(demo())
+        from listwatch.cli.app import run
+
+        return run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         return 130
-    return 0
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in _LIBRARIES:
+            raise
+        print(_MISSING.format(library), file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from listwatch.api.references import read_reference
 from listwatch.client.discovery.rest_mapper import locate
@@ -24,7 +25,17 @@ from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["KIND_ORDER", "apply_files", "apply_objects", "load_files"]
+__all__ = [
+    "KIND_ORDER",
+    "Manifest",
+    "ManifestApplier",
+    "apply_files",
+    "apply_objects",
+    "in_order",
+    "load_files",
+    "load_manifests",
+    "read_manifests",
+]
 
 KIND_ORDER = (
     "Namespace",
@@ -79,18 +90,13 @@ async def apply_files(
     """Apply all objects of files and folders, and return them as stored, in the order of application.
 
     Objects without a namespace are applied in `namespace`, or else in that of the configuration. `server_side=False`
-    creates missing objects and patches existing ones. The first error is raised, with a note that names the object.
+    creates missing objects and patches existing ones. The first error is raised, with a note that names the object, its
+    file and document.
     """
-    trees = load_files(*paths, recursive=recursive)
-    return await apply_objects(
-        client,
-        trees,
-        field_manager=field_manager,
-        namespace=namespace,
-        server_side=server_side,
-        force=force,
-        dry_run=dry_run,
+    applier = _applier(
+        client, field_manager=field_manager, namespace=namespace, server_side=server_side, force=force, dry_run=dry_run
     )
+    return await applier.apply_all(load_manifests(*paths, recursive=recursive))
 
 
 async def apply_objects(
@@ -104,10 +110,75 @@ async def apply_objects(
     dry_run: bool = False,
 ) -> list[Unstructured]:
     """Apply objects as `apply_files` does."""
+    applier = _applier(
+        client, field_manager=field_manager, namespace=namespace, server_side=server_side, force=force, dry_run=dry_run
+    )
+    return await applier.apply_all([Manifest(each) for each in objects])
+
+
+def load_files(*paths: str | PathLike[str], recursive: bool = False) -> list[JSONObject]:
+    """Read the objects of YAML and JSON files and folders; DecodeError names the invalid file."""
+    return [dict(each.content) for each in load_manifests(*paths, recursive=recursive)]
+
+
+# --- Manifests --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """An object to apply, and where it is written: a file, and the number of the document in it."""
+
+    content: Mapping[str, Any]  # a JSON tree, or what the caller passes as one
+    file: str = ""
+    document: int = 0
+
+    @property
+    def place(self) -> str:
+        """The file and the document; empty if the object does not come from a file."""
+        return f"{self.file}, document {self.document}" if self.file else ""
+
+
+def load_manifests(*paths: str | PathLike[str], recursive: bool = False) -> list[Manifest]:
+    """Read the objects of files and folders, with their places."""
+    for path in paths:
+        if not isinstance(path, str | PathLike):
+            raise UsageError(f"a path must be a str or a Path, not {path!r}")
+    return [each for path in paths for file in _files(Path(path), recursive=recursive) for each in _load(file)]
+
+
+def read_manifests(text: bytes, file: str) -> Iterator[Manifest]:
+    """Read the objects of a YAML or JSON text; errors name the file and the document."""
+    # Imported here: PyYAML is slow to import, and most programs read no YAML.
+    from listwatch.objects.manifests import read_all
+
+    number = 0
+    try:
+        for number, tree in enumerate(read_all(text), start=1):
+            match tree:
+                case {"apiVersion": str(), "kind": str()}:
+                    yield Manifest(tree, file, number)
+                case _:
+                    raise DecodeError(f"document {number} is not a mapping with apiVersion and kind")
+    except DecodeError as error:
+        raise DecodeError(error.message, object_name=file, field=error.field) from None
+
+
+# --- Applying ---------------------------------------------------------------------------------------------------------
+
+
+def _applier(
+    client: ClientSet | DynamicClient,
+    *,
+    field_manager: str,
+    namespace: str,
+    server_side: bool,
+    force: bool,
+    dry_run: bool,
+) -> ManifestApplier:
     if not isinstance(client, ClientSet | DynamicClient):
         raise UsageError(f"`client` must be a ClientSet or a DynamicClient, not a {type(client).__name__}")
     dynamic = client if isinstance(client, DynamicClient) else client.dynamic
-    applier = _Applier(
+    return ManifestApplier(
         dynamic=dynamic,
         namespace=namespace or dynamic.rest.config.namespace,
         server_side=server_side,
@@ -115,26 +186,10 @@ async def apply_objects(
         field_manager=field_manager,
         dry_run=dry_run,
     )
-    applied: list[Unstructured] = []
-    for obj in sorted(map(Unstructured.from_dict, objects), key=_rank):
-        try:
-            applied.append(await applier.apply(obj))
-        except ListWatchError as error:
-            error.add_note(f"while applying {obj.describe()}, after {len(applied)} other objects")
-            raise
-    return applied
-
-
-def load_files(*paths: str | PathLike[str], recursive: bool = False) -> list[JSONObject]:
-    """Read the objects of YAML and JSON files and folders; DecodeError names the invalid file."""
-    for path in paths:
-        if not isinstance(path, str | PathLike):
-            raise UsageError(f"a path must be a str or a Path, not {path!r}")
-    return [tree for path in paths for file in _files(Path(path), recursive=recursive) for tree in _load(file)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Applier:
+class ManifestApplier:
     """Applies one object after the other, and waits for definitions to be established."""
 
     dynamic: DynamicClient
@@ -145,10 +200,28 @@ class _Applier:
     dry_run: bool
     defined: dict[tuple[str, str], Resource] = field(default_factory=dict)
 
-    async def apply(self, obj: Unstructured) -> Unstructured:
+    async def apply_all(self, manifests: Iterable[Manifest]) -> list[Unstructured]:
+        """Apply objects in order; the first error is raised."""
+        applied: list[Unstructured] = []
+        for manifest in in_order(manifests):
+            obj = Unstructured.from_dict(manifest.content)
+            try:
+                applied.append(await self.apply(obj))
+            except ListWatchError as error:
+                place = f" ({manifest.place})" if manifest.place else ""
+                error.add_note(f"while applying {obj.describe()}{place}, after {len(applied)} other objects")
+                raise
+        return applied
+
+    async def client_of(self, obj: Unstructured) -> ResourceClient[Unstructured]:
+        """Return the client of an object's resource, in the namespace in which it is applied."""
         resource = self.defined.get((obj.api_version, obj.kind)) or await self._find(obj)
         namespace = (obj.namespace or self.namespace) if resource.namespaced else ""
-        client = self.dynamic.resource(resource, namespace=namespace)
+        return self.dynamic.resource(resource, namespace=namespace)
+
+    async def apply(self, obj: Unstructured) -> Unstructured:
+        """Apply one object."""
+        client = await self.client_of(obj)
         stored = await (self._apply if self.server_side else self._create_or_merge)(client, obj)
         if obj.kind == "CustomResourceDefinition" and not self.dry_run:
             # Objects of this kind may follow, and the server rejects them until it is established.
@@ -178,8 +251,14 @@ def _defined_by(definition: Unstructured) -> Iterator[Resource]:
         yield Resource(spec["group"], version["name"], names["kind"], names["plural"], namespaced=is_namespaced)
 
 
-def _rank(obj: Unstructured) -> int:
-    return len(_RANKS) + 1 if obj.kind in _LAST_KINDS else _RANKS.get(obj.kind, len(_RANKS))
+def in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """Return the objects in the order of their application."""
+    return sorted(manifests, key=_rank)
+
+
+def _rank(manifest: Manifest) -> int:
+    kind = Unstructured.from_dict(manifest.content).kind
+    return len(_RANKS) + 1 if kind in _LAST_KINDS else _RANKS.get(kind, len(_RANKS))
 
 
 def _files(path: Path, *, recursive: bool) -> Iterator[Path]:
@@ -192,18 +271,9 @@ def _files(path: Path, *, recursive: bool) -> Iterator[Path]:
         raise UsageError(f"the path {str(path)!r} does not exist")
 
 
-def _load(file: Path) -> Iterator[JSONObject]:
-    # Imported here: PyYAML is slow to import, and most programs read no YAML.
-    from listwatch.objects.manifests import read_all
-
+def _load(file: Path) -> Iterator[Manifest]:
     try:
-        for number, tree in enumerate(read_all(file.read_bytes()), start=1):
-            match tree:
-                case {"apiVersion": str(), "kind": str()}:
-                    yield tree
-                case _:
-                    raise DecodeError(f"object {number} is not a mapping with apiVersion and kind")
-    except DecodeError as error:
-        raise DecodeError(error.message, object_name=str(file), field=error.field) from None
+        text = file.read_bytes()
     except OSError as error:
         raise UsageError(f"{str(file)!r} cannot be read: {error.strerror}") from None
+    return read_manifests(text, str(file))

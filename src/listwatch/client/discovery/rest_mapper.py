@@ -126,6 +126,8 @@ def _hint(known: ResourceMap, reference: Reference) -> str:
             near = known.named(name.rpartition("/")[2])
             if near is not None:
                 return f"did you mean {near.resource.gvk}?"
+            if isinstance(reference, NameReference) and (similar := known.similar(name)):
+                return f"did you mean {' or '.join(similar)}?"
     return "is its CustomResourceDefinition installed?"
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import click
+
+from listwatch.cli.running import run_async
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.informer.shared_informer import SharedIndexInformer
@@ -11,7 +14,13 @@ from listwatch.models.core_v1 import Container, Pod, PodSpec
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
 
-__all__ = ["demo"]
+__all__ = ["command", "demo"]
+
+
+@click.command()
+def command() -> None:
+    """Run an informer against an embedded API server and print what it sees."""
+    run_async(demo())
 
 
 async def demo() -> None:

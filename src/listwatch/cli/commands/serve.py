@@ -1,0 +1,69 @@
+"""`listwatch serve`: the embedded API server, for kubectl and other clients."""
+
+from __future__ import annotations
+
+import click
+
+from listwatch.server.serving import TOKEN_VARIABLE, ServeOptions, serve
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 2**16 - 1), default=0, help="The port to listen on. [default: a free port]"
+)
+@click.option(
+    "--write-kubeconfig",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write a kubeconfig with the administrator's token to FILE. [default: a temporary file]",
+)
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Persist all objects, the token and the certificate authority in this directory. [default: memory only]",
+)
+@click.option("--tls/--no-tls", default=None, help="Serve HTTPS. [default: if a kubeconfig is written]")
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help=f"A file with the bearer token of the administrator. [default: ${TOKEN_VARIABLE}, or generated]",
+)
+@click.option("--token", help="The bearer token; other users of this machine can see it in the list of processes.")
+@click.option("--anonymous", is_flag=True, help="Allow requests without credentials.")
+def command(
+    *,
+    host: str,
+    port: int,
+    write_kubeconfig: str | None,
+    data_dir: str | None,
+    tls: bool | None,
+    token_file: str | None,
+    token: str | None,
+    anonymous: bool,
+) -> None:
+    """Serve an embedded API server until Ctrl-C, and print the line to use it.
+
+    \b
+      listwatch serve --data-dir data --write-kubeconfig kubeconfig
+      export KUBECONFIG=$PWD/kubeconfig
+      kubectl get namespaces
+    """
+    if token and token_file:
+        raise click.UsageError("--token and --token-file exclude each other.")
+    serve(
+        ServeOptions(
+            host=host,
+            port=port,
+            data_dir=data_dir,
+            tls=tls,
+            token=token,
+            token_file=token_file,
+            anonymous=anonymous,
+            write_kubeconfig=write_kubeconfig,
+        )
+    )

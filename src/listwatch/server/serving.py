@@ -1,0 +1,126 @@
+"""Serves an API server until SIGINT or SIGTERM, for `python -m listwatch.server` and `listwatch serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from listwatch.errors import ConfigError
+from listwatch.server.access.persisted_secrets import checked_token
+from listwatch.server.api_server import APIServer
+
+__all__ = ["TOKEN_VARIABLE", "ServeOptions", "serve"]
+
+TOKEN_VARIABLE = "LISTWATCH_TOKEN"
+
+_PLAIN_HTTP = (
+    "note: over plain HTTP, kubectl and most clients do not send the token of a kubeconfig; send it as "
+    "`Authorization: Bearer TOKEN`, or pass --anonymous"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """How to serve. `tls` None selects HTTPS if a kubeconfig is written.
+
+    Without a token, a data directory or `anonymous`, a kubeconfig is written to a temporary directory.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    data_dir: str | None = None
+    tls: bool | None = None
+    token: str | None = None
+    token_file: str | None = None
+    anonymous: bool = False
+    write_kubeconfig: str | None = None
+
+
+def serve(options: ServeOptions) -> None:
+    """Serve until SIGINT or SIGTERM; prints the URL, and how to use the server. Raises ListWatchError."""
+    token = _token(options)
+    with ExitStack() as stack:
+        prints_token = False
+        if not (token or options.write_kubeconfig or options.data_dir or options.anonymous):
+            if options.tls is not False and _has_cryptography():
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="listwatch-"))
+                options = replace(options, write_kubeconfig=os.path.join(folder, "kubeconfig"))
+            else:
+                prints_token = True  # clients would not send the token of a kubeconfig over plain HTTP
+        options = _with_tls(options)
+        if options.write_kubeconfig:
+            options = replace(options, write_kubeconfig=_absolute(options.write_kubeconfig))
+        asyncio.run(_serve(options, token, prints_token=prints_token))
+
+
+def _token(options: ServeOptions) -> str:
+    """Return the token of the options or the environment; empty if it is to be generated."""
+    if options.token_file is not None:
+        return checked_token(_read(options.token_file), options.token_file)
+    if options.token is not None:
+        return checked_token(options.token, "--token")
+    return checked_token(os.environ[TOKEN_VARIABLE], f"${TOKEN_VARIABLE}") if TOKEN_VARIABLE in os.environ else ""
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise ConfigError(f"the token cannot be read: {reason}", file=file) from None
+
+
+def _has_cryptography() -> bool:
+    try:
+        import listwatch.server.access.certificates  # noqa: F401  # only whether it can be imported
+    except ImportError:
+        return False
+    return True
+
+
+def _with_tls(options: ServeOptions) -> ServeOptions:
+    tls = options.write_kubeconfig is not None if options.tls is None else options.tls
+    if options.write_kubeconfig and not tls and not options.anonymous:
+        print(_PLAIN_HTTP, file=sys.stderr)
+    return replace(options, tls=tls)
+
+
+def _absolute(kubeconfig: str) -> str:
+    """Return the absolute path of a file; ConfigError if its directory does not exist."""
+    path = Path(kubeconfig).absolute()
+    if not path.parent.is_dir():
+        raise ConfigError(f"the directory {str(path.parent)!r} does not exist; create it first", file=kubeconfig)
+    return str(path)
+
+
+async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> None:
+    stop_requested = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
+    server = APIServer(
+        host=options.host,
+        port=options.port,
+        data_dir=options.data_dir,
+        tls=bool(options.tls),
+        token=token,
+        anonymous=options.anonymous,
+    )
+    async with server:
+        if options.write_kubeconfig:
+            server.kubeconfig(options.write_kubeconfig, plain_http=not options.tls)
+        print(f"listening on {server.url}")
+        if options.write_kubeconfig:
+            print(f"export KUBECONFIG={shlex.quote(options.write_kubeconfig)}")
+        elif prints_token:
+            print(f"token: {server.token}")
+        elif options.data_dir and not token:
+            print(f"the token is in {os.path.join(options.data_dir, 'token')}")
+        sys.stdout.flush()
+        await stop_requested.wait()
