@@ -33,7 +33,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference
+.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference clients dist
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,14 @@ bench: $(BENCH_READY) ## run the benchmarks next to client-go and other clients,
 
 bench-full: $(BENCH_READY) ## the same with more rounds, objects and clients, about an hour
 	@$(RUN) -m bench --full $(PART)
+
+clients: $(BENCH_READY) ## run programs with kopf, kr8s, lightkube, kubernetes and client-go, and their ports, on the embedded server
+	@$(RUN) -m tools.other_clients
+
+# REPOSITORY is the URL of the public repository, for the links of the README; without it, they become text.
+dist: setup ## build the wheel and the source distribution into dist; REPOSITORY=https://… for the links of the README
+	@$(call install,$(VENV)) 'flit_core>=3.12'
+	@$(RUN) -m tools.build_dist $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 demo: setup ## run an informer against the embedded API server and print what it sees
 	@$(RUN) -m listwatch.cli demo

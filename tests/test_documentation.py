@@ -17,8 +17,8 @@ from listwatch.server import APIServer
 DOCS = Path(__file__).parents[1] / "docs"
 BEYOND = {"real-servers.md"}  # which needs kube-apiserver and etcd
 PAGES = {
-    page.name: examples
-    for page in sorted(DOCS.glob("*.md"))
+    page.relative_to(DOCS).as_posix(): examples
+    for page in sorted(DOCS.rglob("*.md"))
     if page.name not in BEYOND
     and (examples := re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE))
 }

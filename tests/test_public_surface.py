@@ -16,7 +16,7 @@ from tools import generate_reference
 ROOT = Path(__file__).parents[1]
 PUBLIC = {*generate_reference.PACKAGES, *generate_reference.MODULES}
 PUBLIC_BELOW = ("listwatch.models", "listwatch.sources")
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROGRAMS = sorted((ROOT / "examples").glob("*.py"))
 
 

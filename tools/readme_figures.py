@@ -1,0 +1,160 @@
+"""Writes the speed figures of `bench/results` into README.md, between the two comments that mark them.
+
+    python -m tools.readme_figures            write them
+    python -m tools.readme_figures --check    fail if README.md shows other figures
+
+Run it after `make bench`. A test compares README.md with the committed results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["figures", "insert"]
+
+ROOT = Path(__file__).parent.parent
+BEGIN, END = "<!-- figures from bench/results: begin -->", "<!-- figures: end -->"
+OBJECTS, FEWER_OBJECTS, MORE_OBJECTS = "10000", "1000", "100000"
+OURS, GO, GO_LIST, GO_PROTOBUF = "listwatch", "client-go", "client-go, list", "client-go, protobuf"
+OTHERS = ("kopf", "lightkube", "kubernetes", "kr8s")
+
+Row = Mapping[str, float]
+
+
+def figures(folder: Path) -> str:
+    """The table, the sentences below it, and where they were measured, as Markdown."""
+    informers = _read(folder, "informers")
+    rows = {count: race["rows"] for count, race in informers["races"].items()}
+    parts = [
+        _table(rows),
+        f"¹ {int(FEWER_OBJECTS):,} pods, because of the time that it takes.",
+        _wrapped(f"{_at_scale(rows[MORE_OBJECTS])} {_where_others_are_faster(folder, rows[OBJECTS])}"),
+        _wrapped(_measured_on(informers)),
+    ]
+    return "\n\n".join(parts)
+
+
+def insert(readme: str, text: str) -> str:
+    """README.md with this text between the two comments."""
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"README.md needs the lines {BEGIN!r} and {END!r}")
+    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 130, break_long_words=False, break_on_hyphens=False)
+
+
+def _table(rows: Mapping[str, Mapping[str, Row]]) -> str:
+    lines = [
+        f"| an informer of {int(OBJECTS):,} pods | objects/s to synced | events/s to a handler "
+        "| events/s, every field read | memory per object |",
+        "| --- | --: | --: | --: | --: |",
+    ]
+    for name in (OURS, GO, *OTHERS):
+        count = OBJECTS if name in rows[OBJECTS] else FEWER_OBJECTS
+        row = _best(rows[count]) if name == GO else rows[count][name]
+        label = f"**{name}**" if name == OURS else name if count == OBJECTS else f"{name} ¹"
+        cells = [f"{row[measure]:,.0f}" for measure in ("sync", "events", "fields")] + [f"{row['kept'] / 1000:.1f} KB"]
+        lines.append(f"| {label} | {' | '.join(f'**{cell}**' if name == OURS else cell for cell in cells)} |")
+    return "\n".join(lines)
+
+
+def _at_scale(rows: Mapping[str, Row]) -> str:
+    ours, go = rows[OURS], _best(rows)
+    return (
+        f"With {int(MORE_OBJECTS):,} pods, listwatch syncs {_times(ours['sync'], go['sync'])} as many objects "
+        f"per second as client-go, delivers {_times(ours['events'], go['events'])} as many events, and peaks at "
+        f"{ours['peak'] / 1e6:,.0f} MB instead of {go['peak'] / 1e6:,.0f} MB."
+    )
+
+
+def _where_others_are_faster(folder: Path, rows: Mapping[str, Row]) -> str:
+    """Sentences about what client-go does faster; empty if there is nothing."""
+    ours, go = rows[OURS], _best(rows)
+    found: list[str] = []
+    real = _read(folder, "real")["races"][OBJECTS]["rows"]
+    if _is_faster(protobuf := real[GO_PROTOBUF], "sync", than=(mine := real[OURS])):
+        cost = _times(protobuf["sync_cpu"], mine["sync_cpu"])
+        ratio = _times(protobuf["sync"], mine["sync"])
+        found.append(
+            f"with protobuf it syncs {ratio} as many objects per second from a real kube-apiserver, "
+            f"at {cost} the CPU time"
+        )
+    queues = _read(folder, "queues")["races"]["100"]["rows"]
+    if _is_faster(queues[GO], "items", than=queues[OURS]):
+        found.append(
+            f"its work queue processes {_times(queues[GO]['items'], queues[OURS]['items'])} as many items per second"
+        )
+    reads = [
+        f"{_times(go[measure], ours[measure])} as fast {how}"
+        for measure, how in (("reads_key", "by key"), ("reads_selector", "by selector"))
+        if _is_faster(go, measure, than=ours)
+    ]
+    if reads:
+        found.append(f"it reads its cache {' and '.join(reads)}")
+    return f"Where client-go is faster: {'; '.join(found)}." if found else ""
+
+
+def _measured_on(results: Mapping[str, Any]) -> str:
+    versions: dict[str, str] = results["versions"]
+    tools = ", ".join(f"{name} {versions[name].removeprefix('v')}" for name in (GO, *OTHERS))
+    return (
+        f"`{results['command']}`, {results['date']}: {results['machine']}, {results['python']}, "
+        f"{results['go'].split()[0].replace('go', 'Go ')}; {tools}. "
+        "Pods of about 4 KB in JSON; client-go as a list or a stream, whichever is better for it. "
+        "[All figures](bench/results), [how they are measured](bench/README.md)."
+    )
+
+
+def _best(rows: Mapping[str, Row]) -> dict[str, float]:
+    """client-go's better figure of its two ways to sync, for each measure."""
+    found = [rows[name] for name in (GO, GO_LIST) if name in rows]
+    more_is_better = {"sync", "events", "fields", "reads_key", "reads_selector"}
+    measures = {measure for row in found for measure in row}
+    return {
+        measure: (max if measure in more_is_better else min)(row[measure] for row in found if measure in row)
+        for measure in measures
+    }
+
+
+def _is_faster(row: Row, measure: str, *, than: Row) -> bool:
+    return row[measure] > 1.05 * than[measure]  # smaller differences are noise
+
+
+def _times(one: float, other: float) -> str:
+    ratio = one / other
+    return f"{ratio:.0f} times" if ratio >= 10 else f"{ratio:.1f} times"
+
+
+def _read(folder: Path, part: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / f"{part}.json").read_text())
+    return content
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if README.md shows other figures")
+    readme = ROOT / "README.md"
+    before = readme.read_text()
+    after = insert(before, figures(ROOT / "bench" / "results"))
+    if parser.parse_args().check:
+        if before != after:
+            print(
+                "README.md shows other figures than bench/results: run python -m tools.readme_figures", file=sys.stderr
+            )
+        return int(before != after)
+    readme.write_text(after)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
