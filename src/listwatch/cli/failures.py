@@ -10,6 +10,7 @@ from listwatch.errors import (
     APIError,
     ConfigError,
     ConnectError,
+    ConnectionLostError,
     CredentialError,
     DiscoveryError,
     EmptyConfigError,
@@ -77,6 +78,9 @@ def _explain_own(error: ListWatchError) -> Explanation:
             return Explanation(f"{error}.\nIs the cluster running? {_NO_CLUSTER}", ExitCode.NO_CLUSTER)
         case TransportTimeoutError():
             return Explanation(f"{error}.\nA longer --request-timeout may help. {_NO_CLUSTER}", ExitCode.NO_CLUSTER)
+        case ConnectionLostError() if "without a response" in str(error):
+            advice = "If the server speaks TLS, its URL has to begin with https://."
+            return Explanation(f"{error}.\n{advice}", ExitCode.NO_CLUSTER)
         case TransportError():
             return Explanation(str(error), ExitCode.NO_CLUSTER)
         case NoMatchError() | MalformedError() | UsageError():
