@@ -88,6 +88,17 @@ def fill_the_disk(data_dir: str) -> None:
     print(safe, storage.count(PODS))
 
 
+def start_on_a_full_disk(data_dir: str) -> None:
+    """Open a storage where files may not grow, and print the error."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
+    try:
+        open_storage(data_dir)
+    except ConfigError as error:
+        print(error)
+
+
 def run_here(task: str, data_dir: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, __file__, task, str(data_dir)], stdout=subprocess.PIPE, text=True)
 
@@ -125,6 +136,13 @@ def test_writes_fail_while_the_disk_is_full_and_succeed_when_it_has_space_again(
     with open_storage(tmp_path) as storage:
         assert storage.count(PODS) == safe + 1
         assert storage.get(PODS, key("later"))
+
+
+def test_a_start_on_a_full_disk_says_what_to_do(tmp_path):
+    with run_here("start full", tmp_path) as process:
+        error = process.stdout.read()
+    assert error.startswith(f"{tmp_path / FILE_NAME}: cannot be used for the storage: ")
+    assert error.endswith("; free space on its disk or choose another data directory\n")
 
 
 # --- Restarts
@@ -334,5 +352,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["fill", data_dir]:
             fill_the_disk(data_dir)
+        case ["start full", data_dir]:
+            start_on_a_full_disk(data_dir)
         case [task, data_dir]:
             write_and_tell(data_dir, int(task.removeprefix("write by ")))

@@ -302,5 +302,7 @@ def _reason(error: sqlite3.Error | UnicodeDecodeError) -> str:
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
             advice = "restore it from a copy or choose another data directory"
             return f"is damaged or not a storage of listwatch ({error}); {advice}"
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return f"cannot be used for the storage: {error}; free space on its disk or choose another data directory"
         case _:
             return f"cannot be used for the storage: {error}"
