@@ -29,7 +29,8 @@ BELOW = {
     "cli": "controller events sources server",
     "metrics": "informer workqueue leaderelection events",
     "blocking": "controller events sources",
-    "controller": "metrics",
+    "controller": "metrics inspector",
+    "inspector": "informer workqueue leaderelection",
     "events": "client",
     "informer": "cache api models",  # never the client: a source only has to satisfy a Protocol
     "workqueue": VALUES,
@@ -87,7 +88,7 @@ IMPURE_CALLS = "open print input breakpoint"
 
 # Which modules may import each third-party library.
 LIBRARIES = {
-    "aiohttp": "client.transport server.http",
+    "aiohttp": "client.transport server.http inspector.http_server",
     "yarl": "client.transport.aiohttp_transport",  # the URLs that aiohttp takes
     "msgspec": "*",
     "yaml": "*",

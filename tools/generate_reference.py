@@ -28,6 +28,7 @@ PACKAGES = (
     "listwatch.events",
     "listwatch.objects",
     "listwatch.metrics",
+    "listwatch.inspector",
     "listwatch.blocking",
     "listwatch.server",
     "listwatch.sources.etcd",

@@ -32,6 +32,7 @@ from listwatch.controller.manager import Manager as AsyncManager
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
 from listwatch.controller.watches import Every, K, KeyLike, KindName, T, Watch
 from listwatch.events.occurrence import EventType
+from listwatch.inspector.options import InspectorOptions
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 from listwatch.objects.object import Object
@@ -257,6 +258,9 @@ class Manager(RunningManager):
     With `health_port` it serves /healthz, /readyz and /metrics. When it stops, running reconciles have `grace_period`
     seconds to end, and then the lease is released. It is left to expire if a reconcile that cannot be cancelled, as one
     in a thread, still runs. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
+
+    With `inspect=True`, an address such as `"127.0.0.1:8090"` or InspectorOptions, it serves the inspector page, whose
+    URL is logged once, with its token.
     """
 
     _original: ClassVar[type] = AsyncManager
@@ -276,6 +280,7 @@ class Manager(RunningManager):
         health_host: str = "127.0.0.1",
         grace_period: float = 30.0,
         loop_stall_threshold: float = 1.0,
+        inspect: bool | str | InspectorOptions = False,
         clock: Clock | None = None,
     ) -> None:
         self._open(
@@ -291,6 +296,7 @@ class Manager(RunningManager):
                 health_host=health_host,
                 grace_period=grace_period,
                 loop_stall_threshold=loop_stall_threshold,
+                inspect=inspect,
                 clock=clock,
             ),
             client,
@@ -328,6 +334,11 @@ class Manager(RunningManager):
     def health_port(self) -> int | None:
         """The port of the probes; with `health_port=0`, the selected port once it runs."""
         return self._async.health_port
+
+    @property
+    def inspector_url(self) -> str | None:
+        """The URL of the inspector page, with its token, while the manager runs; None without `inspect=`."""
+        return self._async.inspector_url
 
     def statistics(self) -> ManagerStatistics:
         """Counters and current state, also of all controllers and informers."""

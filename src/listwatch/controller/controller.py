@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Generic, Self
 
@@ -25,6 +25,7 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.base_client import BaseClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.controller.context import Reconcile, ReconcileContext, ReconcileForm
+from listwatch.controller.inspection import controller_snapshot
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.reports import ControllerStatistics, Failure, FailureReporter
 from listwatch.controller.sources import Sources, key_from, keys_from
@@ -34,6 +35,10 @@ from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
 from listwatch.informer.factory import SharedInformerFactory, SourceMaker, checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.inspector.components import InspectedController
+from listwatch.inspector.reconcile_history import ReconcileHistory, Trigger
+from listwatch.inspector.redaction import Redactor
+from listwatch.inspector.snapshot import ControllerSnapshot
 from listwatch.meta import ObjectKey
 from listwatch.workqueue.queue import LOW_PRIORITY, WorkQueue
 from listwatch.workqueue.queue_state import check_delay
@@ -257,6 +262,7 @@ class Controller(Generic[T]):
                 self._namespaces or namespaces,
                 enqueue=self._workers.enqueue,
                 report=self._workers.report_trigger_failure,
+                history=self._workers.history,
             )
             yield
 
@@ -278,12 +284,37 @@ class Controller(Generic[T]):
             await self._clock.sleep(timer.interval)
             try:
                 keys = keys_from(timer.keys() if timer.keys else self._sources.keys())
+                if self._workers.history is not None:
+                    self._workers.history.note(keys, Trigger(f"timer of {timer.interval:g} s"))
                 self._workers.enqueue(keys, LOW_PRIORITY)
             except BaseException as error:  # noqa: BLE001  # a plain function of the user: this is no cancellation
                 self._workers.report_trigger_failure(error, f"the timer of {timer.interval} s failed")
 
     def _report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
         self._workers.report_stall(task, location)
+
+    # --- inspection --------------------------------------------------------------------------------------------------
+
+    def _inspected(self) -> Iterator[object]:
+        """What an inspector shows; from now on, reconciles are recorded, if the controller was not started yet."""
+        if self._workers.history is None:
+            self._workers.history = ReconcileHistory(self._clock)
+        yield InspectedController(self.name, self._snapshot, self._workers.history)
+        yield from (source.informer for source in self._sources.all if source.is_open)
+        if (client := _client_set_of(self._client)) is not None:
+            yield client
+
+    def _snapshot(self, redactor: Redactor) -> ControllerSnapshot:
+        assert self._workers.history is not None
+        return controller_snapshot(
+            self.statistics(),
+            self._workers.history,
+            redactor,
+            is_working=self.is_working,
+            needs_leader=self.needs_leader,
+            why_not_ready=self.why_not_ready(),
+            watches=[str(source.watch) for source in self._sources.all],
+        )
 
     # --- contexts ----------------------------------------------------------------------------------------------------
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from contextlib import AsyncExitStack, nullcontext
-from typing import Self, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from listwatch.callers import SelfWaitError
 from listwatch.cancellation import log_task_failure
@@ -31,8 +31,13 @@ from listwatch.controller.reports import ManagerStatistics
 from listwatch.controller.signals import handling_stop_signals
 from listwatch.errors import UsageError
 from listwatch.informer.factory import SharedInformerFactory
+from listwatch.inspector.options import InspectorOptions
+from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_of
+
+if TYPE_CHECKING:
+    from listwatch.inspector.inspector import Inspector
 
 __all__ = ["Manager"]
 
@@ -55,6 +60,9 @@ class Manager:
     With `health_port` it serves /healthz, /readyz and /metrics. When it stops, running reconciles have `grace_period`
     seconds to end, and then the lease is released. It is left to expire if a reconcile that cannot be cancelled, as one
     in a thread, still runs. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
+
+    With `inspect=True`, an address such as `"127.0.0.1:8090"` or InspectorOptions, it serves the inspector page, whose
+    URL is logged once, with its token.
     """
 
     def __init__(
@@ -71,6 +79,7 @@ class Manager:
         health_host: str = "127.0.0.1",
         grace_period: float = 30.0,
         loop_stall_threshold: float = 1.0,
+        inspect: bool | str | InspectorOptions = False,
         clock: Clock | None = None,
     ) -> None:
         _check_client(client)
@@ -99,6 +108,8 @@ class Manager:
         self._ready_checks: dict[str, Callable[[], object]] = {}
         paths = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics}
         self._probes = None if health_port is None else ProbeServer(paths, port=health_port, host=health_host)
+        self._inspector_options = InspectorOptions.of(inspect)
+        self._inspector: Inspector | None = None
         self._grace_period = grace_period
         self._loop_stall_threshold = loop_stall_threshold
         self._is_leading = False
@@ -160,6 +171,11 @@ class Manager:
         """The port of the probes; with `health_port=0`, the selected port once it runs."""
         return None if self._probes is None else self._probes.port
 
+    @property
+    def inspector_url(self) -> str | None:
+        """The URL of the inspector page, with its token, while the manager runs; None without `inspect=`."""
+        return None if self._inspector is None else self._inspector.url
+
     def statistics(self) -> ManagerStatistics:
         """Counters and current state, also of all controllers and informers."""
         return ManagerStatistics(
@@ -182,6 +198,8 @@ class Manager:
             stack.enter_context(watched_loop(self._report_stall, threshold=self._loop_stall_threshold))
             if self._probes is not None:
                 await stack.enter_async_context(self._probes)
+            if self._inspector_options is not None:
+                await stack.enter_async_context(self._serving_inspector(self._inspector_options))
             if self._factory is not None:
                 await stack.enter_async_context(self._factory)
             for controller in self._controllers:
@@ -304,6 +322,30 @@ class Manager:
     def _report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
         for controller in self._controllers:
             controller._workers.report_stall(task, location)
+
+    # --- inspection --------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _serving_inspector(self, options: InspectorOptions) -> AsyncIterator[None]:
+        from listwatch.inspector.inspector import Inspector  # imports aiohttp's server
+
+        async with Inspector(self, options=options, clock=self._clock) as self._inspector:
+            # A warning, because it has to be seen in programs without logging set up, and gives access to all caches.
+            shown = self._inspector.address if options.token else self._inspector.url
+            _log.warning("The inspector serves the caches of this manager, read-only, at %s", shown)
+            try:
+                yield
+            finally:
+                self._inspector = None
+
+    def _inspected(self) -> Iterator[object]:
+        """What an inspector shows."""
+        names = ", ".join(each.name for each in self._controllers)
+        yield ManagerSnapshot(
+            name=names, is_leading=self._is_leading, is_ready=self.is_ready, is_stopping=self._stop_requested.is_set()
+        )
+        yield from self._controllers
+        yield from (each for each in (self._factory, self._elector, self._client) if each is not None)
 
     # --- probes ------------------------------------------------------------------------------------------------------
 

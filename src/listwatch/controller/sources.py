@@ -19,8 +19,10 @@ from listwatch.controller.owners import controller_of
 from listwatch.controller.watches import Every, KeyFunction, Kind, Watch, Watched, as_watch, group_kind_of
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.informer.factory import InformerHandle, SharedInformerFactory
+from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.informer.validation import resource_of
+from listwatch.inspector.reconcile_history import ReconcileHistory, Trigger
 from listwatch.keyed import Cached, describe
 from listwatch.meta import GroupKind, GroupResource, ObjectKey, split_api_version
 from listwatch.objects.object import Object
@@ -60,6 +62,10 @@ class Source:
     # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     @property
+    def is_open(self) -> bool:
+        return self._informer is not None
+
+    @property
     def informer(self) -> AnyInformer:
         if self._informer is None:
             raise UsageError(f"the cache of {self.watch} does not exist yet: start the controller first")
@@ -72,8 +78,13 @@ class Source:
         *,
         enqueue: Enqueue,
         report: ReportFailure,
+        name: str = "",
+        history: ReconcileHistory | None = None,
     ) -> None:
-        """Register a handler with the given informer, or with a shared one of the factory."""
+        """Register a handler with the given informer, or with a shared one of the factory.
+
+        `name` is that of the handler. A history records which change enqueued a key.
+        """
         self._enqueue, self._report = enqueue, report
         watch = self.watch
         if isinstance(watch.of, SharedIndexInformer):
@@ -92,8 +103,14 @@ class Source:
                 indexers=watch.indexers,
             )
             self._informer = self._handle.informer
+        handler: Source | _RecordedSource = self
+        if history is not None:
+            handler = _RecordedSource(self, history)
+            self._enqueue = handler.enqueue
         self._registration = self._informer.add_handler(
-            on_add=self._on_add, on_update=self._on_update, on_delete=self._on_delete
+            HandlerFunctions(
+                on_add=handler._on_add, on_update=handler._on_update, on_delete=handler._on_delete, name=name
+            )
         )
 
     def _watched_namespaces(self, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -189,6 +206,39 @@ class Source:
                 del self._deletion_waiters[key]
 
 
+class _RecordedSource:
+    """Receives the changes for a source, and records them as the triggers of the keys that the source enqueues.
+
+    One handler calls it for one change after another, so the last change is that of the keys.
+    """
+
+    def __init__(self, source: Source, history: ReconcileHistory) -> None:
+        self._source = source
+        self._history = history
+        self._enqueue = source._enqueue
+        self._trigger = Trigger("")
+
+    def _on_add(self, item: Cached, is_initial: bool) -> None:  # noqa: FBT001  # the signature of informer handlers
+        self._note("listed" if is_initial else "added", item)
+        self._source._on_add(item, is_initial)
+
+    def _on_update(self, old: Cached, new: Cached) -> None:
+        self._note("resynced" if old.resource_version == new.resource_version else "updated", new)
+        self._source._on_update(old, new)
+
+    def _on_delete(self, item: Cached) -> None:
+        self._note("deleted", item)
+        self._source._on_delete(item)
+
+    def _note(self, what: str, item: Cached) -> None:
+        self._trigger = Trigger(what, str(self._source.watch), item.cache_key, item.resource_version)
+
+    def enqueue(self, keys: Iterable[ObjectKey], priority: int) -> None:
+        enqueued = [*keys]
+        self._history.note(enqueued, self._trigger)
+        self._enqueue(enqueued, priority)
+
+
 class Sources:
     """All sources of one controller. The main source is that of `for_`."""
 
@@ -241,10 +291,12 @@ class Sources:
         *,
         enqueue: Enqueue,
         report: ReportFailure,
+        history: ReconcileHistory | None = None,
     ) -> None:
         """Open all sources: from now on, changes enqueue keys."""
+        name = f"controller {self._name}"
         for source in self.all:
-            source.open(factory, namespaces, enqueue=enqueue, report=report)
+            source.open(factory, namespaces, enqueue=enqueue, report=report, name=name, history=history)
         self._is_open = True
         self._opened_or_closed.set()
 

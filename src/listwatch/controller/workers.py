@@ -28,6 +28,7 @@ from listwatch.controller.reports import ControllerStatistics, FailureReporter
 from listwatch.controller.sources import Source
 from listwatch.errors import PermanentError, QueueShutDownError, ReconcileTimeoutError, UsageError
 from listwatch.events.recorder import EventRecorderStatistics
+from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.meta import ObjectKey
 from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import Durations
@@ -51,6 +52,15 @@ class _Outcome:
     @property
     def will_retry(self) -> bool:
         return self.error is not None and not isinstance(self.error, PermanentError)
+
+    @property
+    def name(self) -> str:
+        """The outcome in one word, for display."""
+        if self.error is None:
+            return "succeeded" if self.requeue_after is None else "requeued"
+        if isinstance(self.error, ReconcileTimeoutError):
+            return "timed out"
+        return "failed" if self.will_retry else "gave up"
 
 
 class _Counts:
@@ -108,6 +118,8 @@ class Workers:
         # A watchdog reads the calls in progress from its own thread.
         self._calls: dict[asyncio.Task[object], ObjectKey] = {}
         self._threads: dict[threading.Thread, ObjectKey] = {}
+        self.history: ReconcileHistory | None = None
+        """Records the reconciles, if it is set before the workers run."""
 
     # --- lifecycle ---------------------------------------------------------------------------------------------------
 
@@ -202,17 +214,18 @@ class Workers:
                 self._queue.add(key, priority=priority)
 
     async def _worker(self) -> None:
+        process = self._process if self.history is None else self._process_recorded
         with suppress(QueueShutDownError):
             while True:
                 async with self._queue.take() as key:
                     # Keys that remain at the end are dropped: the next process finds them in its first list.
                     if not self.stopping.is_set():
-                        await self._process(key)
+                        await process(key)
 
-    async def _process(self, key: ObjectKey) -> None:
+    async def _process(self, key: ObjectKey) -> _Outcome | None:
         await self._own_writes.wait(key)
         if self.stopping.is_set():
-            return  # it was set while this waited
+            return None  # it was set while this waited
         started = self._clock.monotonic()
         try:
             with self._own_writes.observed(key):
@@ -222,6 +235,24 @@ class Workers:
             raise
         self._counts.add(outcome, self._clock.monotonic() - started)
         self._requeue_or_forget(key, outcome)
+        return outcome
+
+    async def _process_recorded(self, key: ObjectKey) -> _Outcome | None:
+        """The same, for an inspector."""
+        assert self.history is not None
+        started = self._clock.monotonic()
+        await self._own_writes.wait(key)
+        waited = self._clock.monotonic() - started
+        record = self.history.start(key, attempt=self._attempt(key), waited=waited)
+        outcome = None
+        try:
+            outcome = await self._process(key)
+        finally:
+            if outcome is None:
+                self.history.finish(record, "interrupted")
+            else:
+                self.history.finish(record, outcome.name, outcome.error, delay=self._queue._delay_of(key))
+        return outcome
 
     async def _reconcile(self, key: ObjectKey) -> _Outcome:
         """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and keeps running."""

@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from listwatch.clock import Clock, SystemClock
 from listwatch.token_bucket import Tokens
@@ -53,8 +54,13 @@ class ProblemReporter:
         self._folded: Problem | None = None
         self._next_report = 0.0
         self._logged: dict[str, str] = {}  # the last cause in the log, by source
+        self.last_text = ""
+        """The message of the last problem; not the error, whose traceback would keep objects alive."""
+        self.last_at: datetime | None = None
 
     def __call__(self, problem: Problem) -> None:
+        self.last_text = str(problem.error) or type(problem.error).__name__
+        self.last_at = self._clock.now()
         if problem.attempt:
             self._emit(problem)
             return

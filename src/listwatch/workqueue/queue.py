@@ -155,6 +155,10 @@ class WorkQueue(Generic[ItemT]):
         """The contents and counters at this moment."""
         return self._state.statistics(name=self.name, now=self._clock.monotonic())
 
+    def _delay_of(self, item: ItemT) -> float | None:
+        """Seconds until a delayed item is added; None if it is not delayed."""
+        return self._state.delay_of(item, self._clock.monotonic())
+
     def __repr__(self) -> str:
         now = self.statistics()
         shut_down = ", shut down" if now.is_shut_down else ""

@@ -315,6 +315,11 @@ class QueueState(Generic[ItemT]):
         is_one_ready = any(ready_at <= now for ready_at, _, _ in self._ready_times[:1])
         return self.statistics(name="", now=now).depth if is_one_ready else len(self._waiting)
 
+    def delay_of(self, item: ItemT, now: float) -> float | None:
+        """Seconds until a delayed item is added; None if it is not delayed."""
+        delayed = self._delayed.get(item)
+        return None if delayed is None else max(delayed.ready_at - now, 0.0)
+
     def statistics(self, *, name: str, now: float) -> WorkQueueStatistics:
         """The contents and counters at this moment."""
         running = [now - started for started in [*self._processing.values()]]
