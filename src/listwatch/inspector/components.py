@@ -17,8 +17,7 @@ from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
 from listwatch.informer.factory import SharedInformerFactory
-from listwatch.informer.reflector import Reflector, ReflectorStatistics
-from listwatch.informer.reflector_state import Listing, Streaming
+from listwatch.informer.reflector import ReflectorStatistics
 from listwatch.informer.shared_informer import AnyInformer, SharedIndexInformer
 from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.inspector.redaction import Redactor
@@ -177,7 +176,7 @@ def _informer_snapshot(
 ) -> InformerSnapshot:
     statistics = informer.statistics()
     sources = [
-        _source_snapshot(pipeline.reflector, source, redactor)
+        _source_snapshot(pipeline.reflector.name, source, redactor)
         for pipeline, source in zip(informer._pipelines, statistics.sources, strict=True)
     ]
     handlers = [
@@ -198,7 +197,7 @@ def _informer_snapshot(
         name=statistics.name,
         kind=gvk.kind if gvk else informer.kind.__name__,
         state=_informer_state(informer, [each.state for each in sources]),
-        read_by=("list" if any(each.lists for each in sources) else "stream") if statistics.has_synced else "",
+        read_by=" and ".join(sorted({each.synced_by for each in statistics.sources if each.synced_by})),
         resource_version=statistics.resource_version,
         objects=statistics.objects,
         bytes=size,
@@ -226,21 +225,11 @@ def _informer_state(informer: AnyInformer, sources: list[str]) -> str:
     return min(sources, key=_STATES.index)
 
 
-def _source_snapshot(reflector: Reflector[Any], statistics: ReflectorStatistics, redactor: Redactor) -> SourceSnapshot:
-    state = "watching"
-    if not statistics.is_watching:
-        match reflector._machine.state:
-            case _ if statistics.failures_in_a_row:
-                state = "retrying"
-            case Listing():
-                state = "listing"
-            case Streaming():
-                state = "streaming"
-            case _:
-                state = "connecting"
+def _source_snapshot(name: str, statistics: ReflectorStatistics, redactor: Redactor) -> SourceSnapshot:
+    is_failing = statistics.failures_in_a_row and not statistics.is_watching
     return SourceSnapshot(
-        name=reflector.name,
-        state=state,
+        name=name,
+        state="retrying" if is_failing else "connecting" if statistics.state == "backing off" else statistics.state,
         resource_version=statistics.resource_version,
         lists=statistics.lists,
         watches=statistics.watches,

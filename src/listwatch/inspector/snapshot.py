@@ -51,7 +51,7 @@ class HandlerSnapshot(_Value, frozen=True, kw_only=True):
 
 
 class InformerSnapshot(_Value, frozen=True, kw_only=True):
-    """One informer. `read_by` is how its first list was read: "list", "stream", or empty if it has not synced."""
+    """One informer. `read_by` is how everything was read the last time: "list" or "stream"."""
 
     id: str
     name: str
