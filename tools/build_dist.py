@@ -23,6 +23,9 @@ __all__ = ["absolute_links", "project_urls"]
 
 ROOT = Path(__file__).parent.parent
 CONTENT = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "src", "tests")
+_BUILD = (
+    "import sys; from flit_core.buildapi import *; print(build_wheel(sys.argv[1])); print(build_sdist(sys.argv[1]))"
+)
 # `![alt](target)` or `[text](target)`; code blocks and inline code are skipped by the first alternatives.
 _LINKS = re.compile(
     r"^```.*?^```$|`[^`\n]+`|(?P<image>!?)\[(?P<text>[^][]+)]\((?P<target>[^()\s]+)\)", re.DOTALL | re.M
@@ -70,8 +73,7 @@ def _build(repository: str, out: Path) -> None:
         readme, project = Path(folder, "README.md"), Path(folder, "pyproject.toml")
         readme.write_text(absolute_links(readme.read_text(), repository, tag))
         project.write_text(project.read_text() + project_urls(repository, tag))
-        for kind in ("wheel", "sdist"):
-            subprocess.run([sys.executable, "-m", f"flit_core.{kind}", "--outdir", str(out), folder], check=True)
+        subprocess.run([sys.executable, "-c", _BUILD, str(out)], cwd=folder, check=True)
 
 
 def _version() -> str:

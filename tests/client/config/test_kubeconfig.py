@@ -139,7 +139,8 @@ def test_a_warning_is_logged_if_no_file_of_the_list_exists(
 def test_without_any_file_the_error_names_the_searched_places():
     with pytest.raises(EmptyConfigError, match=r"KUBECONFIG is not set, ~/.kube/config does not exist, and") as caught:
         load_config()
-    assert "set KUBECONFIG, or start a server to try things out: python -m listwatch.server" in str(caught.value)
+    [advice] = caught.value.__notes__
+    assert advice.startswith("Set KUBECONFIG, or start a server to try things out: python -m listwatch.server")
 
 
 def test_all_invalid_files_are_reported_in_one_error(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

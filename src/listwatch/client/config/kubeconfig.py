@@ -27,7 +27,7 @@ __all__ = ["Overrides", "load_config", "load_kube_config", "read_kubeconfig"]
 
 _log = logging.getLogger("listwatch.client")
 
-_ADVICE = "set KUBECONFIG, or start a server to try things out: python -m listwatch.server --write-kubeconfig FILE"
+_ADVICE = "Set KUBECONFIG, or start a server to try things out: python -m listwatch.server --write-kubeconfig FILE"
 
 EntryT = TypeVar("EntryT", bound=NamedEntry[Section])
 
@@ -227,10 +227,12 @@ def _no_server(found: Kubeconfig) -> EmptyConfigError:
     elif found.files:
         message = "no API server is configured"
     elif listed := os.environ.get("KUBECONFIG"):
-        message = (
-            f"no API server is configured: no file of KUBECONFIG={listed} exists, and this is not a pod; {_ADVICE}"
-        )
+        message = f"no API server is configured: no file of KUBECONFIG={listed} exists, and this is not a pod"
     else:
-        missing = "KUBECONFIG is not set, ~/.kube/config does not exist, and this is not a pod"
-        message = f"no API server is configured: {missing}; {_ADVICE}"
-    return EmptyConfigError(message, file=os.pathsep.join(found.files))
+        message = (
+            "no API server is configured: KUBECONFIG is not set, ~/.kube/config does not exist, and this is not a pod"
+        )
+    error = EmptyConfigError(message, file=os.pathsep.join(found.files))
+    if not found.files:
+        error.add_note(_ADVICE)  # in tracebacks only: the command line has its own advice
+    return error
