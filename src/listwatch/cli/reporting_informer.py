@@ -6,41 +6,44 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Generic, TypeVar
 
 from listwatch.api.list_pages import ListPage
-from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.informer.list_watch import WatchSource
+from listwatch.informer.list_watch import ListerWatcher, WatchSource
 from listwatch.informer.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.objects.unstructured import Unstructured
+from listwatch.keyed import Cached
 
 __all__ = ["synced_informer"]
 
+T = TypeVar("T", bound=Cached)
+
 
 @asynccontextmanager
-async def synced_informer(client: ResourceClient[Unstructured]) -> AsyncIterator[SharedIndexInformer[Unstructured]]:
+async def synced_informer(
+    source: ListerWatcher[T], kind: type[T], *, name: str
+) -> AsyncIterator[SharedIndexInformer[T]]:
     """Run an informer that has synced. A failure before that is raised; later ones, and what follows, go to stderr."""
-    source = _ReportingSource(client)
-    informer = SharedIndexInformer(source, Unstructured, name=source.name, on_problem=source.report)
+    reporter = _Reporter(name)
+    informer = SharedIndexInformer(_ReportingSource(source, reporter), kind, name=name, on_problem=reporter.report)
     try:
         async with asyncio.timeout(None) as scope:
-            source.fail_with(scope)
+            reporter.fail_with(scope)
             async with informer:
                 await informer.wait_for_sync()
-                source.fail_with(None)
+                reporter.fail_with(None)
                 yield informer
     except TimeoutError:
-        if source.error is None or not scope.expired():
+        if reporter.error is None or not scope.expired():
             raise
-        raise source.error from None
+        raise reporter.error from None
 
 
-class _ReportingSource:
-    """A resource client that reports on stderr when a lost watch is resumed, and when the resource is listed again."""
+class _Reporter:
+    """Ends a scope at the first failure; once the informer has synced, writes failures to stderr instead."""
 
-    def __init__(self, client: ResourceClient[Unstructured]) -> None:
-        self._client = client
-        self.name = client.resource.plural if client.resource else "objects"
+    def __init__(self, name: str) -> None:
+        self._name = name
         self.error: Exception | None = None
         self._scope: asyncio.Timeout | None = None
         self._has_failed = False
@@ -50,7 +53,7 @@ class _ReportingSource:
         self._scope = scope
 
     def report(self, problem: Problem) -> None:
-        """Report a failure, and what follows."""
+        """Report a failure, and when the request is repeated."""
         if self._scope is not None and problem.attempt:
             self.error = problem.error
             self._scope.reschedule(asyncio.get_running_loop().time())
@@ -59,6 +62,35 @@ class _ReportingSource:
         retry = f"; next attempt in {problem.delay:.1f} s" if problem.attempt else ""
         self._print(f"{problem.error}{retry}")
 
+    def report_list(self) -> None:
+        """Report that everything is listed again."""
+        if self._scope is None:
+            self._print("listing again")
+            self._has_failed = False
+
+    def report_watch(self, resource_version: str) -> None:
+        """Report that a watch is resumed after a failure; one that ended at its timeout is resumed silently."""
+        if self._has_failed:
+            self._print(f"resuming the watch at version {resource_version}")
+            self._has_failed = False
+
+    def _print(self, text: str) -> None:
+        print(f"watch of {self._name}: {text}", file=sys.stderr, flush=True)
+
+
+class _ReportingSource(Generic[T]):
+    """A source that reports when it is listed again, and when a lost watch is resumed."""
+
+    def __init__(self, source: ListerWatcher[T], reporter: _Reporter) -> None:
+        self._source = source
+        self._reporter = reporter
+        self.supports_streaming: bool = getattr(source, "supports_streaming", True)
+
+    @property
+    def resource(self) -> object:
+        """The resource of a client, which the informer expects objects of."""
+        return getattr(self._source, "resource", None)
+
     async def list(
         self,
         *,
@@ -66,10 +98,10 @@ class _ReportingSource:
         resource_version_match: str = "",
         limit: int | None = None,
         continue_token: str = "",
-    ) -> ListPage[Unstructured]:
+    ) -> ListPage[T]:
         if not continue_token:
-            self._report_list()
-        return await self._client.list(
+            self._reporter.report_list()
+        return await self._source.list(
             resource_version=resource_version,
             resource_version_match=resource_version_match,
             limit=limit,
@@ -84,33 +116,15 @@ class _ReportingSource:
         send_initial_events: bool | None = None,
         allow_watch_bookmarks: bool = True,
         timeout_seconds: int | None = None,
-    ) -> WatchSource[Unstructured]:
+    ) -> WatchSource[T]:
         if send_initial_events:
-            self._report_list()
-        elif self._has_failed:
-            # A watch that ends at its timeout is resumed without a report.
-            self._print(f"resuming the watch at version {resource_version}")
-            self._has_failed = False
-        return self._client.watch(
+            self._reporter.report_list()
+        else:
+            self._reporter.report_watch(resource_version)
+        return self._source.watch(
             resource_version=resource_version,
             resource_version_match=resource_version_match,
             send_initial_events=send_initial_events,
             allow_watch_bookmarks=allow_watch_bookmarks,
             timeout_seconds=timeout_seconds,
         )
-
-    def namespace(self, namespace: str) -> ResourceClient[Unstructured]:
-        """Return the client of one namespace, with which the informer reads damaged objects again."""
-        return self._client.namespace(namespace)
-
-    async def get(self, name: str) -> Unstructured:
-        """Read one object."""
-        return await self._client.get(name)
-
-    def _report_list(self) -> None:
-        if self._scope is None:
-            self._print("listing again")
-            self._has_failed = False
-
-    def _print(self, text: str) -> None:
-        print(f"watch of {self.name}: {text}", file=sys.stderr, flush=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,12 +13,13 @@ from listwatch.api.options import query_parameters, selector_parameters
 from listwatch.cli.output import age_of
 from listwatch.cli.session import Session
 from listwatch.cli.status import status_of
+from listwatch.client.rest.request import Request
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
 from listwatch.objects.wire import DECODE_FAILURES
 
-__all__ = ["Column", "Row", "Table", "object_columns", "object_row", "read_table"]
+__all__ = ["Column", "Row", "Table", "object_columns", "object_row", "read_table", "table_of", "table_request"]
 
 _ACCEPT = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 _PAGE_SIZE = 500
@@ -31,9 +32,10 @@ class Column(msgspec.Struct):
     priority: int = 0
 
 
-class _Metadata(msgspec.Struct):
+class _Metadata(msgspec.Struct, rename="camel"):
     name: str = ""
     namespace: str = ""
+    resource_version: str = ""
     labels: dict[str, str] = {}
 
 
@@ -42,101 +44,99 @@ class _Object(msgspec.Struct):
 
 
 class Row(msgspec.Struct):
-    """A row of a table, and the metadata of its object."""
+    """A row of a table, and the metadata of its object. An informer can cache it."""
 
     cells: list[object] = []
     item: _Object = msgspec.field(default_factory=_Object, name="object")
 
+    @property
+    def cache_key(self) -> str:
+        metadata = self.item.metadata
+        return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
 
-class _ListMeta(msgspec.Struct):
+    @property
+    def resource_version(self) -> str:
+        return self.item.metadata.resource_version
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
     continue_token: str = msgspec.field(default="", name="continue")
+    resource_version: str = ""
 
 
 class _Response(msgspec.Struct, rename="camel"):
     """A Table, or where the server sends none, a list or an object."""
 
     kind: str = ""
-    column_definitions: list[Column] = []
-    rows: list[Row] = []
+    column_definitions: list[Column] | None = None
+    rows: list[Row] | None = None
     items: list[dict[str, Any]] | None = None  # JSON trees
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
 
 
 @dataclass(slots=True)
 class Table:
-    """Columns and rows."""
+    """Columns and rows; with the version of the list, and a token if it has further pages."""
 
     columns: Sequence[Column] = ()
     rows: list[Row] = field(default_factory=list)
+    resource_version: str = ""
+    continue_token: str = ""
 
-    def select(
-        self, *, wide: bool, namespace: bool, labels: bool, prefix: str = ""
-    ) -> tuple[list[str], list[list[object]]]:
-        """Return headers and cells: with `wide` all columns, with a namespace before or labels after them.
+    def headers(self, *, wide: bool, namespace: bool, labels: bool = False) -> list[str]:
+        """Return the headers of `cells`."""
+        names = [each.name for each in self.columns if wide or each.priority == 0]
+        return [*(["Namespace"] if namespace else []), *names, *(["Labels"] if labels else [])]
 
-        The prefix is put before the names of objects.
-        """
-        chosen = [number for number, each in enumerate(self.columns) if wide or each.priority == 0]
-        headers = [self.columns[number].name for number in chosen]
-        rows = [[row.cells[number] for number in chosen] for row in self.rows]
-        if prefix:
-            for row in rows:
-                row[0] = f"{prefix}{row[0]}"
-        if namespace:
-            headers.insert(0, "Namespace")
-            for source, row in zip(self.rows, rows, strict=True):
-                row.insert(0, source.item.metadata.namespace)
-        if labels:
-            headers.append("Labels")
-            for source, row in zip(self.rows, rows, strict=True):
-                row.append(_labels(source.item.metadata.labels))
-        return headers, rows
+    def cells(self, row: Row, *, wide: bool, namespace: bool, labels: bool = False, prefix: str = "") -> list[object]:
+        """Return the cells of a row: with `wide` those of all columns, with a prefix before the name of the object."""
+        metadata = row.item.metadata
+        cells = [cell for cell, column in zip(row.cells, self.columns, strict=False) if wide or column.priority == 0]
+        if prefix and cells:
+            cells[0] = f"{prefix}{cells[0]}"
+        return [*([metadata.namespace] if namespace else []), *cells, *([_labels(metadata.labels)] if labels else [])]
 
 
 async def read_table(
     session: Session, resource: Resource, *, name: str = "", label_selector: str = "", field_selector: str = ""
 ) -> Table:
     """Read the table of a resource in the selected namespace, or the row of one object."""
-    table = Table()
-    now = session.clock.now()
-    selectors = selector_parameters(label_selector or None, field_selector or None, "")
-    async for response, raw in _responses(session, resource, name, selectors):
-        if response.kind == "Table":
-            table.columns = table.columns or response.column_definitions
-            table.rows += response.rows
-        else:
-            items = [_tree(raw)] if response.items is None else response.items
-            table.columns = object_columns()
-            table.rows += [object_row(item, now) for item in items]
-    return table
-
-
-async def _responses(
-    session: Session, resource: Resource, name: str, selectors: dict[str, str]
-) -> AsyncIterator[tuple[_Response, bytes]]:
-    continue_token = ""
+    parameters = selector_parameters(label_selector or None, field_selector or None, "")
+    if name:
+        return table_of(await table_request(session, resource).name(name).do_raw(), session.clock.now())
+    whole = Table()
     while True:
-        request = session.client.rest.for_group_version(resource.api_version).get().resource(resource.plural)
-        if namespace := session.namespace_of(resource):
-            request.namespace(namespace)
-        if name:
-            request.name(name)
-        else:
-            request.params(selectors).params(query_parameters(limit=_PAGE_SIZE, continue_token=continue_token))
-        raw = await request.header("Accept", _ACCEPT).do_raw()
-        try:
-            response = msgspec.json.decode(raw, type=_Response)
-        except DECODE_FAILURES as error:
-            raise DecodeError(str(error), object_name=f"the table of {resource.group_resource}") from None
-        yield response, raw
-        continue_token = "" if name else response.metadata.continue_token
-        if not continue_token:
-            return
+        options = query_parameters(limit=_PAGE_SIZE, continue_token=whole.continue_token)
+        raw = await table_request(session, resource).params(parameters).params(options).do_raw()
+        page = table_of(raw, session.clock.now())
+        whole = replace(page, columns=whole.columns or page.columns, rows=[*whole.rows, *page.rows])
+        if not page.continue_token:
+            return whole
 
 
-def _tree(raw: bytes) -> JSONObject:
-    tree: JSONObject = msgspec.json.decode(raw)
-    return tree
+def table_request(session: Session, resource: Resource) -> Request:
+    """Return a request for the objects of a resource in the selected namespace, as a table."""
+    request = session.client.rest.for_group_version(resource.api_version).get().resource(resource.plural)
+    if namespace := session.namespace_of(resource):
+        request.namespace(namespace)
+    return request.header("Accept", _ACCEPT)
+
+
+def table_of(raw: bytes, now: datetime) -> Table:
+    """Decode a table. If the server sent a list or an object instead, make a table of names, states and ages."""
+    try:
+        response = msgspec.json.decode(raw, type=_Response)
+        meta = response.metadata
+        if response.kind == "Table":
+            return Table(
+                response.column_definitions or (), response.rows or [], meta.resource_version, meta.continue_token
+            )
+        items = [msgspec.json.decode(raw)] if response.items is None else response.items
+    except DECODE_FAILURES as error:
+        raise DecodeError(str(error), object_name="a table") from None
+    return Table(
+        object_columns(), [object_row(each, now) for each in items], meta.resource_version, meta.continue_token
+    )
 
 
 # --- Tables that the server does not make -----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from listwatch.cli.targets import Target, find_target, object_tree, read_objects
 from listwatch.informer.handlers import ObjectAdded, ObjectDeleted
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
+from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["command"]
 
@@ -54,7 +55,7 @@ async def command(
 
 async def _watch(session: Session, resource: Resource, selector: str, accepted: set[str], printer: _Printer) -> None:
     client = session.resource_client(resource).selecting(field_selector=selector or None)
-    async with synced_informer(client) as informer:
+    async with synced_informer(client, Unstructured, name="events") as informer:
         present = [object_tree(each, resource) for each in informer.indexer.list()]
         printer.write(sorted((each for each in present if _is_accepted(each, accepted)), key=event_time), as_list=True)
         async for change in informer.changes():

@@ -87,5 +87,6 @@ async def _table(session: Session, target: Target, selector: str, field_selector
 
 
 def _format(table: Table, *, wide: bool, namespace: bool, labels: bool, prefix: str, headers: bool) -> str:
-    names, rows = table.select(wide=wide, namespace=namespace, labels=labels, prefix=prefix)
+    names = table.headers(wide=wide, namespace=namespace, labels=labels)
+    rows = [table.cells(row, wide=wide, namespace=namespace, labels=labels, prefix=prefix) for row in table.rows]
     return format_table(names, rows, show_headers=headers)

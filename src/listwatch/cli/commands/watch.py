@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import click
 import msgspec
 
@@ -9,12 +11,19 @@ from listwatch.cli.connection import connected
 from listwatch.cli.output import OutputFormat, format_objects, format_table, object_name, output_option, write
 from listwatch.cli.reporting_informer import synced_informer
 from listwatch.cli.session import Session
-from listwatch.cli.tables import object_row
-from listwatch.cli.targets import Target, find_target, object_tree, selector_options, target_argument
+from listwatch.cli.table_source import TableSource
+from listwatch.cli.tables import Row
+from listwatch.cli.targets import find_target, object_tree, selector_options, target_argument
 from listwatch.informer.handlers import Change, ObjectAdded
+from listwatch.keyed import Cached
+from listwatch.meta import Resource
 from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["command"]
+
+T = TypeVar("T", bound=Cached)
+
+_STATUS_WIDTH = len("ContainerCreating")
 
 
 @click.command()
@@ -44,55 +53,54 @@ async def command(
     if len(target.names) > 1:
         raise click.UsageError("Watch one object, or select several with --selector.")
     fields = ",".join(filter(None, (field_selector, *(f"metadata.name={name}" for name in target.names))))
-    client = session.resource_client(target.resource).selecting(
-        label_selector=selector or None, field_selector=fields or None
-    )
-    async with synced_informer(client) as informer:
-        printer = _Printer(session, target, output)
-        printer.align([*informer.indexer.list()])
+    if output.is_table:
+        await _watch_table(session, target.resource, selector, fields, output, changes_only=changes_only)
+    else:
+        await _watch_objects(session, target.resource, selector, fields, output, changes_only=changes_only)
+
+
+async def _watch_table(
+    session: Session, resource: Resource, selector: str, fields: str, output: OutputFormat, *, changes_only: bool
+) -> None:
+    source = TableSource(session, resource, label_selector=selector, field_selector=fields)
+    wide, namespace = output.name == "wide", session.all_namespaces and resource.namespaced
+    show_headers = True
+    async with synced_informer(source.list_watch(), Row, name=resource.plural) as informer:
+        # Wide enough for all rows, and for the states that usually follow.
+        headers = ["Event", *source.table.headers(wide=wide, namespace=namespace)]
+        widths = [len("MODIFIED"), *(_STATUS_WIDTH if each == "Status" else 0 for each in headers[1:])]
+        rows = [source.table.cells(each, wide=wide, namespace=namespace) for each in informer.indexer.list()]
+        format_table(headers, [["", *row] for row in rows], widths=widths)
         async for change in informer.changes():
-            if not (changes_only and isinstance(change, ObjectAdded) and change.is_initial):
-                printer.write(change)
+            if changes_only and _is_initial(change):
+                continue
+            headers = ["Event", *source.table.headers(wide=wide, namespace=namespace)]
+            row = [change.type, *source.table.cells(change.object, wide=wide, namespace=namespace)]
+            write(format_table(headers, [row], show_headers=show_headers, widths=widths))
+            show_headers = False
 
 
-class _Printer:
-    """Writes each change in the format of `-o`."""
-
-    def __init__(self, session: Session, target: Target, output: OutputFormat) -> None:
-        self._resource = target.resource
-        self._output = output
-        self._clock = session.clock
-        self._shows_namespace = session.all_namespaces and target.resource.namespaced
-        # States change while a watch runs: the columns are wide enough for the usual ones.
-        self._widths = [8, *([9] if self._shows_namespace else []), 20, 11]
-        self._is_first = True
-
-    def align(self, objects: list[Unstructured]) -> None:
-        """Make the columns wide enough for these objects."""
-        if self._output.is_table:
-            format_table([], [self._cells("MODIFIED", each) for each in objects], widths=self._widths)
-
-    def write(self, change: Change[Unstructured]) -> None:
-        """Write one change."""
-        obj = change.object
-        if self._output.is_table:
-            headers = ["Event", *(["Namespace"] if self._shows_namespace else []), "Name", "Status", "Age"]
-            row = self._cells(change.type, obj)
-            write(format_table(headers, [row], show_headers=self._is_first, widths=self._widths))
-        else:
-            tree = object_tree(obj.without_managed_fields(), self._resource)
-            match self._output.name:
+async def _watch_objects(
+    session: Session, resource: Resource, selector: str, fields: str, output: OutputFormat, *, changes_only: bool
+) -> None:
+    client = session.resource_client(resource).selecting(label_selector=selector or None, field_selector=fields or None)
+    is_first = True
+    async with synced_informer(client, Unstructured, name=resource.plural) as informer:
+        async for change in informer.changes():
+            if changes_only and _is_initial(change):
+                continue
+            tree = object_tree(change.object.without_managed_fields(), resource)
+            match output.name:
                 case "name":
-                    write(f"{object_name(self._resource, tree)}\n")
+                    write(f"{object_name(resource, tree)}\n")
                 case "json":
                     write(msgspec.json.encode({"type": change.type, "object": tree}).decode() + "\n")
                 case "yaml":
-                    separator = "" if self._is_first else "---\n"
-                    write(separator + format_objects([tree], self._output, as_list=False))
+                    write(("" if is_first else "---\n") + format_objects([tree], output, as_list=False))
                 case _:
-                    write(format_objects([tree], self._output, as_list=False))
-        self._is_first = False
+                    write(format_objects([tree], output, as_list=False))
+            is_first = False
 
-    def _cells(self, event: str, obj: Unstructured) -> list[object]:
-        row = object_row(object_tree(obj, self._resource), self._clock.now())
-        return [event, *([obj.namespace] if self._shows_namespace else []), *row.cells]
+
+def _is_initial(change: Change[T]) -> bool:
+    return isinstance(change, ObjectAdded) and change.is_initial
