@@ -34,6 +34,7 @@ COMMANDS = {
     "events": "Show events.",
     "apply": "Apply manifests server-side.",
     "delete": "Delete objects.",
+    "inspect": "Serve a live page with the states and objects of informers.",
     "api-resources": "List the resources of the server.",
     "completion": "Print the completion script of a shell.",
 }
