@@ -22,6 +22,7 @@ READY       := $(VENV)/.ready
 CHECK_READY := $(VENV)/.check-ready
 BENCH_READY := $(VENV)/.bench-ready
 LOWEST_READY := $(LOWEST)/.ready
+DOCS_READY  := $(VENV)/.docs-ready
 
 # $(call venv,DIR) creates an environment unless it exists, $(call install,DIR) installs into it.
 ifdef UV
@@ -33,7 +34,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference clients dist
+.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference clients dist docs docs-serve
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +67,11 @@ $(BENCH_READY): $(READY)
 	@$(call install,$(VENV)) -e '.[bench]'
 	@touch $@
 
+$(DOCS_READY): $(READY)
+	@echo "installing the generator of the documentation site"
+	@$(call install,$(VENV)) -e '.[docs]'
+	@touch $@
+
 test: setup ## run the tests; PYTHON=python3.13 for another Python, in its own environment
 	@$(RUN) -m pytest -q -rs -n auto --durations=5 --durations-min=1
 
@@ -87,6 +93,14 @@ blocking: setup ## regenerate src/listwatch/blocking from the asynchronous class
 
 reference: setup ## regenerate docs/reference.md from the docstrings of the public names
 	@$(RUN) -m tools.generate_reference
+
+# The variable turns off a note about the next generation of the generator.
+docs: $(DOCS_READY) ## build the documentation site into build/site, without network access; any warning is an error
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs --quiet build --strict --clean
+	@echo "built build/site/index.html"
+
+docs-serve: $(DOCS_READY) ## serve the documentation site at http://127.0.0.1:8000, rebuilt on changes
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs serve --dev-addr 127.0.0.1:8000
 
 bench: $(BENCH_READY) ## run the benchmarks next to client-go and other clients, about eight minutes; PART="clients informers" selects some
 	@$(RUN) -m bench $(PART)

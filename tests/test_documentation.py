@@ -6,12 +6,19 @@ import ast
 import asyncio
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import listwatch as lw
+from listwatch.client import apply_objects
+from listwatch.metrics.samples import samples_of
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects import ObjectMeta
 from listwatch.server import APIServer
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -56,3 +63,61 @@ async def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch
 @pytest.mark.parametrize("page", PAGES)
 def test_every_name_on_a_page_exists(page: str):
     assert set(re.findall(r"\blw\.(\w+)", (DOCS / page).read_text())) <= set(lw.__all__)
+
+
+# --- Test files: blocks with the title of a file that pytest collects
+
+# As a user runs them who has no other plugin for async tests.
+PLUGINS = ("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:asyncio")
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-W", "error", *PLUGINS]
+TEST_FILE = re.compile(r'^```python title="(test_\w+\.py)"\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+TEST_FILES = {
+    page.name: files
+    for page in sorted(DOCS.glob("*.md"))
+    if page.name != "tutorial.md"  # which has tests of its own
+    and (files := TEST_FILE.findall(page.read_text()))
+}
+
+
+def test_the_test_files_are_found():
+    assert "testing.md" in TEST_FILES
+
+
+@pytest.mark.parametrize("page", TEST_FILES)
+def test_the_test_files_of_a_page_pass(page: str, tmp_path: Path):
+    for name, text in TEST_FILES[page]:
+        (tmp_path / name).write_text(text)
+    result = subprocess.run(PYTEST, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+# --- Manifests and metrics
+
+
+async def test_the_manifests_of_the_deployment_page_are_valid():
+    blocks = re.findall(r"^```yaml\n(.*?)^```$", (DOCS / "deployment.md").read_text(), re.DOTALL | re.MULTILINE)
+    objects = [item for block in blocks for item in yaml.safe_load_all(block)]
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
+        applied = await apply_objects(client, objects, field_manager="tests")
+    assert {"ClusterRole", "Role", "Deployment"} <= {item.kind for item in applied}
+
+
+async def test_every_metric_on_the_metrics_page_exists():
+    reconciled = asyncio.Event()
+
+    async def reconcile(key: lw.ObjectKey) -> None:
+        reconciled.set()
+
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
+        manager = lw.Manager(client, leader_election="metrics", lease_namespace="default")
+        manager.add(lw.Controller(reconcile, for_=ConfigMap, name="maps"))
+        async with manager:
+            await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="web")))
+            await reconciled.wait()
+            exported = {each.name for each in samples_of((manager.statistics(), client.rest.statistics()))}
+    page = (DOCS / "metrics.md").read_text()
+    lines = re.findall(r"^\| `.*|expr: .*$", page, re.MULTILINE)
+    documented = set(re.findall(r"\b(?:[a-z]+_)+[a-z]+\b", " ".join(lines)))
+    documented -= {"requeue_after"}  # the value of a label
+    assert len(documented) > 20
+    assert documented <= exported

@@ -2,7 +2,7 @@
 
     python -m tools.lowest_requirements
 
-Covers what listwatch itself needs, its extras for users, and the `test` extra; no test needs `check` and `bench`.
+Covers what listwatch itself needs, its extras for users, and the `test` extra; no test needs the other ones.
 Runs before anything is installed, so it uses the standard library only.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 __all__ = ["lowest_requirements"]
 
-_LEFT_OUT = {"check", "bench"}
+_LEFT_OUT = {"check", "bench", "docs"}
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)\s*(\[(?P<extras>[^]]*)])?\s*(?P<versions>[^;]*)")
 _LOWER_BOUND = re.compile(r"(?:>=|~=|==)\s*(?P<version>[0-9][0-9A-Za-z.]*)")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from listwatch.server.api_server import APIServer, Statistics
 from listwatch.server.faults.faults import Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, Stage
+from listwatch.server.storage.storage import Storage
 from listwatch.testing.server_thread import ServerThread
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ class APIServerThread(ServerThread[APIServer]):
 
     def config_for_token(self, token: str) -> ClientConfig:
         return self._server.config_for_token(token)
+
+    def snapshot(self) -> Storage:
+        return self.call(lambda server: server.snapshot())
 
     def compact(self, revision: int | None = None) -> None:
         self.call(lambda server: server.compact(revision))
