@@ -85,8 +85,9 @@ check: $(CHECK_READY) ## ruff, mypy, pyright, the architecture test and the gene
 	@$(RUN) -m tools.generate_blocking --check
 	@$(RUN) -m pytest -q tests/test_architecture.py tests/typechecking
 
-models: setup ## regenerate src/listwatch/models from SOURCE=…
+models: setup ## regenerate src/listwatch/models from SOURCE=…, and the protobuf schemas from Go modules
 	@$(RUN) -m tools.generate_models $(SOURCE)
+	@$(RUN) -m tools.generate_protobuf
 
 blocking: setup ## regenerate src/listwatch/blocking from the asynchronous classes
 	@$(RUN) -m tools.generate_blocking

@@ -84,7 +84,8 @@ class APIServer:
     With `data_dir`, objects are persisted there and available after the next start; else the server starts with the
     objects of `snapshot`, if given. A request needs `token`, a token of `users`, a client certificate, or `anonymous`;
     the `authorizer` decides what its user may do. `resources` are served in addition to the built-in ones. With a
-    `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not.
+    `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not. Without `compression`, no
+    response is compressed: some clients read only the first gzip member of a watch.
     """
 
     def __init__(
@@ -108,6 +109,7 @@ class APIServer:
         watch_settings: WatchSettings | None = None,
         connection_settings: ConnectionSettings | None = None,
         watch_errors_as_http: bool = False,
+        compression: bool = True,
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
@@ -129,6 +131,7 @@ class APIServer:
         self._watch_settings = watch_settings or WatchSettings()
         self._connection_settings = connection_settings or ConnectionSettings()
         self._watch_errors_as_http = watch_errors_as_http
+        self._compression = compression
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
         self._running: _Running | None = None
         self._injector = FaultInjector(self._random.random)
@@ -216,6 +219,7 @@ class APIServer:
             new_id=ids.uid,
             watch_errors_as_http=self._watch_errors_as_http,
             body_timeout=self._connection_settings.body_timeout,
+            compression=self._compression,
         )
 
     def _open_storage(self) -> Storage:

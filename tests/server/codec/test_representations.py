@@ -62,7 +62,10 @@ def decoded_response(accept: str, body: Any) -> Any:
         ("*/*, application/yaml", "application/yaml"),
         ("application/*, application/yaml", "application/yaml"),
         ("text/html, application/xml;q=0.9, */*;q=0.8", JSON),
-        (f"{PROTOBUF},application/json", JSON),
+        (f"{PROTOBUF},application/json", PROTOBUF),
+        (f"application/json,{PROTOBUF}", JSON),
+        (f"{PROTOBUF};stream=watch,application/json", PROTOBUF),
+        (f"{TABLE.replace(JSON, PROTOBUF)},application/json", JSON),
         ("application/json;stream=watch", JSON),
         ("application/json;stream=fish,application/yaml", "application/yaml"),
         ("application/yaml;stream=watch,application/json", JSON),
@@ -94,11 +97,23 @@ def test_a_transformation_that_is_not_offered_falls_back_to_the_next_clause(acce
     assert (found.kind, found.api_version) == (kind, api_version)
 
 
-@pytest.mark.parametrize("accept", ["text/html", PROTOBUF, TABLE, "application/json;sv=v2", "json", ",", ";q=1"])
+@pytest.mark.parametrize("accept", ["text/html", TABLE, "application/json;sv=v2", "json", ",", ";q=1"])
 def test_no_acceptable_type_is_an_error(accept):
     with pytest.raises(NotAcceptableError) as caught:
         negotiate(accept)
-    assert caught.value.message == "only the following media types are accepted: application/json, application/yaml"
+    assert caught.value.message == (
+        "only the following media types are accepted: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf"
+    )
+
+
+def test_protobuf_is_not_offered_for_a_kind_without_it_except_for_its_metadata():
+    with pytest.raises(NotAcceptableError):
+        negotiate(PROTOBUF, protobuf=False)
+    assert negotiate(f"{PROTOBUF},application/json", protobuf=False) == Representation(JSON)
+    assert negotiate(MANY.replace(JSON, PROTOBUF), protobuf=False).media_type == PROTOBUF
+    with pytest.raises(NotAcceptableError):
+        negotiate_watch(f"{PROTOBUF};stream=watch", protobuf=False)
 
 
 def test_types_without_wildcards_come_first():
@@ -108,7 +123,8 @@ def test_types_without_wildcards_come_first():
     assert negotiate(f"{stars}, text/html").drops_managed_fields
 
 
-def test_a_watch_stream_is_always_json():
+def test_a_watch_stream_is_json_or_protobuf():
+    assert negotiate_watch(f"{PROTOBUF};stream=watch,application/json").stream_media_type == f"{PROTOBUF};stream=watch"
     assert negotiate_watch("application/json;stream=watch,*/*") == Representation()
     assert negotiate_watch(ONE).kind == "PartialObjectMetadata"
     with pytest.raises(NotAcceptableError, match="application/json;stream=watch"):

@@ -274,6 +274,26 @@ async def test_each_piece_of_a_compressed_watch_list_can_be_read_when_it_arrives
     assert [brief(event) for event in unpacked(second)] == [("ADDED", "b")]
 
 
+async def test_the_events_of_a_compressed_piece_can_be_read_before_its_last_block(server: APIServer, call: Caller):
+    # Go's reader keeps back the content of the last block of a member until the next member begins.
+    await call.create("a")
+    async with raw_watch(server, INITIAL, Accept_Encoding="gzip") as reader:
+        member = await next_chunk(reader)
+    flushed, mark, last = member.rpartition(b"\0\0\xff\xff")
+    lines = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(flushed + mark)
+    assert [brief(json.loads(line)) for line in lines.splitlines()] == [("ADDED", "a"), ("BOOKMARK", "")]
+    assert len(last) == 10  # an empty block, the checksum and the size
+
+
+async def test_a_server_without_compression_does_not_compress_watches_and_lists():
+    async with APIServer(compression=False) as server, Caller(server) as call:
+        await call.create("a", annotations={"long": "x" * 200_000})
+        assert "Content-Encoding" not in (await call("GET", CONFIG_MAPS, Accept_Encoding="gzip")).headers
+        async with call.watch(INITIAL, Accept_Encoding="gzip") as events:
+            assert "Content-Encoding" not in events.headers
+            assert await events.some(2) == [("ADDED", "a"), ("BOOKMARK", "")]
+
+
 async def test_a_compressed_watch_list_has_a_content_encoding(call: Caller):
     async with call.watch(INITIAL, Accept_Encoding="gzip") as events:
         assert events.headers["Content-Encoding"] == "gzip"

@@ -150,6 +150,7 @@ def _autoscaler_to_v1(tree: JSONObject) -> JSONObject:
     for metric in statuses:
         if (utilization := _cpu_utilization(metric, "current")) is not None:
             status["currentCPUUtilizationPercentage"] = utilization
+    status.setdefault("currentReplicas", 0)  # v2 omits the zero
     kept: JSONObject = {
         _BEHAVIOR: spec.pop("behavior", None),
         _CONDITIONS: status.pop("conditions", None),
@@ -173,8 +174,10 @@ def _autoscaler_to_v2(tree: JSONObject) -> JSONObject:
     if isinstance(kept.get(_BEHAVIOR), dict):
         spec["behavior"] = kept[_BEHAVIOR]
     status.pop("currentCPUUtilizationPercentage", None)
-    if statuses := objects_at(kept, _STATUSES):
-        status["currentMetrics"] = [_convert_sources(each, _STATUS_FIELDS, _nest) for each in statuses]
+    if not status.get("currentReplicas"):
+        status.pop("currentReplicas", None)
+    statuses = objects_at(kept, _STATUSES)
+    status["currentMetrics"] = [_convert_sources(each, _STATUS_FIELDS, _nest) for each in statuses] or None
     if conditions := objects_at(kept, _CONDITIONS):
         status["conditions"] = [*conditions]
     return _with_annotations(tree | {"spec": spec, "status": status}, {})

@@ -30,6 +30,7 @@ from listwatch.server.schema.schema import Schema
 
 __all__ = [
     "JSON_MEDIA_TYPE",
+    "PROTOBUF_MEDIA_TYPE",
     "YAML_MEDIA_TYPE",
     "Decoded",
     "decode_body",
@@ -46,6 +47,7 @@ __all__ = [
 
 JSON_MEDIA_TYPE = "application/json"
 YAML_MEDIA_TYPE = "application/yaml"
+PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 
 _KIND_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _SCHEME = "pkg/runtime/scheme.go:111"
@@ -80,7 +82,10 @@ def decode_body(
     """Decode a body as an object of the expected kind; raises BadRequestError.
 
     `field_validation` is Strict, Warn or Ignore. Of a kind that is not in the schema, only the metadata are typed.
+    Protobuf has no unknown fields to report.
     """
+    if "protobuf" in content_type and media_type(content_type) == PROTOBUF_MEDIA_TYPE:
+        return _decode_protobuf_body(body, expected, schema)
     try:
         tree, yaml_errors = parse_body(body, content_type, find_duplicates=field_validation != "Ignore")
         found = kind_of(tree, expected)
@@ -97,6 +102,38 @@ def decode_body(
     return Decoded(decoded, () if field_validation == "Ignore" else errors.warnings())
 
 
+def _decode_protobuf_body(body: bytes, expected: GroupVersionKind, schema: Schema) -> Decoded:
+    try:
+        found, raw = _open_protobuf(body, expected)
+    except DecodeError as error:
+        raise unrecognized_error(expected, error.message, body) from None
+    _check_kind(found, expected, schema)
+    try:
+        return Decoded(decode_tree(_decode_protobuf(raw, found), found, schema, StrictErrors()))
+    except DecodeError as error:
+        raise unhandled_error(found, expected, error.message) from None
+    except UnmarshalError as error:
+        raise unhandled_error(found, expected, str(error)) from None
+
+
+def _open_protobuf(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersionKind, bytes]:
+    """Return the kind and the message of a protobuf body; raises DecodeError."""
+    # Most clients of an embedded server send JSON.
+    from listwatch.protobuf.envelope import open_envelope
+
+    opened = open_envelope(body)
+    return kind_of({"apiVersion": opened.api_version, "kind": opened.kind}, expected), opened.raw
+
+
+def _decode_protobuf(raw: bytes, kind: GroupVersionKind) -> JSONObject:
+    from listwatch.protobuf.envelope import decode_message
+
+    tree = decode_message(raw, kind.api_version, kind.kind)
+    if is_too_deep(tree):
+        raise DecodeError("exceeded max depth")
+    return tree
+
+
 def decode_tree(tree: JSONObject, kind: GroupVersionKind, schema: Schema, errors: StrictErrors) -> JSONObject:
     """Decode a tree as an object of a kind; raises UnmarshalError. Dropped fields are added to `errors`."""
     api_version = kind.api_version
@@ -110,9 +147,14 @@ def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) ->
     if not body:
         return {}
     expected = GroupVersionKind("meta.k8s.io", "v1", kind)
+    tree: JSON
     try:
-        tree, _ = parse_body(body, content_type, find_duplicates=False)
-        found = kind_of(tree, expected)
+        if media_type(content_type) == PROTOBUF_MEDIA_TYPE:
+            found, raw = _open_protobuf(body, expected)
+            tree = _decode_protobuf(raw, expected) if found.kind == kind else {}
+        else:
+            tree, _ = parse_body(body, content_type, find_duplicates=False)
+            found = kind_of(tree, expected)
     except DecodeError as error:
         raise BadRequestError(error.message) from None
     if found.kind != kind:
@@ -207,8 +249,7 @@ def parse_body(body: bytes, content_type: str, *, find_duplicates: bool) -> tupl
         case _:
             raise UnsupportedMediaTypeError(
                 "the body of the request was in an unknown format - "
-                f"accepted media types include: {JSON_MEDIA_TYPE}, {YAML_MEDIA_TYPE}, "
-                "application/vnd.kubernetes.protobuf"
+                f"accepted media types include: {JSON_MEDIA_TYPE}, {YAML_MEDIA_TYPE}, {PROTOBUF_MEDIA_TYPE}"
             )
 
 

@@ -2,6 +2,7 @@
 
     application/json                                                  the object as it is stored
     application/yaml
+    application/vnd.kubernetes.protobuf                               not for custom resources, except metadata
     application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1      its metadata only; …List for a list
     application/json;drop=metadata.managedFields                      without managedFields
 
@@ -24,7 +25,7 @@ from listwatch.errors import EncodeError, NotAcceptableError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource
 from listwatch.objects.head import cut_managed_fields, parts_decoder
-from listwatch.server.codec.decoding import JSON_MEDIA_TYPE, YAML_MEDIA_TYPE, go_name
+from listwatch.server.codec.decoding import JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE, YAML_MEDIA_TYPE, go_name
 from listwatch.server.requests import ListResponse, Query, Response
 from listwatch.server.schema.schema import builtin_schema
 
@@ -46,8 +47,9 @@ __all__ = [
     "with_resource_version",
 ]
 
-_MEDIA_TYPES = (JSON_MEDIA_TYPE, YAML_MEDIA_TYPE)
-_STREAMS = (f"{JSON_MEDIA_TYPE};stream=watch",)
+_MEDIA_TYPES = (JSON_MEDIA_TYPE, YAML_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE)
+_STREAMED = (JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE)
+_STREAMS = tuple(f"{media_type};stream=watch" for media_type in _STREAMED)
 
 PARTIAL_OBJECT = "PartialObjectMetadata"
 PARTIAL_LIST = "PartialObjectMetadataList"
@@ -72,6 +74,11 @@ class Representation:
     api_version: str = ""
     drops_managed_fields: bool = False
     pretty: bool = False
+
+    @property
+    def stream_media_type(self) -> str:
+        """The Content-Type of a watch."""
+        return JSON_MEDIA_TYPE if self.media_type == JSON_MEDIA_TYPE else f"{self.media_type};stream=watch"
 
 
 _PLAIN = Representation()
@@ -119,17 +126,25 @@ def _quality(text: str) -> float:
     return quality if 0.0 <= quality <= 1.0 else 0.0
 
 
-def negotiate(accept: str, *, pretty: bool = False, untransformed: bool = False) -> Representation:
+def negotiate(
+    accept: str, *, pretty: bool = False, untransformed: bool = False, protobuf: bool = True
+) -> Representation:
     """Return the representation that the client prefers; raises NotAcceptableError.
 
-    With `untransformed`, transformations such as PartialObjectMetadata are not offered.
+    With `untransformed`, transformations such as PartialObjectMetadata are not offered. `protobuf` is whether the kind
+    has a protobuf encoding; its metadata always have one.
     """
     find = _negotiate_cached if len(accept) <= _SHORT else _negotiate
-    return find(accept, pretty, untransformed)
+    return find(accept, pretty, untransformed, protobuf)
 
 
-def _negotiate(accept: str, pretty: bool, untransformed: bool) -> Representation:  # noqa: FBT001  # faster to cache
-    for found in _acceptable(accept):
+def _negotiate(
+    accept: str,
+    pretty: bool,  # noqa: FBT001  # positional arguments are faster to cache
+    untransformed: bool,  # noqa: FBT001
+    protobuf: bool,  # noqa: FBT001
+) -> Representation:
+    for found in _acceptable(accept, protobuf=protobuf):
         if not (untransformed and found.kind):
             return _with_pretty(found, pretty=pretty)
     raise _not_acceptable(_MEDIA_TYPES)
@@ -140,10 +155,10 @@ _SHORT = 256
 _negotiate_cached = lru_cache(maxsize=256)(_negotiate)
 
 
-def negotiate_watch(accept: str) -> Representation:
+def negotiate_watch(accept: str, *, protobuf: bool = True) -> Representation:
     """Return the representation of a watch stream, which is never YAML; raises NotAcceptableError."""
-    found = next(_acceptable(accept), None)
-    if found is None or found.media_type != JSON_MEDIA_TYPE:
+    found = next(_acceptable(accept, protobuf=protobuf), None)
+    if found is None or found.media_type not in _STREAMED:
         raise _not_acceptable(_STREAMS)
     return replace(found, pretty=False)
 
@@ -162,18 +177,19 @@ def wants_pretty(query: Query, user_agent: str) -> bool:
     return pretty in _TRUE if pretty else user_agent.startswith(_INTERACTIVE_AGENTS)
 
 
-def _acceptable(accept: str) -> Iterator[Representation]:
+def _acceptable(accept: str, *, protobuf: bool) -> Iterator[Representation]:
     """Iterate over the acceptable representations, the preferred one first."""
     if not accept:
         yield _PLAIN
     for clause in parse_accept(accept):
         for media_type in _MEDIA_TYPES:
-            if clause.covers(media_type) and (found := _offered(media_type, clause.parameters)):
+            found = _offered(media_type, clause.parameters) if clause.covers(media_type) else None
+            if found and (protobuf or found.kind or media_type != PROTOBUF_MEDIA_TYPE):
                 yield found
 
 
 def _offered(media_type: str, parameters: dict[str, str]) -> Representation | None:
-    streams = ("", "watch") if media_type == JSON_MEDIA_TYPE else ("",)
+    streams = ("", "watch") if media_type in _STREAMED else ("",)
     kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
     if parameters.get("sv") or parameters.get("stream", "") not in streams or not _is_supported(kind, group, version):
         return None
@@ -245,6 +261,8 @@ def encode_bookmark(resource: Resource, revision: int, *, initial_events_end: bo
 def encode_response(response: Response, representation: Representation) -> bytes:
     """Encode a response body; raises NotAcceptableError for one object where a list was requested, or the reverse."""
     match response.body:
+        case ListResponse() as listed if representation.media_type == PROTOBUF_MEDIA_TYPE:
+            return _protobuf_list(listed, representation)
         case ListResponse() as listed:
             return _formatted(_list(listed, representation), representation)
         case bytes() as value:
@@ -261,8 +279,12 @@ def encode_plain(tree: JSON, representation: Representation) -> bytes:
 
 
 def encode_event(event_type: str, value: bytes, representation: Representation) -> bytes:
-    """Encode one line of a watch stream; the object of an ERROR event is a Status."""
+    """Encode one line or frame of a watch stream; the object of an ERROR event is a Status."""
     sent = value if event_type == "ERROR" else _transformed(value, representation)
+    if representation.media_type == PROTOBUF_MEDIA_TYPE:
+        from listwatch.server.codec.protobuf_encoding import protobuf_event
+
+        return protobuf_event(event_type, sent)
     return b'{"type":"%s","object":%s}\n' % (event_type.encode(), sent)
 
 
@@ -274,18 +296,31 @@ def _object(value: bytes, representation: Representation) -> bytes:
     return _transformed(value, representation)
 
 
-def _list(listed: ListResponse, representation: Representation) -> bytes:
+def _list_kind(listed: ListResponse, representation: Representation) -> tuple[str, str]:
+    """Return the kind and apiVersion of a list."""
     resource = listed.resource
     match representation.kind:
         case "":
-            kind, api_version = resource.list_kind, resource.api_version
+            return resource.list_kind, resource.api_version
         case "PartialObjectMetadataList":
-            kind, api_version = representation.kind, representation.api_version
+            return representation.kind, representation.api_version
         case _:
             found = _go_type(resource.api_version, resource.kind)
             raise NotAcceptableError(
                 f"you requested {PARTIAL_OBJECT}, but the requested object is a list ({found}List)"
             )
+
+
+def _protobuf_list(listed: ListResponse, representation: Representation) -> bytes:
+    from listwatch.server.codec.protobuf_encoding import protobuf_list
+
+    kind, api_version = _list_kind(listed, representation)
+    item_kind = PARTIAL_OBJECT if representation.kind else listed.resource.kind
+    return protobuf_list(api_version, kind, item_kind, _list_metadata(listed), _items(listed, representation))
+
+
+def _list(listed: ListResponse, representation: Representation) -> bytes:
+    kind, api_version = _list_kind(listed, representation)
     head = msgspec.json.encode({"kind": kind, "apiVersion": api_version, "metadata": _list_metadata(listed)})
     items = b"[%s]" % b",".join(_items(listed, representation))
     # The real server writes an empty list of metadata as null.
@@ -336,4 +371,9 @@ def _formatted(value: bytes, representation: Representation) -> bytes:
 
         with suppress(EncodeError):  # it is nested too deeply
             return manifests.write(msgspec.json.decode(value)).encode()
+    if representation.media_type == PROTOBUF_MEDIA_TYPE:
+        # Many servers serve JSON only.
+        from listwatch.server.codec.protobuf_encoding import protobuf_object
+
+        return protobuf_object(value)
     return (msgspec.json.format(value, indent=2) if representation.pretty else value) + b"\n"

@@ -8,7 +8,6 @@ Every error response is a Status. An error in one request does not affect the ot
 from __future__ import annotations
 
 import asyncio
-import gzip
 import logging
 import math
 import socket
@@ -88,6 +87,8 @@ class Backend:
     """Report a watch that cannot start with an HTTP status instead of an ERROR event."""
     body_timeout: float
     """The seconds in which a body has to arrive."""
+    compression: bool
+    """Compress large responses and initial events for clients that accept gzip."""
 
 
 class RequestHandler:
@@ -200,7 +201,11 @@ class Exchange:
     # --- Requests with one response
 
     async def _run_pipeline(self, request: APIRequest) -> web.StreamResponse:
-        representation = negotiate(request.accept, pretty=wants_pretty(request.query, self._user_agent))
+        representation = negotiate(
+            request.accept,
+            pretty=wants_pretty(request.query, self._user_agent),
+            protobuf="protobuf" not in request.accept or _has_protobuf(request),
+        )
         self._warnings = request.warnings
         if request.method not in ("GET", "HEAD"):
             request.body = await _read_body(self._request, self._backend.body_timeout)
@@ -255,7 +260,7 @@ class Exchange:
         assert isinstance(body, bytes)
         self._record.status = response.code
         headers = {**self._headers(), **response.headers}
-        if len(body) > _MIN_SIZE_TO_COMPRESS and _accepts_gzip(self._request):
+        if len(body) > _MIN_SIZE_TO_COMPRESS and self._backend.compression and _accepts_gzip(self._request):
             headers |= _COMPRESSED
             body = await _compress(body)
         sent = web.Response(body=body, status=response.code, headers=headers)
@@ -272,11 +277,11 @@ class Exchange:
     async def _watch(self, request: APIRequest) -> web.StreamResponse:
         backend, plan = self._backend, self._plan
         assert plan is not None
-        representation = negotiate_watch(request.accept)
+        representation = negotiate_watch(request.accept, protobuf=_has_protobuf(request))
         options = read_watch_options(request, backend.registry)
         storage_id = backend.registry.storage_id(request.resource)
-        compressed = options.marks_end_of_initial_events and _accepts_gzip(self._request)
-        headers = {**self._headers(), "Content-Type": representation.media_type}
+        compressed = options.marks_end_of_initial_events and backend.compression and _accepts_gzip(self._request)
+        headers = {**self._headers(), "Content-Type": representation.stream_media_type}
         stream = ResponseStream(self._request, headers, compressed=compressed)
         watch = backend.watches.new(request.resource, storage_id, options, representation, plan)
         try:
@@ -298,6 +303,14 @@ class Exchange:
                 raise
             return error_line(error, representation)
         return b""
+
+
+def _has_protobuf(request: APIRequest) -> bool:
+    """Whether the requested kind has a protobuf encoding, which custom resources do not have."""
+    # Many servers serve JSON only.
+    from listwatch.protobuf.envelope import supports
+
+    return supports(request.resource.api_version, request.resource.kind)
 
 
 # --- HTTP messages ----------------------------------------------------------------------------------------------------
@@ -352,6 +365,11 @@ async def _compress(body: bytes) -> bytes:
     return b"".join([*pieces, packer.flush()])
 
 
+def _gzip_member(data: bytes) -> bytes:
+    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+    return packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH) + packer.flush()
+
+
 def _add_warnings(response: web.Response, warnings: Iterable[str]) -> None:
     """Add Warning headers. As in kube-apiserver, long texts are cut off, and those above the limit are dropped."""
     texts = list(dict.fromkeys(filter(None, warnings)))
@@ -377,7 +395,11 @@ def _reset(request: web.BaseRequest) -> web.Response:
 
 
 class ResponseStream:
-    """The response to a watch, sent in pieces; each compressed piece is a separate gzip member."""
+    """The response to a watch, sent in pieces; each compressed piece is a separate gzip member.
+
+    A member is flushed before it ends: Go's reader returns what a block has only when the block is not the last one, or
+    when the next member has begun, which may be minutes later.
+    """
 
     def __init__(self, request: web.BaseRequest, headers: dict[str, str], *, compressed: bool) -> None:
         self._request = request
@@ -391,7 +413,7 @@ class ResponseStream:
         await self.response.prepare(self._request)
 
     async def send(self, data: bytes) -> None:
-        await self.response.write(gzip.compress(data, _LEVEL, mtime=0) if self._compressed else data)
+        await self.response.write(_gzip_member(data) if self._compressed else data)
 
     def close(self) -> None:
         if self._request.transport is not None:

@@ -59,7 +59,10 @@ _SHORT = 256
 _MAX_CACHED = 1024
 
 _PATCHES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH})
-_PRODUCED = ("application/json", "application/yaml", "application/json;stream=watch")
+_PRODUCED = (
+    *("application/json", "application/yaml", "application/vnd.kubernetes.protobuf"),
+    *("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"),
+)
 
 
 @dataclass(frozen=True, slots=True)

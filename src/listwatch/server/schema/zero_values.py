@@ -74,7 +74,8 @@ _NULL_WHEN_UNSET = _words(
     Condition.lastTransitionTime ContainerStateRunning.startedAt ContainerStateTerminated.finishedAt
     ContainerStateTerminated.startedAt DaemonSetCondition.lastTransitionTime DeploymentCondition.lastTransitionTime
     DeploymentCondition.lastUpdateTime FlowSchemaCondition.lastTransitionTime
-    HorizontalPodAutoscalerCondition.lastTransitionTime JobCondition.lastProbeTime JobCondition.lastTransitionTime
+    HorizontalPodAutoscalerCondition.lastTransitionTime HorizontalPodAutoscalerStatus.currentMetrics
+    JobCondition.lastProbeTime JobCondition.lastTransitionTime
     NamespaceCondition.lastTransitionTime NodeCondition.lastHeartbeatTime NodeCondition.lastTransitionTime
     PersistentVolumeClaimCondition.lastProbeTime PersistentVolumeClaimCondition.lastTransitionTime
     PodCondition.lastProbeTime PodCondition.lastTransitionTime PriorityLevelConfigurationCondition.lastTransitionTime

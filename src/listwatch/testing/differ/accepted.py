@@ -38,12 +38,6 @@ ACCEPTED = (
         embedded=".*cannot parse (label|field) selector.*",
     ),
     Accepted(
-        "the embedded server does not offer protobuf",
-        "message",
-        embedded=".*406: Not Acceptable.*",
-        real=".*application/vnd.kubernetes.protobuf.*",
-    ),
-    Accepted(
         "the real server names the etcd key of the object; the embedded one has no etcd",
         "message",
         embedded=r"Operation cannot be fulfilled on .*: Precondition failed: UID in precondition: .*",
