@@ -65,22 +65,23 @@ def test_every_name_on_a_page_exists(page: str):
     assert set(re.findall(r"\blw\.(\w+)", (DOCS / page).read_text())) <= set(lw.__all__)
 
 
-# --- Test files: blocks with the title of a file that pytest collects
+# --- Test files: blocks with the title of a file that pytest collects, and the files that they need
 
 # As a user runs them who has no other plugin for async tests.
 PLUGINS = ("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:asyncio")
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-W", "error", *PLUGINS]
-TEST_FILE = re.compile(r'^```python title="(test_\w+\.py)"\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+FILE = re.compile(r'^```\w+ title="(\w+\.\w+)"\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 TEST_FILES = {
-    page.name: files
-    for page in sorted(DOCS.glob("*.md"))
+    page.relative_to(DOCS).as_posix(): files
+    for page in sorted(DOCS.rglob("*.md"))
     if page.name != "tutorial.md"  # which has tests of its own
-    and (files := TEST_FILE.findall(page.read_text()))
+    and (files := FILE.findall(page.read_text()))
+    and any(name.startswith("test_") for name, _ in files)
 }
 
 
 def test_the_test_files_are_found():
-    assert "testing.md" in TEST_FILES
+    assert {"testing.md", "coming-from/kopf.md"} <= TEST_FILES.keys()
 
 
 @pytest.mark.parametrize("page", TEST_FILES)

@@ -50,10 +50,10 @@ class Page:
 
 
 def read_page(name: str) -> Page:
-    """Read the first program of each kind: the one titled `before: …`, and the first plain one in Python."""
+    """Read the program titled `before: …`, and the first other one in Python."""
     blocks = list(_BLOCK.finditer((FOLDER / f"{name}.md").read_text()))
     [before] = [block["text"] for block in blocks if (block["title"] or "").startswith("before")]
-    after = next(block["text"] for block in blocks if block["language"] == "python" and not block["title"])
+    after = next(block["text"] for block in blocks if block["language"] == "python" and block["text"] != before)
     output = next((block["text"] for block in blocks if block["language"] == "text"), "")
     return Page(name, before, after, output)
 
