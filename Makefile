@@ -34,7 +34,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference clients dist docs docs-serve
+.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference clients dist docs docs-serve pictures
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,8 +117,11 @@ dist: setup ## build the wheel and the source distribution into dist; REPOSITORY
 	@$(call install,$(VENV)) 'flit_core>=3.12'
 	@$(RUN) -m tools.build_dist $(if $(REPOSITORY),--repository $(REPOSITORY))
 
-demo: setup ## run an informer against the embedded API server and print what it sees
-	@$(RUN) -m listwatch.cli demo
+demo: setup ## show the pipeline of an informer, live, on the embedded API server
+	@$(RUN) -m listwatch demo
+
+pictures: setup ## make the pictures of the README and the documentation, docs/images/*.svg
+	@$(RUN) -m tools.make_pictures
 
 real: setup ## run the contract tests on a real kube-apiserver and etcd; builds them if they are missing
 	@$(RUN) -m tools.run_real

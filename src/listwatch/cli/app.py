@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "app", "run"]
 
 COMMANDS = {
-    "demo": "Run an informer against an embedded API server and print what it sees.",
+    "demo": "Show the pipeline of an informer, live, on an embedded API server.",
     "serve": "Serve an embedded API server until Ctrl-C.",
     "get": "Show objects.",
     "watch": "Print the changes of objects, through an informer.",
+    "top": "Show a live table of any resource.",
     "describe": "Show an object in detail, with its events.",
     "tree": "Show objects with the objects that they own.",
     "logs": "Print the logs of a pod.",
     "events": "Show events.",
     "apply": "Apply manifests server-side.",
     "delete": "Delete objects.",
+    "run": "Run the controllers of a Python file.",
     "inspect": "Serve a live page with the states and objects of informers.",
+    "cache": "Sync a cache of a resource, and report what it needs.",
     "api-resources": "List the resources of the server.",
     "completion": "Print the completion script of a shell.",
 }

@@ -21,7 +21,7 @@ from listwatch.cli.completion import complete_contexts, complete_namespaces
 if TYPE_CHECKING:
     from listwatch.cli.session import ConnectionOptions
 
-__all__ = ["connected", "connection_options"]
+__all__ = ["connected", "connection_options", "take_options"]
 
 _LOG_FORMAT = "%(levelname)s %(name)s: %(message)s"
 
@@ -43,7 +43,7 @@ def connected(
             from listwatch.cli.running import run_async
             from listwatch.cli.session import open_session
 
-            options = _take_options(arguments)
+            options = take_options(arguments)
             _configure_logging(options.verbose)
 
             async def run() -> object:
@@ -73,7 +73,7 @@ def connection_options(*, namespaced: bool = True, all_namespaces: bool = True) 
     return decorate
 
 
-def _take_options(arguments: dict[str, object]) -> ConnectionOptions:
+def take_options(arguments: dict[str, object]) -> ConnectionOptions:
     """Remove the options from the arguments of the running command; those before its name are the defaults."""
     from listwatch.cli.session import ConnectionOptions
 

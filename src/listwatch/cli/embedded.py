@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
+from pathlib import Path
 
 from listwatch.cancellation import cancel_and_wait
 from listwatch.client.config.client_config import ClientConfig
@@ -29,9 +30,14 @@ _TEMPLATE: JSONObject = {
 
 
 @asynccontextmanager
-async def embedded_server() -> AsyncIterator[ClientConfig]:
-    """Run an API server with a deployment, its pods and a few other objects; every second a pod is replaced."""
+async def embedded_server(*, kubeconfig: Path | None = None) -> AsyncIterator[ClientConfig]:
+    """Run an API server with a deployment, its pods and a few other objects; every second a pod is replaced.
+
+    With `kubeconfig`, it also serves HTTPS for other processes, and writes that file for them.
+    """
     async with APIServer() as server, ClientSet(server.config) as client:
+        if kubeconfig is not None:
+            server.kubeconfig(kubeconfig)
         samples = _Samples(client.dynamic, SystemClock())
         await samples.create()
         changing = asyncio.create_task(samples.keep_changing(), name="changes of the sample objects")

@@ -1,63 +1,24 @@
-"""`listwatch demo`: an informer on the embedded API server, while pods are created, updated and deleted."""
+"""`listwatch demo`: the pipeline of an informer, live, while a Deployment rolls out and faults are injected."""
 
 from __future__ import annotations
 
-import asyncio
-
 import click
 
-from listwatch.cli.running import run_async
-from listwatch.client.resources.client_set import ClientSet
-from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.models.core_v1 import Container, Pod, PodSpec
-from listwatch.objects.metadata import ObjectMeta
-from listwatch.server import APIServer
-
-__all__ = ["command", "demo"]
+__all__ = ["command"]
 
 
 @click.command()
-def command() -> None:
-    """Run an informer against an embedded API server and print what it sees."""
-    run_async(demo())
+@click.option("--forever", is_flag=True, help="Repeat the story until Ctrl-C.")
+def command(*, forever: bool) -> int:
+    """Show the pipeline of an informer, live, on an embedded API server.
 
+    A Deployment rolls out, a pod is deleted, a watch is cut, and the server compacts its history. The demo ends by
+    itself after about twenty seconds with a summary of what was seen. Without a terminal, it prints plain lines.
+    """
+    # Imported here: `--help` needs neither rich nor a server.
+    from rich.console import Console
 
-async def demo() -> None:
-    """Run the demo; it ends by itself."""
-    async with APIServer() as server, ClientSet(server.config) as client:
-        print(f"API server listening on {server.url}")
-        pods = client.core_v1.pods("default")
-        await pods.create(_pod("old-pod"))
-        informer = SharedIndexInformer(pods, Pod, indexers={"node": lambda pod: [pod.spec.node_name or ""]})
-        informer.add_handler(
-            on_add=lambda pod: print(f"ADDED {pod.name}"),
-            on_update=lambda old, new: print(f"MODIFIED {new.name}"),
-            on_delete=lambda pod: print(f"DELETED {pod.name}"),
-        )
-        async with informer:
-            await informer.wait_for_sync(timeout=10)
-            print(f"cache synced: {len(informer.indexer)} pod")
-            await _create_update_delete(pods, informer)
+    from listwatch.cli.running import run_async
+    from listwatch.cli.scenario.demo import play_demo
 
-
-async def _create_update_delete(pods: ResourceClient[Pod], informer: SharedIndexInformer[Pod]) -> None:
-    """Create, update and delete a pod, and wait for the cache after each write."""
-    pod = await pods.create(_pod("test-pod"))
-    await informer.wait_until(pod.resource_version, timeout=10)
-    pod = pod.copy()
-    pod.metadata.labels["tier"] = "front"
-    pod = await pods.update(pod)
-    await informer.wait_until(pod.resource_version, timeout=10)
-    print(f"pods on node-1, from the cache: {[each.name for each in informer.indexer.by_index('node', 'node-1')]}")
-    async with asyncio.timeout(10):
-        async for change in informer.changes():
-            if change.type == "ADDED" and change.object.name == "test-pod":
-                await pods.delete("test-pod", grace_period_seconds=0)
-            if change.type == "DELETED":
-                break
-
-
-def _pod(name: str) -> Pod:
-    container = Container(name="web", image="nginx:1.29")
-    return Pod(metadata=ObjectMeta(name=name), spec=PodSpec(node_name="node-1", containers=[container]))
+    return run_async(play_demo(Console(), forever=forever))

@@ -1,0 +1,1 @@
+"""Loading and supervising the programs of `listwatch run`."""

@@ -1,0 +1,1 @@
+"""The story that `listwatch demo` plays on an embedded API server."""

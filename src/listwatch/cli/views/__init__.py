@@ -1,0 +1,1 @@
+"""What the live commands draw, as rich renderables."""
