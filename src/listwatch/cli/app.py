@@ -126,6 +126,8 @@ def run(arguments: Sequence[str]) -> int:
     if instruction := os.environ.get(COMPLETE_VARIABLE):
         from click.shell_completion import shell_complete
 
+        # Anything else than completions would be printed in the middle of the command that is being typed.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # until the process ends
         return shell_complete(app, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
     try:
         with app.make_context(PROGRAM, [*arguments]) as context:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["complete_contexts", "complete_namespaces", "complete_objects", "complete_pods", "complete_resources"]
 
-_TIMEOUT = 3.0
+_TIMEOUT = 5.0
 _MAX_NAMES = 1000
 
 

@@ -19,7 +19,6 @@ from listwatch.errors import (
     MalformedError,
     NoMatchError,
     SyncTimeoutError,
-    TLSError,
     TransportError,
     TransportTimeoutError,
     UnauthorizedError,
@@ -46,9 +45,8 @@ def explain(error: Exception) -> Explanation | None:
         case DiscoveryError(failures=failures) if failures and not _found_anything(error):
             return explain(next(iter(failures.values())))
         case ListWatchError():
-            notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
-            message, code = _explain_own(error)
-            return Explanation(message + notes, code)
+            code, advice = _advice(error)
+            return Explanation(_message(error) + (f".\n{advice}" if advice else ""), code)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return Explanation(f"cannot write {_where(error)}: the disk is full", ExitCode.FAILED)
         case OSError():
@@ -56,38 +54,33 @@ def explain(error: Exception) -> Explanation | None:
     return None
 
 
-def _explain_own(error: ListWatchError) -> Explanation:
+def _message(error: ListWatchError) -> str:
+    """Return the message without the method and the path of the request, which its other parts imply."""
+    doing = error.doing if isinstance(error, APIError | TransportError) else ""
+    return str(error).removeprefix(f"{doing}: ").rstrip(".")
+
+
+def _advice(error: ListWatchError) -> tuple[ExitCode, str]:
+    """Return the exit code, and what to do if the message does not say it."""
     match error:
         case EmptyConfigError():
-            advice = f"Pass --kubeconfig FILE or --context NAME, or set KUBECONFIG. {_NO_CLUSTER}"
-            return Explanation(f"{error}.\n{advice}", ExitCode.NO_CLUSTER)
+            return ExitCode.NO_CLUSTER, f"Pass --kubeconfig FILE or --context NAME, or set KUBECONFIG. {_NO_CLUSTER}"
         case CredentialError() | UnauthorizedError():
             advice = "The credentials are missing, wrong or expired: log in again, or select another --context."
-            return Explanation(f"{error}.\n{advice}", ExitCode.DENIED)
-        case ConfigError():
-            return Explanation(str(error), ExitCode.NO_CLUSTER)
+            return ExitCode.DENIED, advice
         case ForbiddenError():
-            return Explanation(f"{error}.\nThe user of this context has no permission for this.", ExitCode.DENIED)
-        case TLSError() if "wrong version number" in str(error).lower() or "record layer" in str(error).lower():
-            advice = "The server does not speak TLS at this address: check whether its URL is http:// instead."
-            return Explanation(f"{error}.\n{advice}", ExitCode.NO_CLUSTER)
-        case TLSError():
-            advice = "Check the certificate authority of the kubeconfig."
-            return Explanation(f"{error}.\n{advice}", ExitCode.NO_CLUSTER)
+            return ExitCode.DENIED, "The user of this context has no permission for this."
         case ConnectError():
-            return Explanation(f"{error}.\nIs the cluster running? {_NO_CLUSTER}", ExitCode.NO_CLUSTER)
+            return ExitCode.NO_CLUSTER, _NO_CLUSTER
         case TransportTimeoutError():
-            return Explanation(f"{error}.\nA longer --request-timeout may help. {_NO_CLUSTER}", ExitCode.NO_CLUSTER)
+            return ExitCode.NO_CLUSTER, f"A longer --request-timeout may help. {_NO_CLUSTER}"
         case ConnectionLostError() if "without a response" in str(error):
-            advice = "If the server speaks TLS, its URL has to begin with https://."
-            return Explanation(f"{error}.\n{advice}", ExitCode.NO_CLUSTER)
-        case TransportError():
-            return Explanation(str(error), ExitCode.NO_CLUSTER)
+            return ExitCode.NO_CLUSTER, "If the server speaks TLS, its URL has to begin with https://."
+        case ConfigError() | TransportError():
+            return ExitCode.NO_CLUSTER, ""
         case NoMatchError() | MalformedError() | UsageError():
-            return Explanation(str(error), ExitCode.USAGE)
-        case APIError():
-            return Explanation(str(error), ExitCode.FAILED)
-    return Explanation(str(error), ExitCode.FAILED)
+            return ExitCode.USAGE, ""
+    return ExitCode.FAILED, ""
 
 
 def _found_anything(error: DiscoveryError) -> bool:

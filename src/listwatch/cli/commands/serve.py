@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from listwatch.cli.exit_codes import ExitCode
+from listwatch.errors import ConfigError
 from listwatch.server.serving import TOKEN_VARIABLE, ServeOptions, serve
 
 __all__ = ["command"]
@@ -45,7 +49,7 @@ def command(
     token_file: str | None,
     token: str | None,
     anonymous: bool,
-) -> None:
+) -> int | None:
     """Serve an embedded API server until Ctrl-C, and print the line to use it.
 
     \b
@@ -55,15 +59,19 @@ def command(
     """
     if token and token_file:
         raise click.UsageError("--token and --token-file exclude each other.")
-    serve(
-        ServeOptions(
-            host=host,
-            port=port,
-            data_dir=data_dir,
-            tls=tls,
-            token=token,
-            token_file=token_file,
-            anonymous=anonymous,
-            write_kubeconfig=write_kubeconfig,
-        )
+    options = ServeOptions(
+        host=host,
+        port=port,
+        data_dir=data_dir,
+        tls=tls,
+        token=token,
+        token_file=token_file,
+        anonymous=anonymous,
+        write_kubeconfig=write_kubeconfig,
     )
+    try:
+        serve(options)
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return ExitCode.FAILED
+    return None
