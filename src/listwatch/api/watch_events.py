@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import msgspec
@@ -179,7 +180,7 @@ class EventReader(Generic[K]):
         self._pieces = 0
 
     def feed(self, piece: bytes) -> Iterator[ReceivedEvent[K]]:
-        """Yield the events that this piece completes.
+        """Return the events that this piece completes.
 
         Raises DecodeError at a line that is not an event, and ResponseTooLargeError at one that is too large, even if
         it is incomplete.
@@ -189,20 +190,23 @@ class EventReader(Generic[K]):
             raise self._too_large()
         if not first:
             self._pending += piece
-            return
+            return iter(())
         start, stop = 0, piece.rfind(b"\n") + 1
         is_checked = self._is_checked(piece)
+        # Not a generator: each event would pass through one more.
+        parts: list[Iterator[ReceivedEvent[K]]] = []
         if self._pending:
             start = first
             self._pending += piece[:start]
             line = bytes(self._pending)
             self._pending.clear()
-            yield from self._events_in(line, 0, len(line), is_checked=is_checked or contains(line, _SECOND_EVENT))
+            parts.append(self._events_in(line, 0, len(line), is_checked=is_checked or contains(line, _SECOND_EVENT)))
         if len(piece) > self.max_size:
-            yield from self._events_up_to_too_large(piece, start)
+            parts.append(self._events_up_to_too_large(piece, start))
         if stop < len(piece):
             self._pending += piece[stop:]
-        yield from self._events_in(piece, start, stop, is_checked=is_checked)
+        parts.append(self._events_in(piece, start, stop, is_checked=is_checked))
+        return chain.from_iterable(parts)
 
     def _is_checked(self, piece: bytes) -> bool:
         """Return whether the frames of this piece are decoded completely."""
@@ -254,23 +258,22 @@ class EventReader(Generic[K]):
             if not starts(prefix, start):
                 # Most events have the type of the event before them, so that type is tried first.
                 prefix, offset, event_class = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
-            event: ReceivedEvent[K] | None = None
             if event_class and piece[end - 2 : end] == b"}}":
                 raw = piece[start + offset : end - 1]
                 try:
                     if start < checked:
                         _check_whole(raw)
-                    event = event_class(decode(raw))
+                    yield event_class(decode(raw))
                 except (DecodeError, *DECODE_FAILURES):
                     pass  # the frame has members after the object, is several events, or is damaged
-            if event is not None:
-                yield event
-            else:
-                yield from self._read_line(piece[start:end].strip())
-                if self._unfinished:
-                    yield from self._read_lines(piece[end + 1 : stop])
-                    return
-                checked = stop if self._checks_all else checked
+                else:
+                    start = end + 1
+                    continue
+            yield from self._read_line(piece[start:end].strip())
+            if self._unfinished:
+                yield from self._read_lines(piece[end + 1 : stop])
+                return
+            checked = stop if self._checks_all else checked
             start = end + 1
 
     def _read_lines(self, lines: bytes) -> Iterator[ReceivedEvent[K]]:

@@ -105,7 +105,7 @@ def read_head(raw: bytes) -> Head:
             return _headed.decode(raw).metadata  # the key was found outside of the metadata
         if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
             # The head is complete. The labels must not keep the truncated copy alive, and the namespace is shared.
-            head.share_labels()
+            head.raw_labels = _shared(bytes(head.raw_labels))  # type: ignore[assignment]  # see `share_labels`
             head.namespace = intern(head.namespace)
             return head
     return _headed.decode(raw).metadata
