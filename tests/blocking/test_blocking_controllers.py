@@ -5,7 +5,9 @@ import threading
 from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
+from urllib.request import Request, urlopen
 
+import msgspec
 import pytest
 
 from listwatch import blocking
@@ -241,3 +243,18 @@ def test_finalize_refuses_async_functions(client: blocking.ClientSet):
     maps = client.core_v1.configmaps("default")
     with pytest.raises(UsageError, match=r"calls plain functions; .*apply is async"):
         blocking.finalize(maps, maps.create(a_config_map("a")), "example.com/a", apply=apply, cleanup=print)
+
+
+def test_a_manager_serves_the_inspector_page(client: blocking.ClientSet):
+    manager = blocking.Manager(client, inspect=True)
+    controller = manager.add(blocking.Controller(lambda key: None, for_=ConfigMap))
+    assert manager.inspector_url is None
+    with manager:
+        controller.wait_for_sync(timeout=TIMEOUT)
+        assert manager.inspector_url is not None
+        address, _, token = manager.inspector_url.partition("#token=")
+        request = Request(f"{address}api/snapshot", headers={"Authorization": f"Bearer {token}"})
+        with urlopen(request, timeout=TIMEOUT) as response:
+            snapshot = msgspec.json.decode(response.read())
+    assert [each["name"] for each in snapshot["informers"]] == ["configmaps"]
+    assert snapshot["controllers"][0]["name"] == "ConfigMap"

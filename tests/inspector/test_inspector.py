@@ -26,6 +26,7 @@ from listwatch.errors import PermanentError, UsageError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.inspector import Inspector, InspectorOptions, object_search
+from listwatch.inspector.options import options_from
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
@@ -331,14 +332,14 @@ async def test_a_port_in_use_is_an_error_that_names_it():
 @pytest.mark.parametrize("address", ["8090", "localhost", "::1:80", "host:port", "host:-1", "host:99999"])
 def test_a_wrong_address_is_rejected_when_the_manager_is_created(address: str):
     with pytest.raises(UsageError, match="expected"):
-        InspectorOptions.of(address)
+        options_from(address)
 
 
 def test_addresses_are_host_and_port():
-    assert InspectorOptions.of("[::1]:80") == InspectorOptions(host="::1", port=80)
-    assert InspectorOptions.of(":8090") == InspectorOptions(port=8090)
-    assert InspectorOptions.of(False) is None
-    assert InspectorOptions.of(True) == InspectorOptions(host="127.0.0.1", port=0)
+    assert options_from("[::1]:80") == InspectorOptions(host="::1", port=80)
+    assert options_from(":8090") == InspectorOptions(port=8090)
+    assert options_from(False) is None
+    assert options_from(True) == InspectorOptions(host="127.0.0.1", port=0)
     with pytest.raises(UsageError, match="too short"):
         InspectorOptions(token="short")
 
@@ -474,7 +475,9 @@ async def test_the_data_of_secrets_is_shown_nowhere():
     async with world() as (_, client), DynamicClient(client.rest) as dynamic, MetadataClient(client.rest) as metadata:
         applied = {"kubectl.kubernetes.io/last-applied-configuration": f'{{"stringData": "{PASSWORD}"}}'}
         secret = Secret(
-            metadata=ObjectMeta(name="s", namespace="default", labels={"app": "web"}, annotations=applied),
+            metadata=ObjectMeta(
+                name="s", namespace="default", labels={"app": "web", "copy": PASSWORD}, annotations=applied
+            ),
             string_data={"password": PASSWORD},
         )
         owner = await client.core_v1.secrets("default").create(secret, field_manager="tests")
@@ -497,6 +500,7 @@ async def test_the_data_of_secrets_is_shown_nowhere():
                 assert view["hides_data"], each
                 texts.append(view["yaml"])
             texts.append(await page.text("/api/search", name="s"))
+            assert '"key":"default/s"' in texts[-1]
             texts.append(await page.text("/api/search", labels="app=web"))
             view = await page.object("configmaps", "default/child")
             assert view["owners"][0]["kind"] == "Secret"

@@ -31,7 +31,7 @@ from listwatch.controller.reports import ManagerStatistics
 from listwatch.controller.signals import handling_stop_signals
 from listwatch.errors import UsageError
 from listwatch.informer.factory import SharedInformerFactory
-from listwatch.inspector.options import InspectorOptions
+from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_of
@@ -108,7 +108,7 @@ class Manager:
         self._ready_checks: dict[str, Callable[[], object]] = {}
         paths = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics}
         self._probes = None if health_port is None else ProbeServer(paths, port=health_port, host=health_host)
-        self._inspector_options = InspectorOptions.of(inspect)
+        self._inspector_options = options_from(inspect)
         self._inspector: Inspector | None = None
         self._grace_period = grace_period
         self._loop_stall_threshold = loop_stall_threshold

@@ -9,6 +9,7 @@ import msgspec
 
 from listwatch.cooperative import TimeSlice
 from listwatch.informer.shared_informer import AnyInformer
+from listwatch.inspector.object_view import holds_secrets
 from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelector, parse_label_selector
 
@@ -79,7 +80,7 @@ async def search(informers: Mapping[str, AnyInformer], query: ObjectQuery) -> Se
             for rank, item in _matches(informer, keys, query):
                 total += 1
                 if len(ranked[rank]) < query.limit:
-                    ranked[rank].append(_found(identifier, informer.name, item))
+                    ranked[rank].append(_found(identifier, informer, item))
             await time_slice.checkpoint()
     best = [each for found in ranked for each in found][: query.limit]
     return SearchResult(best, total, searched)
@@ -95,13 +96,14 @@ def _matches(informer: AnyInformer, keys: list[str], query: ObjectQuery) -> Iter
             yield rank, item
 
 
-def _found(identifier: str, source: str, item: object) -> FoundObject:
+def _found(identifier: str, informer: AnyInformer, item: object) -> FoundObject:
     key: str = getattr(item, "cache_key", "")
     namespace, _, name = key.rpartition("/")
-    labels = item.labels if isinstance(item, Object) else {}
+    # A label of a Secret may be a copy of its data.
+    labels = item.labels if isinstance(item, Object) and not holds_secrets(informer, item) else {}
     return FoundObject(
         informer=identifier,
-        source=source,
+        source=informer.name,
         key=key,
         namespace=namespace,
         name=name,

@@ -17,7 +17,7 @@ from listwatch.models.core_v1 import Event
 from listwatch.objects.metadata import OwnerReference
 from listwatch.objects.object import Object
 
-__all__ = ["EventView", "EventsView", "ObjectView", "OwnerView", "events_of", "view_of"]
+__all__ = ["EventView", "EventsView", "ObjectView", "OwnerView", "events_of", "holds_secrets", "view_of"]
 
 _MAX_YAML = 400_000
 """Characters of YAML that are shown."""
@@ -88,7 +88,7 @@ async def view_of(
     item = informer.indexer.get(key)
     if item is None:
         return None
-    is_secret = _holds_secrets(informer, item)
+    is_secret = holds_secrets(informer, item)
     # In a thread: writing YAML takes about a second per megabyte.
     yaml = redactor.without_known(await asyncio.to_thread(_yaml_of, item, is_secret=is_secret))
     return ObjectView(
@@ -105,7 +105,7 @@ async def view_of(
     )
 
 
-def _holds_secrets(informer: AnyInformer, item: object) -> bool:
+def holds_secrets(informer: AnyInformer, item: object) -> bool:
     """Whether the object is a Secret, by its own kind, or by the resource of its informer or of its sources."""
     kinds = [item.kind, informer.kind.__name__] if isinstance(item, Object) else []
     sources = [getattr(each.reflector._source, "resource", None) for each in informer._pipelines]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from listwatch.errors import UsageError
 
-__all__ = ["InspectorOptions"]
+__all__ = ["InspectorOptions", "options_at", "options_from"]
 
 _MIN_TOKEN = 16
 
@@ -43,22 +43,23 @@ class InspectorOptions:
         if self.max_streams < 1 or self.interval <= 0:
             raise UsageError("InspectorOptions: max_streams and interval must be positive")
 
-    @classmethod
-    def of(cls, given: bool | str | InspectorOptions) -> InspectorOptions | None:  # noqa: FBT001  # `inspect=True`
-        """The options for `inspect=`: True, an address as `"127.0.0.1:8090"`, or options; None for False."""
-        match given:
-            case InspectorOptions():
-                return given
-            case bool():
-                return cls() if given else None
-            case str():
-                return cls._at(given)
-        raise UsageError(f"inspect={given!r}: expected True, an address such as '127.0.0.1:8090', or InspectorOptions")
 
-    @classmethod
-    def _at(cls, address: str) -> InspectorOptions:
-        host, colon, port = address.rpartition(":")
-        is_bare_ipv6 = ":" in host and not (host.startswith("[") and host.endswith("]"))
-        if not colon or not port.isascii() or not port.isdecimal() or is_bare_ipv6:
-            raise UsageError(f"inspect={address!r}: expected host:port, such as '127.0.0.1:8090' or '[::1]:8090'")
-        return cls(host=host.strip("[]"), port=int(port)) if host else cls(port=int(port))
+def options_from(given: bool | str | InspectorOptions) -> InspectorOptions | None:  # noqa: FBT001  # `inspect=True`
+    """The options for `inspect=`: True, an address as `"127.0.0.1:8090"`, or options; None for False."""
+    match given:
+        case InspectorOptions():
+            return given
+        case bool():
+            return InspectorOptions() if given else None
+        case str():
+            return options_at(given)
+    raise UsageError(f"inspect={given!r}: expected True, an address such as '127.0.0.1:8090', or InspectorOptions")
+
+
+def options_at(address: str) -> InspectorOptions:
+    """The options for an address."""
+    host, colon, port = address.rpartition(":")
+    is_bare_ipv6 = ":" in host and not (host.startswith("[") and host.endswith("]"))
+    if not colon or not port.isascii() or not port.isdecimal() or is_bare_ipv6:
+        raise UsageError(f"{address!r} is not an address: expected host:port, such as '127.0.0.1:8090' or '[::1]:8090'")
+    return InspectorOptions(host=host.strip("[]"), port=int(port)) if host else InspectorOptions(port=int(port))

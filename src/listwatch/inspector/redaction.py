@@ -78,7 +78,13 @@ def redacted_tree(tree: JSON, *, is_secret: bool) -> JSON:
     kind = tree.get("kind")
     hides_data = is_secret or kind == "Secret" or not isinstance(kind, str) or kind in _UNKNOWN_KINDS
     copies = _values_of(tree) if hides_data else frozenset[str]()
-    return _redacted_mapping(tree, copies, hides_data=hides_data)
+    found = _redacted_mapping(tree, copies, hides_data=hides_data)
+    if is_secret and not copies and isinstance(metadata := found.get("metadata"), dict):
+        # Only metadata is cached: what is a copy of the data cannot be recognized.
+        found["metadata"] = metadata | {
+            name: _without_values(metadata[name]) for name in ("labels", "annotations") if name in metadata
+        }
+    return found
 
 
 def _redacted(value: JSON, copies: frozenset[str]) -> JSON:

@@ -12,7 +12,7 @@ from listwatch.cli.session import Session
 from listwatch.cli.targets import Target, find_targets, selector_options, target_argument
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.inspector.inspector import Inspector
-from listwatch.inspector.options import InspectorOptions
+from listwatch.inspector.options import options_at
 from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["command"]
@@ -40,8 +40,7 @@ async def command(
       listwatch inspect pods,deployments -A
       listwatch inspect pods -l app=web --address 127.0.0.1:8090
     """
-    options = InspectorOptions.of(address)
-    assert options is not None  # an address was given
+    options = options_at(address)
     found = await find_targets(session, targets or ("all",))
     informers = [_informer(session, target, selector, field_selector) for target in found]
     async with AsyncExitStack() as stack:
