@@ -34,7 +34,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-lowest check demo real bench bench-full soak models blocking clean reference clients dist docs docs-serve pictures
+.PHONY: help setup test test-lowest check demo real bench bench-full soak models descriptions blocking clean reference clients dist docs docs-serve pictures
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ check: $(CHECK_READY) ## ruff, mypy, pyright, the architecture test and the gene
 
 models: setup ## regenerate src/listwatch/models from SOURCE=…, and the protobuf schemas from Go modules
 	@$(RUN) -m tools.generate_models $(SOURCE)
+
+descriptions: setup ## regenerate the models with the descriptions of the real kube-apiserver, which is built if it is missing
+	@$(RUN) -m tools.describe_models $(SOURCE)
 	@$(RUN) -m tools.generate_protobuf
 
 blocking: setup ## regenerate src/listwatch/blocking from the asynchronous classes

@@ -5,66 +5,88 @@ from contextlib import suppress
 
 import listwatch as lw
 from listwatch.controller import finalize, generation_changed, set_condition
+from listwatch.models.apiextensions_v1 import CustomResourceDefinition
+from listwatch.models.meta_v1 import Condition
 
-SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-VERSION = {"name": "v1", "served": True, "storage": True, "subresources": {"status": {}}}
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "buckets.storage.example.com"},
-    "spec": {
-        "group": "storage.example.com",
-        "scope": "Namespaced",
-        "names": {"plural": "buckets", "kind": "Bucket"},
-        "versions": [{**VERSION, "schema": {"openAPIV3Schema": SCHEMA}}],
-    },
-}
+DEFINITION = CustomResourceDefinition.from_yaml("""
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: buckets.storage.example.com}
+spec:
+  group: storage.example.com
+  scope: Namespaced
+  names: {plural: buckets, kind: Bucket}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+""")
 FINALIZER = "storage.example.com/bucket"
 BUCKETS: dict[str, int] = {}
 """The external buckets and their sizes; a cloud in a real program."""
 
 
+class BucketSpec(lw.Model):
+    """What a user asks for."""
+
+    size: int
+
+
+class BucketStatus(lw.Model):
+    """What the controller reports."""
+
+    size: int | None = None
+    conditions: list[Condition] = lw.field(default_factory=list)
+
+
+class Bucket(lw.CustomResource, group="storage.example.com", version="v1", kind="Bucket"):
+    """A bucket of an object store."""
+
+    spec: BucketSpec
+    status: BucketStatus = BucketStatus()
+
+
 class BucketReconciler:
     """Creates, reports and removes the external bucket of each Bucket object."""
 
-    async def reconcile(self, key: lw.ObjectKey, context: lw.ReconcileContext[lw.Unstructured]) -> None:
+    async def reconcile(self, key: lw.ObjectKey, context: lw.ReconcileContext[Bucket]) -> None:
         bucket = context.get()
         if bucket is None:
             return
-        buckets = context.client.dynamic.resource("storage.example.com/v1", "Bucket", namespace=key.namespace)
+        buckets = context.client.resource(Bucket, namespace=key.namespace)
         created = await finalize(buckets, bucket, FINALIZER, apply=self.create, cleanup=self.remove)
         if created is not None:
             await self.report(buckets, created)
 
-    def create(self, bucket: lw.Unstructured) -> lw.Unstructured:
-        size = bucket["spec"]["size"]
-        if BUCKETS.get(bucket.uid) != size:
-            BUCKETS[bucket.uid] = size
-            print(f"{bucket.key} has {size} bytes", flush=True)
+    def create(self, bucket: Bucket) -> Bucket:
+        if BUCKETS.get(bucket.uid) != bucket.spec.size:
+            BUCKETS[bucket.uid] = bucket.spec.size
+            print(f"{bucket.key} has {bucket.spec.size} bytes", flush=True)
         return bucket
 
-    def remove(self, bucket: lw.Unstructured) -> None:
+    def remove(self, bucket: Bucket) -> None:
         BUCKETS.pop(bucket.uid, None)
         print(f"{bucket.key} is removed", flush=True)
 
-    async def report(self, buckets: lw.ResourceClient[lw.Unstructured], bucket: lw.Unstructured) -> None:
+    async def report(self, buckets: lw.ResourceClient[Bucket], bucket: Bucket) -> None:
         bucket = bucket.copy()
         is_changed = set_condition(bucket, "Ready", True, reason="Made", generation=bucket.metadata.generation)
-        if is_changed or bucket["status"].get("size") != bucket["spec"]["size"]:
-            bucket["status"]["size"] = bucket["spec"]["size"]
+        if is_changed or bucket.status.size != bucket.spec.size:
+            bucket.status.size = bucket.spec.size
             await buckets.update_status(bucket)
 
 
 async def main() -> None:
-    async with lw.DynamicClient(lw.load_config()) as client:
-        definitions = client.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    async with lw.ClientSet(lw.load_config()) as client:
+        definitions = client.apiextensions_v1.customresourcedefinitions()
         with suppress(lw.errors.AlreadyExistsError):
-            await definitions.create(lw.Unstructured(DEFINITION))
+            await definitions.create(DEFINITION)
         await lw.wait_for(definitions, "buckets.storage.example.com", "condition=Established", timeout=30)
         # The controller itself changes the status: only changes of the spec are reconciled.
-        watch = lw.Watch(("storage.example.com/v1", "Bucket"), when=generation_changed)
         manager = lw.Manager(client)
-        manager.add(lw.Controller(BucketReconciler(), for_=watch, name="buckets"))
+        manager.add(lw.Controller(BucketReconciler(), for_=lw.Watch(Bucket, when=generation_changed), name="buckets"))
         await manager.run()
     print("stopped")
 

@@ -13,6 +13,7 @@ _HOMES = {
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
     "Controller": "listwatch.controller.controller",
+    "CustomResource": "listwatch.objects.custom_resource",
     "DeltaFIFO": "listwatch.cache.delta_fifo",
     "DiscoveryClient": "listwatch.client.discovery.discovery_client",
     "DynamicClient": "listwatch.client.resources.dynamic_client",
@@ -35,9 +36,11 @@ _HOMES = {
     "ListerWatcher": "listwatch.informer.list_watch",
     "Manager": "listwatch.controller.manager",
     "MetadataClient": "listwatch.client.resources.metadata_client",
+    "Model": "listwatch.objects.model",
     "OIDCConfig": "listwatch.client.config.client_config",
     "Object": "listwatch.objects.object",
     "ObjectKey": "listwatch.meta",
+    "ObjectMeta": "listwatch.objects.metadata",
     "PatchType": "listwatch.api.patches",
     "Quantity": "listwatch.quantity",
     "RESTClient": "listwatch.client.rest.rest_client",
@@ -54,6 +57,7 @@ _HOMES = {
     "WorkQueue": "listwatch.workqueue.queue",
     "apply_files": "listwatch.client.manifests",
     "errors": "listwatch.errors",
+    "field": "listwatch.objects.model",
     "load_config": "listwatch.client.config.kubeconfig",
     "load_incluster_config": "listwatch.client.config.in_cluster",
     "load_kube_config": "listwatch.client.config.kubeconfig",
@@ -114,6 +118,10 @@ if TYPE_CHECKING:
     from listwatch.meta import GroupVersionKind as GroupVersionKind
     from listwatch.meta import GroupVersionResource as GroupVersionResource
     from listwatch.meta import ObjectKey as ObjectKey
+    from listwatch.objects.custom_resource import CustomResource as CustomResource
+    from listwatch.objects.metadata import ObjectMeta as ObjectMeta
+    from listwatch.objects.model import Model as Model
+    from listwatch.objects.model import field as field
     from listwatch.objects.object import Object as Object
     from listwatch.objects.unstructured import Unstructured as Unstructured
     from listwatch.quantity import Quantity as Quantity

@@ -27,11 +27,10 @@ from listwatch.controller.predicates import (
     resource_version_changed,
 )
 from listwatch.errors import ConflictError, NotFoundError, UsageError
-from listwatch.meta import GroupVersionKind
 from listwatch.models.core_v1 import ConfigMap, Pod, PodCondition, PodStatus
 from listwatch.models.meta_v1 import Condition
+from listwatch.objects.custom_resource import CustomResource
 from listwatch.objects.model import Model
-from listwatch.objects.object import Object, lazy
 from listwatch.objects.unstructured import Unstructured
 from listwatch.testing.clocks import InstantClock
 
@@ -253,8 +252,8 @@ class FleetStatus(Model):
     conditions: list[Condition] = field(default_factory=list)
 
 
-class Fleet(Object, gvk=GroupVersionKind("example.com", "v1", "Fleet")):
-    status: FleetStatus = lazy(FleetStatus)
+class Fleet(CustomResource, group="example.com", version="v1", kind="Fleet"):
+    status: FleetStatus = FleetStatus()
 
 
 class NullableStatus(Model):

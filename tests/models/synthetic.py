@@ -83,12 +83,13 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     },
     f"{TOYS}.ToySpec": {
         "type": "object",
+        "description": 'What a toy is made of; "C:\\toys" and """quotes""" survive.\n\nIts wheels:\n - left\n - right"',
         "properties": {
             "$ref": STRING,
             "anything": {},
             "axle": ref(f"{TOYS}.Axle"),
             "bodyIPs": {"type": "array", "items": STRING, "x-kubernetes-list-type": "set"},
-            "colour": {"type": "string", "default": "red", "enum": ["red", "blue"]},
+            "colour": {"type": "string", "default": "red", "enum": ["red", "blue"], "description": "The paint."},
             "continue": {"type": "boolean"},
             "gears": ref(f"{TOYS}.Gears", default={}),
             "int": {"type": "integer", "format": "int32"},
@@ -113,6 +114,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 "x-kubernetes-list-type": "map",
                 "x-kubernetes-patch-merge-key": "name",
                 "x-kubernetes-patch-strategy": "merge,retainKeys",
+                "description": "What it rolls on.\n  - indented\nA resource, a field and any datetime are only words here.",
             },
             "x-toys-only": {"type": "object"},
         },

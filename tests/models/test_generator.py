@@ -74,17 +74,46 @@ def test_the_order_in_which_schemas_come_does_not_show(source: Source, files: di
 def test_writing_removes_modules_that_are_no_more(folder: Path, tmp_path: Path) -> None:
     package = tmp_path / "package"
     (package / "models").mkdir(parents=True)
-    for name in ("games_v1.py", "__init__.py"):
+    for name in ("games_v1.py", "games_v1.pyi", "__init__.py"):
         (package / "models" / name).touch()
     generate_models.main([str(folder), "--output", str(package)])
     assert sorted(path.name for path in package.glob("models/*")) == [
         "__init__.py",
         "meta_v1.py",
+        "meta_v1.pyi",
         "shop_v1.py",
+        "shop_v1.pyi",
         "table.py",
         "toys_v1.py",
+        "toys_v1.pyi",
     ]
     assert (package / "server" / "schema" / "schema_data.py").exists()
+
+
+def test_the_stubs_keep_their_descriptions_if_the_source_has_none(folder: Path, tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    generate_models.main([str(folder), "--output", str(package)])
+    described = (package / "models" / "toys_v1.pyi").read_text()
+    assert "The paint." in described
+    remove_descriptions(folder)
+    generate_models.main([str(folder), "--output", str(package)])
+    assert (package / "models" / "toys_v1.pyi").read_text() == described
+    generate_models.main([str(folder), "--output", str(tmp_path / "other")])
+    assert "The paint." not in (tmp_path / "other" / "models" / "toys_v1.pyi").read_text()
+
+
+def remove_descriptions(folder: Path) -> None:
+    def without(tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [without(each) for each in tree]
+        return (
+            {name: without(each) for name, each in tree.items() if name != "description"}
+            if isinstance(tree, dict)
+            else tree
+        )
+
+    schemas = folder / "schemas.json"
+    schemas.write_text(json.dumps(without(json.loads(schemas.read_text()))))
 
 
 def test_a_string_that_breaks_the_data_is_rejected(source: Source) -> None:
@@ -329,6 +358,17 @@ def test_the_token_comes_from_a_file(url: str, tmp_path: Path, files: dict[str, 
     token.write_text("secret\n")
     package = tmp_path / "package"
     generate_models.main([url, "--token-file", str(token), "--output", str(package)])
+    assert {name: (package / name).read_text() for name in files} == files
+
+
+def test_descriptions_come_from_a_server_if_the_source_has_none(
+    url: str, folder: Path, tmp_path: Path, files: dict[str, str]
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("secret")
+    remove_descriptions(folder)
+    package = tmp_path / "package"
+    generate_models.main([str(folder), "--descriptions", url, "--token-file", str(token), "--output", str(package)])
     assert {name: (package / name).read_text() for name in files} == files
 
 

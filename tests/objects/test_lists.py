@@ -267,7 +267,7 @@ def test_help_shows_lists():
 # --- one's own types -------------------------------------------------------------------------------------------------
 
 
-class Ours(Model):
+class Ours(Model, kw_only=False):
     names: list[str]
     groups: list[list[str]] = field(default_factory=list)
     either: list[str] | dict[str, list[int]] = field(default_factory=list)
@@ -324,7 +324,7 @@ class OrderedToo(Ordered):
     more: list[int] = field(default_factory=list)
 
 
-class Frozen(Model, frozen=True):
+class Frozen(Model, frozen=True, kw_only=False):
     numbers: list[int] = field(default_factory=list)
 
 
@@ -344,7 +344,7 @@ def test_frozen_models_with_lists_have_no_hash_whether_they_were_read_or_not():
             hash(frozen)
 
 
-class Unequal(Model, eq=False):
+class Unequal(Model, eq=False, kw_only=False):
     numbers: list[int] = field(default_factory=list)
 
 

@@ -11,15 +11,14 @@ from listwatch.models.authentication_v1 import TokenRequest
 from listwatch.models.autoscaling_v1 import Scale
 from listwatch.models.core_v1 import ConfigMap, Node, Pod
 from listwatch.models.rbac_v1 import ClusterRole
-from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
 
 
-class Widget(Object, resource=Resource("example.com", "v1", "Widget", "widgets")):
+class Widget(lw.CustomResource, group="example.com", version="v1", kind="Widget"):
     """A custom kind."""
 
-    spec: dict[str, int] = lazy(dict[str, int])
+    spec: dict[str, int]
 
 
 def configurations() -> None:

@@ -46,6 +46,7 @@ class Field:
     merge_key: str = ""
     patch_strategies: tuple[str, ...] = ()
     enum: tuple[Any, ...] = ()
+    description: str = ""
 
     @property
     def has_default(self) -> bool:
@@ -75,6 +76,7 @@ class Definition:
     map_type: str = ""
     unions: tuple[Schema, ...] = ()
     kinds: tuple[GroupVersionKind, ...] = ()
+    description: str = ""
 
     @property
     def full_name(self) -> str:
@@ -137,6 +139,7 @@ class _Reader:
             map_type=schema.get("x-kubernetes-map-type", ""),
             unions=tuple(schema.get("x-kubernetes-unions", ())),
             kinds=_kinds(schema),
+            description=schema.get("description", ""),
         )
 
     def field(self, owner: str, schema: Schema, wire: str) -> Field:
@@ -153,6 +156,7 @@ class _Reader:
             merge_key=found.get("x-kubernetes-patch-merge-key", ""),
             patch_strategies=tuple(strategy.split(",")) if strategy else (),
             enum=tuple(found.get("enum", ())),
+            description=found.get("description", ""),
         )
 
     def shape(self, schema: Schema, name_if_new: str) -> Shape:

@@ -37,13 +37,13 @@ _ZEROS |= {"int | str": "int", "Quantity": 'lambda: "0"'}
 
 _METADATA_TYPES = tuple(name for name in metadata.__all__ if isinstance(getattr(metadata, name), type))
 _BY_HAND = frozenset(f"{META}.{name}" for name in _METADATA_TYPES)
-_OF_MODEL = frozenset(dir(Model))
-_OF_OBJECT = frozenset(dir(Object)) - {"metadata"}
+OF_MODEL = frozenset(dir(Model))
+OF_OBJECT = frozenset(dir(Object)) - {"metadata"}
 _IN_EVERY_KIND = frozenset({"apiVersion", "kind", "metadata"})
 _NEVER_NONE = frozenset({"spec", "status", "template"})
 
 _EMPTY = '"""Has no fields; its presence is the value."""'
-_LIST_DOCSTRING = '"""A list of objects, as returned by one request."""'
+LIST_DOCSTRING = '"""A list of objects, as returned by one request."""'
 
 # Every word that is not an attribute name.
 _USED_WORD = re.compile(r"\b[A-Za-z_]\w*\b(?!:)")
@@ -51,6 +51,7 @@ _IMPORTS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"datetime": ("datetime",), "typing": ("Any",)},
     {"msgspec": ("field",)},
     {
+        "listwatch._exports": ("only_classes",),
         "listwatch.meta": ("GroupVersionKind", "Resource", "Subresource"),
         "listwatch.models": (),
         metadata.__name__: _METADATA_TYPES,
@@ -84,7 +85,7 @@ class ModuleWriter:
             *(self._kind(each) for each in self._own if each.is_object),
             *(self._list(each) for each in self._own if each.is_list),
         ]
-        body = "\n\n\n".join(blocks)
+        body = "\n\n\n".join([*blocks, *self._foot()])
         return "\n".join([*self._head(), *self._imports(body), "", body, ""])
 
     # --- the head ----------------------------------------------------------------------------------------------------
@@ -114,6 +115,9 @@ class ModuleWriter:
             return [f"{name} as {name}" for name in names] if self._module == "meta_v1" else []
         return [name for name in names if name in words]
 
+    def _foot(self) -> list[str]:
+        return ["__getattr__ = only_classes(__name__)"]
+
     # --- nested types ------------------------------------------------------------------------------------------------
 
     def _structs(self) -> Iterator[Definition]:
@@ -133,19 +137,24 @@ class ModuleWriter:
             yield from visit(each)
 
     def _struct(self, definition: Definition) -> str:
-        attributes = attribute_names([each.wire for each in definition.fields], _OF_MODEL)
+        attributes = attribute_names([each.wire for each in definition.fields], OF_MODEL)
         lines = {attributes[each.wire]: self._field(attributes[each.wire], each) for each in definition.fields}
         if "field" in lines:  # comes last, because it shadows the function `field` for the following lines
             lines["field"] = lines.pop("field")
-        return _class(f"{definition.name}(Model, kw_only=True)", [*lines.values()] or [_EMPTY])
+        return class_text(f"{definition.name}(Model)", [*lines.values()] or [_EMPTY])
 
     def _field(self, attribute: str, field: Field) -> str:
-        annotation, default = self._annotation(field.shape), self._default(field)
+        default = self._default(field)
         options = [] if wire_name(attribute) == field.wire else [f'name="{field.wire}"']
         if default is None:
             value = f"field(default=None, {options[0]})" if options else "None"
-            return f"{attribute}: {_optional(annotation)} = {value}"
-        return f"{attribute}: {annotation} = field({', '.join([f'default_factory={default}', *options])})"
+        else:
+            value = f"field({', '.join([f'default_factory={default}', *options])})"
+        return f"{attribute}: {self._field_annotation(field)} = {value}"
+
+    def _field_annotation(self, field: Field) -> str:
+        annotation = self._annotation(field.shape)
+        return _optional(annotation) if self._default(field) is None else annotation
 
     def _default(self, field: Field) -> str | None:
         """The factory of the value of an unset field; None if that value is None."""
@@ -163,15 +172,24 @@ class ModuleWriter:
     # --- kinds -------------------------------------------------------------------------------------------------------
 
     def _kind(self, definition: Definition) -> str:
+        lines = [self._part(attribute, each) for attribute, each in self._parts(definition)]
+        return class_text(
+            f"{definition.name}(\n    Object,\n    {self._description(definition)},\n)", lines or [_EMPTY]
+        )
+
+    def _parts(self, definition: Definition) -> Iterator[tuple[str, Field]]:
+        """The fields that not every kind has, and their attributes."""
         parts = [each for each in definition.fields if each.wire not in _IN_EVERY_KIND]
-        attributes = attribute_names([each.wire for each in parts], _OF_OBJECT)
-        lines = [self._part(attributes[each.wire], each) for each in parts]
-        return _class(f"{definition.name}(\n    Object,\n    {self._description(definition)},\n)", lines or [_EMPTY])
+        attributes = attribute_names([each.wire for each in parts], OF_OBJECT)
+        return ((attributes[each.wire], each) for each in parts)
+
+    def _part_annotation(self, field: Field) -> str:
+        annotation = self._annotation(field.shape)
+        is_optional = self._default(field) is None and field.wire not in _NEVER_NONE
+        return _optional(annotation) if is_optional else annotation
 
     def _part(self, attribute: str, field: Field) -> str:
-        annotation = self._annotation(field.shape)
-        if self._default(field) is None and field.wire not in _NEVER_NONE:
-            annotation = _optional(annotation)
+        annotation = self._part_annotation(field)
         wire = "" if part_name(attribute) == field.wire else f', wire="{field.wire}"'
         return f"{attribute}: {annotation} = lazy({annotation}{wire})"
 
@@ -183,7 +201,7 @@ class ModuleWriter:
 
     def _list(self, definition: Definition) -> str:
         item = self._annotation(definition.item)
-        return _class(f"{definition.name}(ObjectList[{item}], item={item})", [_LIST_DOCSTRING])
+        return class_text(f"{definition.name}(ObjectList[{item}], item={item})", [LIST_DOCSTRING])
 
     # --- types -------------------------------------------------------------------------------------------------------
 
@@ -212,7 +230,7 @@ def _is_struct(definition: Definition) -> bool:
     return not (known or definition.is_object or definition.is_list)
 
 
-def _class(header: str, body: list[str]) -> str:
+def class_text(header: str, body: list[str]) -> str:
     return "\n    ".join([f"class {header}:", *body])
 
 

@@ -85,6 +85,12 @@ def read_reference(of: ResourceLike, kind: str = "") -> Reference:
             return given.resource
         case type() if issubclass(given, Object) and given.gvk:
             return read_reference(given.gvk)
+        case type() if issubclass(given, Object) and given is not Object:
+            name = given.__name__
+            raise RequestError(
+                f"the class {name} has no group, version and kind: declare it as "
+                f'`class {name}(lw.CustomResource, group="example.com", version="v1", kind="{name}")`'
+            )
     raise RequestError(
         f"{of!r} does not name a resource: pass a class such as Pod, a Resource, 'pods' or 'apps/v1 Deployment'"
     )

@@ -1008,7 +1008,7 @@ class MetadataResource(BaseResourceClient[PartialObjectMetadata]):
         return self._run(self._async.get(name, resource_version=resource_version))
 
 
-class Namespaced(BlockingObject, Generic[T]):
+class Namespaced(Attributes, Generic[T]):
     """A namespaced resource: call it with a namespace, or without one for all namespaces."""
 
     _original: ClassVar[type] = AsyncNamespaced
@@ -1018,7 +1018,7 @@ class Namespaced(BlockingObject, Generic[T]):
         return ResourceClient._wrap(self._async(namespace), self._loop)
 
 
-class ClusterScoped(BlockingObject, Generic[T]):
+class ClusterScoped(Attributes, Generic[T]):
     """A cluster-scoped resource."""
 
     _original: ClassVar[type] = AsyncClusterScoped

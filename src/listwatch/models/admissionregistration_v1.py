@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model, required_list
@@ -14,30 +15,30 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class ApplyConfiguration(Model, kw_only=True):
+class ApplyConfiguration(Model):
     expression: str | None = None
 
 
-class AuditAnnotation(Model, kw_only=True):
+class AuditAnnotation(Model):
     key: str = field(default_factory=str)
     value_expression: str = field(default_factory=str)
 
 
-class ExpressionWarning(Model, kw_only=True):
+class ExpressionWarning(Model):
     field_ref: str = field(default_factory=str)
     warning: str = field(default_factory=str)
 
 
-class JSONPatch(Model, kw_only=True):
+class JSONPatch(Model):
     expression: str | None = None
 
 
-class MatchCondition(Model, kw_only=True):
+class MatchCondition(Model):
     expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class MatchResources(Model, kw_only=True):
+class MatchResources(Model):
     exclude_resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
     match_policy: str | None = None
     namespace_selector: meta_v1.LabelSelector | None = None
@@ -45,13 +46,13 @@ class MatchResources(Model, kw_only=True):
     resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
 
 
-class MutatingAdmissionPolicyBindingSpec(Model, kw_only=True):
+class MutatingAdmissionPolicyBindingSpec(Model):
     match_resources: MatchResources | None = None
     param_ref: ParamRef | None = None
     policy_name: str | None = None
 
 
-class MutatingAdmissionPolicySpec(Model, kw_only=True):
+class MutatingAdmissionPolicySpec(Model):
     failure_policy: str | None = None
     match_conditions: list[MatchCondition] = field(default_factory=list)
     match_constraints: MatchResources | None = None
@@ -61,13 +62,13 @@ class MutatingAdmissionPolicySpec(Model, kw_only=True):
     variables: list[Variable] = field(default_factory=list)
 
 
-class WebhookClientConfig(Model, kw_only=True):
+class WebhookClientConfig(Model):
     ca_bundle: bytes | None = None
     service: ServiceReference | None = None
     url: str | None = None
 
 
-class MutatingWebhook(Model, kw_only=True):
+class MutatingWebhook(Model):
     admission_review_versions: list[str] = field(default_factory=required_list)
     client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
     failure_policy: str | None = None
@@ -82,13 +83,13 @@ class MutatingWebhook(Model, kw_only=True):
     timeout_seconds: int | None = None
 
 
-class Mutation(Model, kw_only=True):
+class Mutation(Model):
     apply_configuration: ApplyConfiguration | None = None
     json_patch: JSONPatch | None = None
     patch_type: str = field(default_factory=str)
 
 
-class NamedRuleWithOperations(Model, kw_only=True):
+class NamedRuleWithOperations(Model):
     api_groups: list[str] = field(default_factory=list)
     api_versions: list[str] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
@@ -97,19 +98,19 @@ class NamedRuleWithOperations(Model, kw_only=True):
     scope: str | None = None
 
 
-class ParamKind(Model, kw_only=True):
+class ParamKind(Model):
     api_version: str | None = None
     kind: str | None = None
 
 
-class ParamRef(Model, kw_only=True):
+class ParamRef(Model):
     name: str | None = None
     namespace: str | None = None
     parameter_not_found_action: str | None = None
     selector: meta_v1.LabelSelector | None = None
 
 
-class RuleWithOperations(Model, kw_only=True):
+class RuleWithOperations(Model):
     api_groups: list[str] = field(default_factory=list)
     api_versions: list[str] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
@@ -117,25 +118,25 @@ class RuleWithOperations(Model, kw_only=True):
     scope: str | None = None
 
 
-class ServiceReference(Model, kw_only=True):
+class ServiceReference(Model):
     name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
     path: str | None = None
     port: int | None = None
 
 
-class TypeChecking(Model, kw_only=True):
+class TypeChecking(Model):
     expression_warnings: list[ExpressionWarning] = field(default_factory=list)
 
 
-class ValidatingAdmissionPolicyBindingSpec(Model, kw_only=True):
+class ValidatingAdmissionPolicyBindingSpec(Model):
     match_resources: MatchResources | None = None
     param_ref: ParamRef | None = None
     policy_name: str = field(default_factory=str)
     validation_actions: list[str] = field(default_factory=required_list)
 
 
-class ValidatingAdmissionPolicySpec(Model, kw_only=True):
+class ValidatingAdmissionPolicySpec(Model):
     audit_annotations: list[AuditAnnotation] = field(default_factory=list)
     failure_policy: str | None = None
     match_conditions: list[MatchCondition] = field(default_factory=list)
@@ -145,13 +146,13 @@ class ValidatingAdmissionPolicySpec(Model, kw_only=True):
     variables: list[Variable] = field(default_factory=list)
 
 
-class ValidatingAdmissionPolicyStatus(Model, kw_only=True):
+class ValidatingAdmissionPolicyStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     observed_generation: int | None = None
     type_checking: TypeChecking | None = None
 
 
-class ValidatingWebhook(Model, kw_only=True):
+class ValidatingWebhook(Model):
     admission_review_versions: list[str] = field(default_factory=required_list)
     client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
     failure_policy: str | None = None
@@ -165,14 +166,14 @@ class ValidatingWebhook(Model, kw_only=True):
     timeout_seconds: int | None = None
 
 
-class Validation(Model, kw_only=True):
+class Validation(Model):
     expression: str = field(default_factory=str)
     message: str | None = None
     message_expression: str | None = None
     reason: str | None = None
 
 
-class Variable(Model, kw_only=True):
+class Variable(Model):
     expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
@@ -275,3 +276,6 @@ class ValidatingAdmissionPolicyList(ObjectList[ValidatingAdmissionPolicy], item=
 
 class ValidatingWebhookConfigurationList(ObjectList[ValidatingWebhookConfiguration], item=ValidatingWebhookConfiguration):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

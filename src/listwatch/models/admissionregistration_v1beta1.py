@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model
@@ -14,20 +15,20 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class ApplyConfiguration(Model, kw_only=True):
+class ApplyConfiguration(Model):
     expression: str | None = None
 
 
-class JSONPatch(Model, kw_only=True):
+class JSONPatch(Model):
     expression: str | None = None
 
 
-class MatchCondition(Model, kw_only=True):
+class MatchCondition(Model):
     expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class MatchResources(Model, kw_only=True):
+class MatchResources(Model):
     exclude_resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
     match_policy: str | None = None
     namespace_selector: meta_v1.LabelSelector | None = None
@@ -35,13 +36,13 @@ class MatchResources(Model, kw_only=True):
     resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
 
 
-class MutatingAdmissionPolicyBindingSpec(Model, kw_only=True):
+class MutatingAdmissionPolicyBindingSpec(Model):
     match_resources: MatchResources | None = None
     param_ref: ParamRef | None = None
     policy_name: str | None = None
 
 
-class MutatingAdmissionPolicySpec(Model, kw_only=True):
+class MutatingAdmissionPolicySpec(Model):
     failure_policy: str | None = None
     match_conditions: list[MatchCondition] = field(default_factory=list)
     match_constraints: MatchResources | None = None
@@ -51,13 +52,13 @@ class MutatingAdmissionPolicySpec(Model, kw_only=True):
     variables: list[Variable] = field(default_factory=list)
 
 
-class Mutation(Model, kw_only=True):
+class Mutation(Model):
     apply_configuration: ApplyConfiguration | None = None
     json_patch: JSONPatch | None = None
     patch_type: str = field(default_factory=str)
 
 
-class NamedRuleWithOperations(Model, kw_only=True):
+class NamedRuleWithOperations(Model):
     api_groups: list[str] = field(default_factory=list)
     api_versions: list[str] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
@@ -66,19 +67,19 @@ class NamedRuleWithOperations(Model, kw_only=True):
     scope: str | None = None
 
 
-class ParamKind(Model, kw_only=True):
+class ParamKind(Model):
     api_version: str | None = None
     kind: str | None = None
 
 
-class ParamRef(Model, kw_only=True):
+class ParamRef(Model):
     name: str | None = None
     namespace: str | None = None
     parameter_not_found_action: str | None = None
     selector: meta_v1.LabelSelector | None = None
 
 
-class Variable(Model, kw_only=True):
+class Variable(Model):
     expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
@@ -113,3 +114,6 @@ class MutatingAdmissionPolicyBindingList(ObjectList[MutatingAdmissionPolicyBindi
 
 class MutatingAdmissionPolicyList(ObjectList[MutatingAdmissionPolicy], item=MutatingAdmissionPolicy):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -10,13 +10,14 @@ from typing import Any
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.objects.model import Model, required_list
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class CustomResourceColumnDefinition(Model, kw_only=True):
+class CustomResourceColumnDefinition(Model):
     description: str | None = None
     format: str | None = None
     json_path: str = field(default_factory=str)
@@ -25,12 +26,12 @@ class CustomResourceColumnDefinition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class CustomResourceConversion(Model, kw_only=True):
+class CustomResourceConversion(Model):
     strategy: str = field(default_factory=str)
     webhook: WebhookConversion | None = None
 
 
-class CustomResourceDefinitionCondition(Model, kw_only=True):
+class CustomResourceDefinitionCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     observed_generation: int | None = None
@@ -39,7 +40,7 @@ class CustomResourceDefinitionCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class CustomResourceDefinitionNames(Model, kw_only=True):
+class CustomResourceDefinitionNames(Model):
     categories: list[str] = field(default_factory=list)
     kind: str = field(default_factory=str)
     list_kind: str | None = None
@@ -48,7 +49,7 @@ class CustomResourceDefinitionNames(Model, kw_only=True):
     singular: str | None = None
 
 
-class CustomResourceDefinitionSpec(Model, kw_only=True):
+class CustomResourceDefinitionSpec(Model):
     conversion: CustomResourceConversion | None = None
     group: str = field(default_factory=str)
     names: CustomResourceDefinitionNames = field(default_factory=CustomResourceDefinitionNames)
@@ -57,14 +58,14 @@ class CustomResourceDefinitionSpec(Model, kw_only=True):
     versions: list[CustomResourceDefinitionVersion] = field(default_factory=required_list)
 
 
-class CustomResourceDefinitionStatus(Model, kw_only=True):
+class CustomResourceDefinitionStatus(Model):
     accepted_names: CustomResourceDefinitionNames = field(default_factory=CustomResourceDefinitionNames)
     conditions: list[CustomResourceDefinitionCondition] = field(default_factory=list)
     observed_generation: int | None = None
     stored_versions: list[str] = field(default_factory=list)
 
 
-class CustomResourceDefinitionVersion(Model, kw_only=True):
+class CustomResourceDefinitionVersion(Model):
     additional_printer_columns: list[CustomResourceColumnDefinition] = field(default_factory=list)
     deprecated: bool | None = None
     deprecation_warning: str | None = None
@@ -76,31 +77,31 @@ class CustomResourceDefinitionVersion(Model, kw_only=True):
     subresources: CustomResourceSubresources | None = None
 
 
-class CustomResourceSubresourceScale(Model, kw_only=True):
+class CustomResourceSubresourceScale(Model):
     label_selector_path: str | None = None
     spec_replicas_path: str = field(default_factory=str)
     status_replicas_path: str = field(default_factory=str)
 
 
-class CustomResourceSubresourceStatus(Model, kw_only=True):
+class CustomResourceSubresourceStatus(Model):
     """Has no fields; its presence is the value."""
 
 
-class CustomResourceSubresources(Model, kw_only=True):
+class CustomResourceSubresources(Model):
     scale: CustomResourceSubresourceScale | None = None
     status: CustomResourceSubresourceStatus | None = None
 
 
-class CustomResourceValidation(Model, kw_only=True):
+class CustomResourceValidation(Model):
     open_api_v3_schema: JSONSchemaProps | None = field(default=None, name="openAPIV3Schema")
 
 
-class ExternalDocumentation(Model, kw_only=True):
+class ExternalDocumentation(Model):
     description: str | None = None
     url: str | None = None
 
 
-class JSONSchemaProps(Model, kw_only=True):
+class JSONSchemaProps(Model):
     ref: str | None = field(default=None, name="$ref")
     schema: str | None = field(default=None, name="$schema")
     additional_items: JSONSchemaProps | bool | None = None
@@ -147,18 +148,18 @@ class JSONSchemaProps(Model, kw_only=True):
     x_kubernetes_validations: list[ValidationRule] = field(default_factory=list, name="x-kubernetes-validations")
 
 
-class SelectableField(Model, kw_only=True):
+class SelectableField(Model):
     json_path: str = field(default_factory=str)
 
 
-class ServiceReference(Model, kw_only=True):
+class ServiceReference(Model):
     name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
     path: str | None = None
     port: int | None = None
 
 
-class ValidationRule(Model, kw_only=True):
+class ValidationRule(Model):
     field_path: str | None = None
     message: str | None = None
     message_expression: str | None = None
@@ -167,13 +168,13 @@ class ValidationRule(Model, kw_only=True):
     rule: str = field(default_factory=str)
 
 
-class WebhookClientConfig(Model, kw_only=True):
+class WebhookClientConfig(Model):
     ca_bundle: bytes | None = None
     service: ServiceReference | None = None
     url: str | None = None
 
 
-class WebhookConversion(Model, kw_only=True):
+class WebhookConversion(Model):
     client_config: WebhookClientConfig | None = None
     conversion_review_versions: list[str] = field(default_factory=required_list)
 
@@ -197,3 +198,6 @@ class CustomResourceDefinition(
 
 class CustomResourceDefinitionList(ObjectList[CustomResourceDefinition], item=CustomResourceDefinition):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

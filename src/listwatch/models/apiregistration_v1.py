@@ -9,13 +9,14 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class APIServiceCondition(Model, kw_only=True):
+class APIServiceCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -23,7 +24,7 @@ class APIServiceCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class APIServiceSpec(Model, kw_only=True):
+class APIServiceSpec(Model):
     ca_bundle: bytes | None = None
     group: str | None = None
     group_priority_minimum: int = field(default_factory=int)
@@ -33,11 +34,11 @@ class APIServiceSpec(Model, kw_only=True):
     version_priority: int = field(default_factory=int)
 
 
-class APIServiceStatus(Model, kw_only=True):
+class APIServiceStatus(Model):
     conditions: list[APIServiceCondition] = field(default_factory=list)
 
 
-class ServiceReference(Model, kw_only=True):
+class ServiceReference(Model):
     name: str | None = None
     namespace: str | None = None
     port: int | None = None
@@ -61,3 +62,6 @@ class APIService(
 
 class APIServiceList(ObjectList[APIService], item=APIService):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

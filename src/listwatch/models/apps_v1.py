@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import core_v1, meta_v1
 from listwatch.objects.model import Model
@@ -17,7 +18,7 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class DaemonSetCondition(Model, kw_only=True):
+class DaemonSetCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -25,12 +26,12 @@ class DaemonSetCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class DaemonSetUpdateStrategy(Model, kw_only=True):
+class DaemonSetUpdateStrategy(Model):
     rolling_update: RollingUpdateDaemonSet | None = None
     type: str | None = None
 
 
-class DaemonSetSpec(Model, kw_only=True):
+class DaemonSetSpec(Model):
     min_ready_seconds: int | None = None
     revision_history_limit: int | None = None
     selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
@@ -38,7 +39,7 @@ class DaemonSetSpec(Model, kw_only=True):
     update_strategy: DaemonSetUpdateStrategy = field(default_factory=DaemonSetUpdateStrategy)
 
 
-class DaemonSetStatus(Model, kw_only=True):
+class DaemonSetStatus(Model):
     collision_count: int | None = None
     conditions: list[DaemonSetCondition] = field(default_factory=list)
     current_number_scheduled: int = field(default_factory=int)
@@ -51,7 +52,7 @@ class DaemonSetStatus(Model, kw_only=True):
     updated_number_scheduled: int | None = None
 
 
-class DeploymentCondition(Model, kw_only=True):
+class DeploymentCondition(Model):
     last_transition_time: datetime | None = None
     last_update_time: datetime | None = None
     message: str | None = None
@@ -60,12 +61,12 @@ class DeploymentCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class DeploymentStrategy(Model, kw_only=True):
+class DeploymentStrategy(Model):
     rolling_update: RollingUpdateDeployment | None = None
     type: str | None = None
 
 
-class DeploymentSpec(Model, kw_only=True):
+class DeploymentSpec(Model):
     min_ready_seconds: int | None = None
     paused: bool | None = None
     progress_deadline_seconds: int | None = None
@@ -76,7 +77,7 @@ class DeploymentSpec(Model, kw_only=True):
     template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
 
 
-class DeploymentStatus(Model, kw_only=True):
+class DeploymentStatus(Model):
     available_replicas: int | None = None
     collision_count: int | None = None
     conditions: list[DeploymentCondition] = field(default_factory=list)
@@ -88,7 +89,7 @@ class DeploymentStatus(Model, kw_only=True):
     updated_replicas: int | None = None
 
 
-class ReplicaSetCondition(Model, kw_only=True):
+class ReplicaSetCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -96,14 +97,14 @@ class ReplicaSetCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class ReplicaSetSpec(Model, kw_only=True):
+class ReplicaSetSpec(Model):
     min_ready_seconds: int | None = None
     replicas: int | None = None
     selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
     template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
 
 
-class ReplicaSetStatus(Model, kw_only=True):
+class ReplicaSetStatus(Model):
     available_replicas: int | None = None
     conditions: list[ReplicaSetCondition] = field(default_factory=list)
     fully_labeled_replicas: int | None = None
@@ -113,22 +114,22 @@ class ReplicaSetStatus(Model, kw_only=True):
     terminating_replicas: int | None = None
 
 
-class RollingUpdateDaemonSet(Model, kw_only=True):
+class RollingUpdateDaemonSet(Model):
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
 
 
-class RollingUpdateDeployment(Model, kw_only=True):
+class RollingUpdateDeployment(Model):
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
 
 
-class RollingUpdateStatefulSetStrategy(Model, kw_only=True):
+class RollingUpdateStatefulSetStrategy(Model):
     max_unavailable: int | str | None = None
     partition: int | None = None
 
 
-class StatefulSetCondition(Model, kw_only=True):
+class StatefulSetCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -136,21 +137,21 @@ class StatefulSetCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class StatefulSetOrdinals(Model, kw_only=True):
+class StatefulSetOrdinals(Model):
     start: int = field(default_factory=int)
 
 
-class StatefulSetPersistentVolumeClaimRetentionPolicy(Model, kw_only=True):
+class StatefulSetPersistentVolumeClaimRetentionPolicy(Model):
     when_deleted: str | None = None
     when_scaled: str | None = None
 
 
-class StatefulSetUpdateStrategy(Model, kw_only=True):
+class StatefulSetUpdateStrategy(Model):
     rolling_update: RollingUpdateStatefulSetStrategy | None = None
     type: str | None = None
 
 
-class StatefulSetSpec(Model, kw_only=True):
+class StatefulSetSpec(Model):
     min_ready_seconds: int | None = None
     ordinals: StatefulSetOrdinals | None = None
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
@@ -164,7 +165,7 @@ class StatefulSetSpec(Model, kw_only=True):
     volume_claim_templates: list[core_v1.PersistentVolumeClaim] = field(default_factory=list)
 
 
-class StatefulSetStatus(Model, kw_only=True):
+class StatefulSetStatus(Model):
     available_replicas: int = field(default_factory=int)
     collision_count: int | None = None
     conditions: list[StatefulSetCondition] = field(default_factory=list)
@@ -278,3 +279,6 @@ class ReplicaSetList(ObjectList[ReplicaSet], item=ReplicaSet):
 
 class StatefulSetList(ObjectList[StatefulSet], item=StatefulSet):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,47 +9,48 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import GroupVersionKind, Resource
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object, lazy
 
 
-class BoundObjectReference(Model, kw_only=True):
+class BoundObjectReference(Model):
     api_version: str | None = None
     kind: str | None = None
     name: str | None = None
     uid: str | None = None
 
 
-class UserInfo(Model, kw_only=True):
+class UserInfo(Model):
     extra: dict[str, list[str]] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
     uid: str | None = None
     username: str | None = None
 
 
-class SelfSubjectReviewStatus(Model, kw_only=True):
+class SelfSubjectReviewStatus(Model):
     user_info: UserInfo = field(default_factory=UserInfo)
 
 
-class TokenRequestSpec(Model, kw_only=True):
+class TokenRequestSpec(Model):
     attestations: dict[str, list[str]] = field(default_factory=dict)
     audiences: list[str] = field(default_factory=list)
     bound_object_ref: BoundObjectReference | None = None
     expiration_seconds: int | None = None
 
 
-class TokenRequestStatus(Model, kw_only=True):
+class TokenRequestStatus(Model):
     expiration_timestamp: datetime | None = None
     token: str = field(default_factory=str)
 
 
-class TokenReviewSpec(Model, kw_only=True):
+class TokenReviewSpec(Model):
     audiences: list[str] = field(default_factory=list)
     token: str = field(default_factory=str)
 
 
-class TokenReviewStatus(Model, kw_only=True):
+class TokenReviewStatus(Model):
     audiences: list[str] = field(default_factory=list)
     authenticated: bool | None = None
     error: str | None = None
@@ -85,3 +86,6 @@ class TokenReview(
 ):
     spec: TokenReviewSpec = lazy(TokenReviewSpec)
     status: TokenReviewStatus = lazy(TokenReviewStatus)
+
+
+__getattr__ = only_classes(__name__)

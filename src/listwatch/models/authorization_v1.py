@@ -7,33 +7,34 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model, required_list
 from listwatch.objects.object import Object, lazy
 
 
-class FieldSelectorAttributes(Model, kw_only=True):
+class FieldSelectorAttributes(Model):
     raw_selector: str | None = None
     requirements: list[meta_v1.FieldSelectorRequirement] = field(default_factory=list)
 
 
-class LabelSelectorAttributes(Model, kw_only=True):
+class LabelSelectorAttributes(Model):
     raw_selector: str | None = None
     requirements: list[meta_v1.LabelSelectorRequirement] = field(default_factory=list)
 
 
-class NonResourceAttributes(Model, kw_only=True):
+class NonResourceAttributes(Model):
     path: str | None = None
     verb: str | None = None
 
 
-class NonResourceRule(Model, kw_only=True):
+class NonResourceRule(Model):
     non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
     verbs: list[str] = field(default_factory=required_list)
 
 
-class ResourceAttributes(Model, kw_only=True):
+class ResourceAttributes(Model):
     field_selector: FieldSelectorAttributes | None = None
     group: str | None = None
     label_selector: LabelSelectorAttributes | None = None
@@ -45,23 +46,23 @@ class ResourceAttributes(Model, kw_only=True):
     version: str | None = None
 
 
-class ResourceRule(Model, kw_only=True):
+class ResourceRule(Model):
     api_groups: list[str] = field(default_factory=list)
     resource_names: list[str] = field(default_factory=list)
     resources: list[str] = field(default_factory=list)
     verbs: list[str] = field(default_factory=required_list)
 
 
-class SelfSubjectAccessReviewSpec(Model, kw_only=True):
+class SelfSubjectAccessReviewSpec(Model):
     non_resource_attributes: NonResourceAttributes | None = None
     resource_attributes: ResourceAttributes | None = None
 
 
-class SelfSubjectRulesReviewSpec(Model, kw_only=True):
+class SelfSubjectRulesReviewSpec(Model):
     namespace: str | None = None
 
 
-class SubjectAccessReviewSpec(Model, kw_only=True):
+class SubjectAccessReviewSpec(Model):
     extra: dict[str, list[str]] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
     non_resource_attributes: NonResourceAttributes | None = None
@@ -70,14 +71,14 @@ class SubjectAccessReviewSpec(Model, kw_only=True):
     user: str | None = None
 
 
-class SubjectAccessReviewStatus(Model, kw_only=True):
+class SubjectAccessReviewStatus(Model):
     allowed: bool = field(default_factory=bool)
     denied: bool | None = None
     evaluation_error: str | None = None
     reason: str | None = None
 
 
-class SubjectRulesReviewStatus(Model, kw_only=True):
+class SubjectRulesReviewStatus(Model):
     evaluation_error: str | None = None
     incomplete: bool = field(default_factory=bool)
     non_resource_rules: list[NonResourceRule] = field(default_factory=required_list)
@@ -130,3 +131,6 @@ class SubjectAccessReview(
 ):
     spec: SubjectAccessReviewSpec = lazy(SubjectAccessReviewSpec)
     status: SubjectAccessReviewStatus = lazy(SubjectAccessReviewStatus)
+
+
+__getattr__ = only_classes(__name__)

@@ -9,26 +9,27 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import GroupVersionKind, Resource, Subresource
 from listwatch.objects.model import Model
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class CrossVersionObjectReference(Model, kw_only=True):
+class CrossVersionObjectReference(Model):
     api_version: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class HorizontalPodAutoscalerSpec(Model, kw_only=True):
+class HorizontalPodAutoscalerSpec(Model):
     max_replicas: int = field(default_factory=int)
     min_replicas: int | None = None
     scale_target_ref: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
     target_cpu_utilization_percentage: int | None = field(default=None, name="targetCPUUtilizationPercentage")
 
 
-class HorizontalPodAutoscalerStatus(Model, kw_only=True):
+class HorizontalPodAutoscalerStatus(Model):
     current_cpu_utilization_percentage: int | None = field(default=None, name="currentCPUUtilizationPercentage")
     current_replicas: int = field(default_factory=int)
     desired_replicas: int = field(default_factory=int)
@@ -36,11 +37,11 @@ class HorizontalPodAutoscalerStatus(Model, kw_only=True):
     observed_generation: int | None = None
 
 
-class ScaleSpec(Model, kw_only=True):
+class ScaleSpec(Model):
     replicas: int = field(default_factory=int)
 
 
-class ScaleStatus(Model, kw_only=True):
+class ScaleStatus(Model):
     replicas: int = field(default_factory=int)
     selector: str | None = None
 
@@ -72,3 +73,6 @@ class Scale(
 
 class HorizontalPodAutoscalerList(ObjectList[HorizontalPodAutoscaler], item=HorizontalPodAutoscaler):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model, Quantity
@@ -16,71 +17,71 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class MetricTarget(Model, kw_only=True):
+class MetricTarget(Model):
     average_utilization: int | None = None
     average_value: Quantity | None = None
     type: str = field(default_factory=str)
     value: Quantity | None = None
 
 
-class ContainerResourceMetricSource(Model, kw_only=True):
+class ContainerResourceMetricSource(Model):
     container: str = field(default_factory=str)
     name: str = field(default_factory=str)
     target: MetricTarget = field(default_factory=MetricTarget)
 
 
-class MetricValueStatus(Model, kw_only=True):
+class MetricValueStatus(Model):
     average_utilization: int | None = None
     average_value: Quantity | None = None
     value: Quantity | None = None
 
 
-class ContainerResourceMetricStatus(Model, kw_only=True):
+class ContainerResourceMetricStatus(Model):
     container: str = field(default_factory=str)
     current: MetricValueStatus = field(default_factory=MetricValueStatus)
     name: str = field(default_factory=str)
 
 
-class CrossVersionObjectReference(Model, kw_only=True):
+class CrossVersionObjectReference(Model):
     api_version: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class MetricIdentifier(Model, kw_only=True):
+class MetricIdentifier(Model):
     name: str = field(default_factory=str)
     selector: meta_v1.LabelSelector | None = None
 
 
-class ExternalMetricSource(Model, kw_only=True):
+class ExternalMetricSource(Model):
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
     target: MetricTarget = field(default_factory=MetricTarget)
 
 
-class ExternalMetricStatus(Model, kw_only=True):
+class ExternalMetricStatus(Model):
     current: MetricValueStatus = field(default_factory=MetricValueStatus)
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
 
 
-class HPAScalingPolicy(Model, kw_only=True):
+class HPAScalingPolicy(Model):
     period_seconds: int = field(default_factory=int)
     type: str = field(default_factory=str)
     value: int = field(default_factory=int)
 
 
-class HPAScalingRules(Model, kw_only=True):
+class HPAScalingRules(Model):
     policies: list[HPAScalingPolicy] = field(default_factory=list)
     select_policy: str | None = None
     stabilization_window_seconds: int | None = None
     tolerance: Quantity | None = None
 
 
-class HorizontalPodAutoscalerBehavior(Model, kw_only=True):
+class HorizontalPodAutoscalerBehavior(Model):
     scale_down: HPAScalingRules | None = None
     scale_up: HPAScalingRules | None = None
 
 
-class HorizontalPodAutoscalerCondition(Model, kw_only=True):
+class HorizontalPodAutoscalerCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     observed_generation: int | None = None
@@ -89,7 +90,7 @@ class HorizontalPodAutoscalerCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class HorizontalPodAutoscalerSpec(Model, kw_only=True):
+class HorizontalPodAutoscalerSpec(Model):
     behavior: HorizontalPodAutoscalerBehavior | None = None
     max_replicas: int = field(default_factory=int)
     metrics: list[MetricSpec] = field(default_factory=list)
@@ -97,7 +98,7 @@ class HorizontalPodAutoscalerSpec(Model, kw_only=True):
     scale_target_ref: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
 
 
-class HorizontalPodAutoscalerStatus(Model, kw_only=True):
+class HorizontalPodAutoscalerStatus(Model):
     conditions: list[HorizontalPodAutoscalerCondition] = field(default_factory=list)
     current_metrics: list[MetricStatus] = field(default_factory=list)
     current_replicas: int | None = None
@@ -106,7 +107,7 @@ class HorizontalPodAutoscalerStatus(Model, kw_only=True):
     observed_generation: int | None = None
 
 
-class MetricSpec(Model, kw_only=True):
+class MetricSpec(Model):
     container_resource: ContainerResourceMetricSource | None = None
     external: ExternalMetricSource | None = None
     object: ObjectMetricSource | None = None
@@ -115,7 +116,7 @@ class MetricSpec(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class MetricStatus(Model, kw_only=True):
+class MetricStatus(Model):
     container_resource: ContainerResourceMetricStatus | None = None
     external: ExternalMetricStatus | None = None
     object: ObjectMetricStatus | None = None
@@ -124,34 +125,34 @@ class MetricStatus(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class ObjectMetricSource(Model, kw_only=True):
+class ObjectMetricSource(Model):
     described_object: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
     target: MetricTarget = field(default_factory=MetricTarget)
 
 
-class ObjectMetricStatus(Model, kw_only=True):
+class ObjectMetricStatus(Model):
     current: MetricValueStatus = field(default_factory=MetricValueStatus)
     described_object: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
 
 
-class PodsMetricSource(Model, kw_only=True):
+class PodsMetricSource(Model):
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
     target: MetricTarget = field(default_factory=MetricTarget)
 
 
-class PodsMetricStatus(Model, kw_only=True):
+class PodsMetricStatus(Model):
     current: MetricValueStatus = field(default_factory=MetricValueStatus)
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
 
 
-class ResourceMetricSource(Model, kw_only=True):
+class ResourceMetricSource(Model):
     name: str = field(default_factory=str)
     target: MetricTarget = field(default_factory=MetricTarget)
 
 
-class ResourceMetricStatus(Model, kw_only=True):
+class ResourceMetricStatus(Model):
     current: MetricValueStatus = field(default_factory=MetricValueStatus)
     name: str = field(default_factory=str)
 
@@ -175,3 +176,6 @@ class HorizontalPodAutoscaler(
 
 class HorizontalPodAutoscalerList(ObjectList[HorizontalPodAutoscaler], item=HorizontalPodAutoscaler):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

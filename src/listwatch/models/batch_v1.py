@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import core_v1, meta_v1, scheduling_v1alpha3
 from listwatch.objects.model import Model, required_list
@@ -16,7 +17,7 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class JobSpec(Model, kw_only=True):
+class JobSpec(Model):
     active_deadline_seconds: int | None = None
     backoff_limit: int | None = None
     backoff_limit_per_index: int | None = None
@@ -36,12 +37,12 @@ class JobSpec(Model, kw_only=True):
     ttl_seconds_after_finished: int | None = None
 
 
-class JobTemplateSpec(Model, kw_only=True):
+class JobTemplateSpec(Model):
     metadata: meta_v1.ObjectMeta = field(default_factory=meta_v1.ObjectMeta)
     spec: JobSpec = field(default_factory=JobSpec)
 
 
-class CronJobSpec(Model, kw_only=True):
+class CronJobSpec(Model):
     concurrency_policy: str | None = None
     failed_jobs_history_limit: int | None = None
     job_template: JobTemplateSpec = field(default_factory=JobTemplateSpec)
@@ -52,13 +53,13 @@ class CronJobSpec(Model, kw_only=True):
     time_zone: str | None = None
 
 
-class CronJobStatus(Model, kw_only=True):
+class CronJobStatus(Model):
     active: list[core_v1.ObjectReference] = field(default_factory=list)
     last_schedule_time: datetime | None = None
     last_successful_time: datetime | None = None
 
 
-class JobCondition(Model, kw_only=True):
+class JobCondition(Model):
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -67,14 +68,14 @@ class JobCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class JobSchedulingConfiguration(Model, kw_only=True):
+class JobSchedulingConfiguration(Model):
     disruption_mode: scheduling_v1alpha3.WorkloadPodGroupDisruptionMode | None = None
     resource_claims: list[scheduling_v1alpha3.WorkloadPodGroupResourceClaim] = field(default_factory=list)
     scheduling_constraints: scheduling_v1alpha3.WorkloadPodGroupSchedulingConstraints | None = None
     scheduling_policy: scheduling_v1alpha3.WorkloadPodGroupSchedulingPolicy | None = None
 
 
-class JobStatus(Model, kw_only=True):
+class JobStatus(Model):
     active: int | None = None
     completed_indexes: str | None = None
     completion_time: datetime | None = None
@@ -88,37 +89,37 @@ class JobStatus(Model, kw_only=True):
     uncounted_terminated_pods: UncountedTerminatedPods | None = None
 
 
-class PodFailurePolicy(Model, kw_only=True):
+class PodFailurePolicy(Model):
     rules: list[PodFailurePolicyRule] = field(default_factory=required_list)
 
 
-class PodFailurePolicyOnExitCodesRequirement(Model, kw_only=True):
+class PodFailurePolicyOnExitCodesRequirement(Model):
     container_name: str | None = None
     operator: str = field(default_factory=str)
     values: list[int] = field(default_factory=required_list)
 
 
-class PodFailurePolicyOnPodConditionsPattern(Model, kw_only=True):
+class PodFailurePolicyOnPodConditionsPattern(Model):
     status: str = field(default_factory=str)
     type: str = field(default_factory=str)
 
 
-class PodFailurePolicyRule(Model, kw_only=True):
+class PodFailurePolicyRule(Model):
     action: str = field(default_factory=str)
     on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = None
     on_pod_conditions: list[PodFailurePolicyOnPodConditionsPattern] = field(default_factory=list)
 
 
-class SuccessPolicy(Model, kw_only=True):
+class SuccessPolicy(Model):
     rules: list[SuccessPolicyRule] = field(default_factory=required_list)
 
 
-class SuccessPolicyRule(Model, kw_only=True):
+class SuccessPolicyRule(Model):
     succeeded_count: int | None = None
     succeeded_indexes: str | None = None
 
 
-class UncountedTerminatedPods(Model, kw_only=True):
+class UncountedTerminatedPods(Model):
     failed: list[str] = field(default_factory=list)
     succeeded: list[str] = field(default_factory=list)
 
@@ -162,3 +163,6 @@ class CronJobList(ObjectList[CronJob], item=CronJob):
 
 class JobList(ObjectList[Job], item=Job):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

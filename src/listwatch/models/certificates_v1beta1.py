@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model
@@ -16,12 +17,12 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class ClusterTrustBundleSpec(Model, kw_only=True):
+class ClusterTrustBundleSpec(Model):
     signer_name: str | None = None
     trust_bundle: str = field(default_factory=str)
 
 
-class PodCertificateRequestSpec(Model, kw_only=True):
+class PodCertificateRequestSpec(Model):
     max_expiration_seconds: int | None = None
     node_name: str = field(default_factory=str)
     node_uid: str = field(default_factory=str, name="nodeUID")
@@ -36,7 +37,7 @@ class PodCertificateRequestSpec(Model, kw_only=True):
     unverified_user_annotations: dict[str, str] = field(default_factory=dict)
 
 
-class PodCertificateRequestStatus(Model, kw_only=True):
+class PodCertificateRequestStatus(Model):
     begin_refresh_at: datetime | None = None
     certificate_chain: str | None = None
     conditions: list[meta_v1.Condition] = field(default_factory=list)
@@ -76,3 +77,6 @@ class ClusterTrustBundleList(ObjectList[ClusterTrustBundle], item=ClusterTrustBu
 
 class PodCertificateRequestList(ObjectList[PodCertificateRequest], item=PodCertificateRequest):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -5,13 +5,14 @@ Generated from an API server's schemas and discovery. Do not edit: `make models`
 
 from __future__ import annotations
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.objects.model import MicroTime, Model
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class LeaseSpec(Model, kw_only=True):
+class LeaseSpec(Model):
     acquire_time: MicroTime | None = None
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
@@ -34,3 +35,6 @@ class Lease(
 
 class LeaseList(ObjectList[Lease], item=Lease):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

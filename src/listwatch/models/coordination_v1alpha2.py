@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.objects.model import MicroTime, Model
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class LeaseCandidateSpec(Model, kw_only=True):
+class LeaseCandidateSpec(Model):
     binary_version: str = field(default_factory=str)
     emulation_version: str | None = None
     lease_name: str = field(default_factory=str)
@@ -35,3 +36,6 @@ class LeaseCandidate(
 
 class LeaseCandidateList(ObjectList[LeaseCandidate], item=LeaseCandidate):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import MicroTime, Model, Quantity, required_list
@@ -16,30 +17,30 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class AWSElasticBlockStoreVolumeSource(Model, kw_only=True):
+class AWSElasticBlockStoreVolumeSource(Model):
     fs_type: str | None = None
     partition: int | None = None
     read_only: bool | None = None
     volume_id: str = field(default_factory=str, name="volumeID")
 
 
-class Affinity(Model, kw_only=True):
+class Affinity(Model):
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAntiAffinity | None = None
 
 
-class AppArmorProfile(Model, kw_only=True):
+class AppArmorProfile(Model):
     localhost_profile: str | None = None
     type: str = field(default_factory=str)
 
 
-class AttachedVolume(Model, kw_only=True):
+class AttachedVolume(Model):
     device_path: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class AzureDiskVolumeSource(Model, kw_only=True):
+class AzureDiskVolumeSource(Model):
     caching_mode: str | None = None
     disk_name: str = field(default_factory=str)
     disk_uri: str = field(default_factory=str, name="diskURI")
@@ -48,20 +49,20 @@ class AzureDiskVolumeSource(Model, kw_only=True):
     read_only: bool = field(default_factory=bool)
 
 
-class AzureFilePersistentVolumeSource(Model, kw_only=True):
+class AzureFilePersistentVolumeSource(Model):
     read_only: bool | None = None
     secret_name: str = field(default_factory=str)
     secret_namespace: str | None = None
     share_name: str = field(default_factory=str)
 
 
-class AzureFileVolumeSource(Model, kw_only=True):
+class AzureFileVolumeSource(Model):
     read_only: bool | None = None
     secret_name: str = field(default_factory=str)
     share_name: str = field(default_factory=str)
 
 
-class CSIPersistentVolumeSource(Model, kw_only=True):
+class CSIPersistentVolumeSource(Model):
     controller_expand_secret_ref: SecretReference | None = None
     controller_publish_secret_ref: SecretReference | None = None
     driver: str = field(default_factory=str)
@@ -74,7 +75,7 @@ class CSIPersistentVolumeSource(Model, kw_only=True):
     volume_handle: str = field(default_factory=str)
 
 
-class CSIVolumeSource(Model, kw_only=True):
+class CSIVolumeSource(Model):
     driver: str = field(default_factory=str)
     fs_type: str | None = None
     node_publish_secret_ref: LocalObjectReference | None = None
@@ -82,12 +83,12 @@ class CSIVolumeSource(Model, kw_only=True):
     volume_attributes: dict[str, str] = field(default_factory=dict)
 
 
-class Capabilities(Model, kw_only=True):
+class Capabilities(Model):
     add: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
 
 
-class CephFSPersistentVolumeSource(Model, kw_only=True):
+class CephFSPersistentVolumeSource(Model):
     monitors: list[str] = field(default_factory=required_list)
     path: str | None = None
     read_only: bool | None = None
@@ -96,7 +97,7 @@ class CephFSPersistentVolumeSource(Model, kw_only=True):
     user: str | None = None
 
 
-class CephFSVolumeSource(Model, kw_only=True):
+class CephFSVolumeSource(Model):
     monitors: list[str] = field(default_factory=required_list)
     path: str | None = None
     read_only: bool | None = None
@@ -105,25 +106,25 @@ class CephFSVolumeSource(Model, kw_only=True):
     user: str | None = None
 
 
-class CinderPersistentVolumeSource(Model, kw_only=True):
+class CinderPersistentVolumeSource(Model):
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: SecretReference | None = None
     volume_id: str = field(default_factory=str, name="volumeID")
 
 
-class CinderVolumeSource(Model, kw_only=True):
+class CinderVolumeSource(Model):
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
     volume_id: str = field(default_factory=str, name="volumeID")
 
 
-class ClientIPConfig(Model, kw_only=True):
+class ClientIPConfig(Model):
     timeout_seconds: int | None = None
 
 
-class ClusterTrustBundleProjection(Model, kw_only=True):
+class ClusterTrustBundleProjection(Model):
     label_selector: meta_v1.LabelSelector | None = None
     name: str | None = None
     optional: bool | None = None
@@ -132,25 +133,25 @@ class ClusterTrustBundleProjection(Model, kw_only=True):
     user: int | None = None
 
 
-class ComponentCondition(Model, kw_only=True):
+class ComponentCondition(Model):
     error: str | None = None
     message: str | None = None
     status: str = field(default_factory=str)
     type: str = field(default_factory=str)
 
 
-class ConfigMapEnvSource(Model, kw_only=True):
+class ConfigMapEnvSource(Model):
     name: str = field(default_factory=str)
     optional: bool | None = None
 
 
-class ConfigMapKeySelector(Model, kw_only=True):
+class ConfigMapKeySelector(Model):
     key: str = field(default_factory=str)
     name: str = field(default_factory=str)
     optional: bool | None = None
 
 
-class ConfigMapNodeConfigSource(Model, kw_only=True):
+class ConfigMapNodeConfigSource(Model):
     kubelet_config_key: str = field(default_factory=str)
     name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
@@ -158,13 +159,13 @@ class ConfigMapNodeConfigSource(Model, kw_only=True):
     uid: str | None = None
 
 
-class ConfigMapProjection(Model, kw_only=True):
+class ConfigMapProjection(Model):
     items: list[KeyToPath] = field(default_factory=list)
     name: str = field(default_factory=str)
     optional: bool | None = None
 
 
-class ConfigMapVolumeSource(Model, kw_only=True):
+class ConfigMapVolumeSource(Model):
     default_mode: int | None = None
     default_user: int | None = None
     items: list[KeyToPath] = field(default_factory=list)
@@ -172,13 +173,13 @@ class ConfigMapVolumeSource(Model, kw_only=True):
     optional: bool | None = None
 
 
-class ResourceRequirements(Model, kw_only=True):
+class ResourceRequirements(Model):
     claims: list[ResourceClaim] = field(default_factory=list)
     limits: dict[str, Quantity] = field(default_factory=dict)
     requests: dict[str, Quantity] = field(default_factory=dict)
 
 
-class Container(Model, kw_only=True):
+class Container(Model):
     args: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
     env: list[EnvVar] = field(default_factory=list)
@@ -206,18 +207,18 @@ class Container(Model, kw_only=True):
     working_dir: str | None = None
 
 
-class ContainerExtendedResourceRequest(Model, kw_only=True):
+class ContainerExtendedResourceRequest(Model):
     container_name: str = field(default_factory=str)
     request_name: str = field(default_factory=str)
     resource_name: str = field(default_factory=str)
 
 
-class ContainerImage(Model, kw_only=True):
+class ContainerImage(Model):
     names: list[str] = field(default_factory=list)
     size_bytes: int | None = None
 
 
-class ContainerPort(Model, kw_only=True):
+class ContainerPort(Model):
     container_port: int = field(default_factory=int)
     host_ip: str | None = field(default=None, name="hostIP")
     host_port: int | None = None
@@ -225,32 +226,32 @@ class ContainerPort(Model, kw_only=True):
     protocol: str | None = None
 
 
-class ContainerResizePolicy(Model, kw_only=True):
+class ContainerResizePolicy(Model):
     resource_name: str = field(default_factory=str)
     restart_policy: str = field(default_factory=str)
 
 
-class ContainerRestartRule(Model, kw_only=True):
+class ContainerRestartRule(Model):
     action: str = field(default_factory=str)
     exit_codes: ContainerRestartRuleOnExitCodes | None = None
 
 
-class ContainerRestartRuleOnExitCodes(Model, kw_only=True):
+class ContainerRestartRuleOnExitCodes(Model):
     operator: str = field(default_factory=str)
     values: list[int] = field(default_factory=list)
 
 
-class ContainerState(Model, kw_only=True):
+class ContainerState(Model):
     running: ContainerStateRunning | None = None
     terminated: ContainerStateTerminated | None = None
     waiting: ContainerStateWaiting | None = None
 
 
-class ContainerStateRunning(Model, kw_only=True):
+class ContainerStateRunning(Model):
     started_at: datetime | None = None
 
 
-class ContainerStateTerminated(Model, kw_only=True):
+class ContainerStateTerminated(Model):
     container_id: str | None = field(default=None, name="containerID")
     exit_code: int = field(default_factory=int)
     finished_at: datetime | None = None
@@ -260,12 +261,12 @@ class ContainerStateTerminated(Model, kw_only=True):
     started_at: datetime | None = None
 
 
-class ContainerStateWaiting(Model, kw_only=True):
+class ContainerStateWaiting(Model):
     message: str | None = None
     reason: str | None = None
 
 
-class ContainerStatus(Model, kw_only=True):
+class ContainerStatus(Model):
     allocated_resources: dict[str, Quantity] = field(default_factory=dict)
     allocated_resources_status: list[ResourceStatus] = field(default_factory=list)
     container_id: str | None = field(default=None, name="containerID")
@@ -283,19 +284,19 @@ class ContainerStatus(Model, kw_only=True):
     volume_mounts: list[VolumeMountStatus] = field(default_factory=list)
 
 
-class ContainerUser(Model, kw_only=True):
+class ContainerUser(Model):
     linux: LinuxContainerUser | None = None
 
 
-class DaemonEndpoint(Model, kw_only=True):
+class DaemonEndpoint(Model):
     port: int = field(default_factory=int, name="Port")
 
 
-class DownwardAPIProjection(Model, kw_only=True):
+class DownwardAPIProjection(Model):
     items: list[DownwardAPIVolumeFile] = field(default_factory=list)
 
 
-class DownwardAPIVolumeFile(Model, kw_only=True):
+class DownwardAPIVolumeFile(Model):
     field_ref: ObjectFieldSelector | None = None
     mode: int | None = None
     path: str = field(default_factory=str)
@@ -303,51 +304,51 @@ class DownwardAPIVolumeFile(Model, kw_only=True):
     user: int | None = None
 
 
-class DownwardAPIVolumeSource(Model, kw_only=True):
+class DownwardAPIVolumeSource(Model):
     default_mode: int | None = None
     default_user: int | None = None
     items: list[DownwardAPIVolumeFile] = field(default_factory=list)
 
 
-class EmptyDirVolumeSource(Model, kw_only=True):
+class EmptyDirVolumeSource(Model):
     medium: str | None = None
     mode: int | None = None
     size_limit: Quantity | None = None
 
 
-class EndpointAddress(Model, kw_only=True):
+class EndpointAddress(Model):
     hostname: str | None = None
     ip: str = field(default_factory=str)
     node_name: str | None = None
     target_ref: ObjectReference | None = None
 
 
-class EndpointPort(Model, kw_only=True):
+class EndpointPort(Model):
     app_protocol: str | None = None
     name: str | None = None
     port: int = field(default_factory=int)
     protocol: str | None = None
 
 
-class EndpointSubset(Model, kw_only=True):
+class EndpointSubset(Model):
     addresses: list[EndpointAddress] = field(default_factory=list)
     not_ready_addresses: list[EndpointAddress] = field(default_factory=list)
     ports: list[EndpointPort] = field(default_factory=list)
 
 
-class EnvFromSource(Model, kw_only=True):
+class EnvFromSource(Model):
     config_map_ref: ConfigMapEnvSource | None = None
     prefix: str | None = None
     secret_ref: SecretEnvSource | None = None
 
 
-class EnvVar(Model, kw_only=True):
+class EnvVar(Model):
     name: str = field(default_factory=str)
     value: str | None = None
     value_from: EnvVarSource | None = None
 
 
-class EnvVarSource(Model, kw_only=True):
+class EnvVarSource(Model):
     config_map_key_ref: ConfigMapKeySelector | None = None
     field_ref: ObjectFieldSelector | None = None
     file_key_ref: FileKeySelector | None = None
@@ -355,7 +356,7 @@ class EnvVarSource(Model, kw_only=True):
     secret_key_ref: SecretKeySelector | None = None
 
 
-class EphemeralContainer(Model, kw_only=True):
+class EphemeralContainer(Model):
     args: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
     env: list[EnvVar] = field(default_factory=list)
@@ -384,30 +385,30 @@ class EphemeralContainer(Model, kw_only=True):
     working_dir: str | None = None
 
 
-class EphemeralVolumeSource(Model, kw_only=True):
+class EphemeralVolumeSource(Model):
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
 
-class EventSeries(Model, kw_only=True):
+class EventSeries(Model):
     count: int | None = None
     last_observed_time: MicroTime | None = None
 
 
-class EventSource(Model, kw_only=True):
+class EventSource(Model):
     component: str | None = None
     host: str | None = None
 
 
-class EvictionResponder(Model, kw_only=True):
+class EvictionResponder(Model):
     name: str = field(default_factory=str)
     priority: int = field(default_factory=int)
 
 
-class ExecAction(Model, kw_only=True):
+class ExecAction(Model):
     command: list[str] = field(default_factory=list)
 
 
-class FCVolumeSource(Model, kw_only=True):
+class FCVolumeSource(Model):
     fs_type: str | None = None
     lun: int | None = None
     read_only: bool | None = None
@@ -415,14 +416,14 @@ class FCVolumeSource(Model, kw_only=True):
     wwids: list[str] = field(default_factory=list)
 
 
-class FileKeySelector(Model, kw_only=True):
+class FileKeySelector(Model):
     key: str = field(default_factory=str)
     optional: bool = field(default_factory=bool)
     path: str = field(default_factory=str)
     volume_name: str = field(default_factory=str)
 
 
-class FlexPersistentVolumeSource(Model, kw_only=True):
+class FlexPersistentVolumeSource(Model):
     driver: str = field(default_factory=str)
     fs_type: str | None = None
     options: dict[str, str] = field(default_factory=dict)
@@ -430,7 +431,7 @@ class FlexPersistentVolumeSource(Model, kw_only=True):
     secret_ref: SecretReference | None = None
 
 
-class FlexVolumeSource(Model, kw_only=True):
+class FlexVolumeSource(Model):
     driver: str = field(default_factory=str)
     fs_type: str | None = None
     options: dict[str, str] = field(default_factory=dict)
@@ -438,44 +439,44 @@ class FlexVolumeSource(Model, kw_only=True):
     secret_ref: LocalObjectReference | None = None
 
 
-class FlockerVolumeSource(Model, kw_only=True):
+class FlockerVolumeSource(Model):
     dataset_name: str | None = None
     dataset_uuid: str | None = field(default=None, name="datasetUUID")
 
 
-class GCEPersistentDiskVolumeSource(Model, kw_only=True):
+class GCEPersistentDiskVolumeSource(Model):
     fs_type: str | None = None
     partition: int | None = None
     pd_name: str = field(default_factory=str)
     read_only: bool | None = None
 
 
-class GRPCAction(Model, kw_only=True):
+class GRPCAction(Model):
     mode: str | None = None
     port: int = field(default_factory=int)
     service: str = field(default_factory=str)
 
 
-class GitRepoVolumeSource(Model, kw_only=True):
+class GitRepoVolumeSource(Model):
     directory: str | None = None
     repository: str = field(default_factory=str)
     revision: str | None = None
 
 
-class GlusterfsPersistentVolumeSource(Model, kw_only=True):
+class GlusterfsPersistentVolumeSource(Model):
     endpoints: str = field(default_factory=str)
     endpoints_namespace: str | None = None
     path: str = field(default_factory=str)
     read_only: bool | None = None
 
 
-class GlusterfsVolumeSource(Model, kw_only=True):
+class GlusterfsVolumeSource(Model):
     endpoints: str = field(default_factory=str)
     path: str = field(default_factory=str)
     read_only: bool | None = None
 
 
-class HTTPGetAction(Model, kw_only=True):
+class HTTPGetAction(Model):
     host: str | None = None
     http_headers: list[HTTPHeader] = field(default_factory=list)
     path: str | None = None
@@ -484,26 +485,26 @@ class HTTPGetAction(Model, kw_only=True):
     scheme: str | None = None
 
 
-class HTTPHeader(Model, kw_only=True):
+class HTTPHeader(Model):
     name: str = field(default_factory=str)
     value: str = field(default_factory=str)
 
 
-class HostAlias(Model, kw_only=True):
+class HostAlias(Model):
     hostnames: list[str] = field(default_factory=list)
     ip: str = field(default_factory=str)
 
 
-class HostIP(Model, kw_only=True):
+class HostIP(Model):
     ip: str = field(default_factory=str)
 
 
-class HostPathVolumeSource(Model, kw_only=True):
+class HostPathVolumeSource(Model):
     path: str = field(default_factory=str)
     type: str | None = None
 
 
-class ISCSIPersistentVolumeSource(Model, kw_only=True):
+class ISCSIPersistentVolumeSource(Model):
     chap_auth_discovery: bool | None = None
     chap_auth_session: bool | None = None
     fs_type: str | None = None
@@ -517,7 +518,7 @@ class ISCSIPersistentVolumeSource(Model, kw_only=True):
     target_portal: str = field(default_factory=str)
 
 
-class ISCSIVolumeSource(Model, kw_only=True):
+class ISCSIVolumeSource(Model):
     chap_auth_discovery: bool | None = None
     chap_auth_session: bool | None = None
     fs_type: str | None = None
@@ -531,36 +532,36 @@ class ISCSIVolumeSource(Model, kw_only=True):
     target_portal: str = field(default_factory=str)
 
 
-class ImageVolumeSource(Model, kw_only=True):
+class ImageVolumeSource(Model):
     pull_policy: str | None = None
     reference: str | None = None
 
 
-class ImageVolumeStatus(Model, kw_only=True):
+class ImageVolumeStatus(Model):
     image_ref: str = field(default_factory=str)
 
 
-class KeyToPath(Model, kw_only=True):
+class KeyToPath(Model):
     key: str = field(default_factory=str)
     mode: int | None = None
     path: str = field(default_factory=str)
     user: int | None = None
 
 
-class Lifecycle(Model, kw_only=True):
+class Lifecycle(Model):
     post_start: LifecycleHandler | None = None
     pre_stop: LifecycleHandler | None = None
     stop_signal: str | None = None
 
 
-class LifecycleHandler(Model, kw_only=True):
+class LifecycleHandler(Model):
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
     sleep: SleepAction | None = None
     tcp_socket: TCPSocketAction | None = None
 
 
-class LimitRangeItem(Model, kw_only=True):
+class LimitRangeItem(Model):
     default: dict[str, Quantity] = field(default_factory=dict)
     default_request: dict[str, Quantity] = field(default_factory=dict)
     max: dict[str, Quantity] = field(default_factory=dict)
@@ -569,48 +570,48 @@ class LimitRangeItem(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class LimitRangeSpec(Model, kw_only=True):
+class LimitRangeSpec(Model):
     limits: list[LimitRangeItem] = field(default_factory=required_list)
 
 
-class LinuxContainerUser(Model, kw_only=True):
+class LinuxContainerUser(Model):
     gid: int = field(default_factory=int)
     supplemental_groups: list[int] = field(default_factory=list)
     uid: int = field(default_factory=int)
 
 
-class LoadBalancerIngress(Model, kw_only=True):
+class LoadBalancerIngress(Model):
     hostname: str | None = None
     ip: str | None = None
     ip_mode: str | None = None
     ports: list[PortStatus] = field(default_factory=list)
 
 
-class LoadBalancerStatus(Model, kw_only=True):
+class LoadBalancerStatus(Model):
     ingress: list[LoadBalancerIngress] = field(default_factory=list)
 
 
-class LocalObjectReference(Model, kw_only=True):
+class LocalObjectReference(Model):
     name: str = field(default_factory=str)
 
 
-class LocalVolumeSource(Model, kw_only=True):
+class LocalVolumeSource(Model):
     fs_type: str | None = None
     path: str = field(default_factory=str)
 
 
-class ModifyVolumeStatus(Model, kw_only=True):
+class ModifyVolumeStatus(Model):
     status: str = field(default_factory=str)
     target_volume_attributes_class_name: str | None = None
 
 
-class NFSVolumeSource(Model, kw_only=True):
+class NFSVolumeSource(Model):
     path: str = field(default_factory=str)
     read_only: bool | None = None
     server: str = field(default_factory=str)
 
 
-class NamespaceCondition(Model, kw_only=True):
+class NamespaceCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -618,44 +619,44 @@ class NamespaceCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class NamespaceSpec(Model, kw_only=True):
+class NamespaceSpec(Model):
     finalizers: list[str] = field(default_factory=list)
 
 
-class NamespaceStatus(Model, kw_only=True):
+class NamespaceStatus(Model):
     conditions: list[NamespaceCondition] = field(default_factory=list)
     phase: str | None = None
 
 
-class NodeAddress(Model, kw_only=True):
+class NodeAddress(Model):
     address: str = field(default_factory=str)
     type: str = field(default_factory=str)
 
 
-class NodeAffinity(Model, kw_only=True):
+class NodeAffinity(Model):
     preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = field(default_factory=list)
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
 
 
-class NodeAllocatableMappedResources(Model, kw_only=True):
+class NodeAllocatableMappedResources(Model):
     name: str = field(default_factory=str)
     quantity: Quantity = field(default_factory=lambda: "0")
 
 
-class NodeAllocatableOverheadResources(Model, kw_only=True):
+class NodeAllocatableOverheadResources(Model):
     name: str = field(default_factory=str)
     per_container: Quantity | None = None
     per_pod: Quantity | None = None
 
 
-class NodeAllocatableResourceClaimStatus(Model, kw_only=True):
+class NodeAllocatableResourceClaimStatus(Model):
     containers: list[str] = field(default_factory=list)
     mapping: list[NodeAllocatableMappedResources] = field(default_factory=list)
     overhead: list[NodeAllocatableOverheadResources] = field(default_factory=list)
     resource_claim_name: str = field(default_factory=str)
 
 
-class NodeCondition(Model, kw_only=True):
+class NodeCondition(Model):
     last_heartbeat_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -664,55 +665,55 @@ class NodeCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class NodeConfigSource(Model, kw_only=True):
+class NodeConfigSource(Model):
     config_map: ConfigMapNodeConfigSource | None = None
 
 
-class NodeConfigStatus(Model, kw_only=True):
+class NodeConfigStatus(Model):
     active: NodeConfigSource | None = None
     assigned: NodeConfigSource | None = None
     error: str | None = None
     last_known_good: NodeConfigSource | None = None
 
 
-class NodeDaemonEndpoints(Model, kw_only=True):
+class NodeDaemonEndpoints(Model):
     kubelet_endpoint: DaemonEndpoint = field(default_factory=DaemonEndpoint)
 
 
-class NodeFeatures(Model, kw_only=True):
+class NodeFeatures(Model):
     supplemental_groups_policy: bool | None = None
 
 
-class NodePodPreemptionPolicy(Model, kw_only=True):
+class NodePodPreemptionPolicy(Model):
     disable_resize_preemption: list[str] = field(default_factory=list)
 
 
-class NodeRuntimeHandler(Model, kw_only=True):
+class NodeRuntimeHandler(Model):
     features: NodeRuntimeHandlerFeatures | None = None
     name: str = field(default_factory=str)
 
 
-class NodeRuntimeHandlerFeatures(Model, kw_only=True):
+class NodeRuntimeHandlerFeatures(Model):
     recursive_read_only_mounts: bool | None = None
     user_namespaces: bool | None = None
 
 
-class NodeSelector(Model, kw_only=True):
+class NodeSelector(Model):
     node_selector_terms: list[NodeSelectorTerm] = field(default_factory=required_list)
 
 
-class NodeSelectorRequirement(Model, kw_only=True):
+class NodeSelectorRequirement(Model):
     key: str = field(default_factory=str)
     operator: str = field(default_factory=str)
     values: list[str] = field(default_factory=list)
 
 
-class NodeSelectorTerm(Model, kw_only=True):
+class NodeSelectorTerm(Model):
     match_expressions: list[NodeSelectorRequirement] = field(default_factory=list)
     match_fields: list[NodeSelectorRequirement] = field(default_factory=list)
 
 
-class NodeSpec(Model, kw_only=True):
+class NodeSpec(Model):
     config_source: NodeConfigSource | None = None
     external_id: str | None = field(default=None, name="externalID")
     pod_cidr: str | None = field(default=None, name="podCIDR")
@@ -723,7 +724,7 @@ class NodeSpec(Model, kw_only=True):
     unschedulable: bool | None = None
 
 
-class NodeSystemInfo(Model, kw_only=True):
+class NodeSystemInfo(Model):
     architecture: str = field(default_factory=str)
     boot_id: str = field(default_factory=str, name="bootID")
     container_runtime_version: str = field(default_factory=str)
@@ -738,7 +739,7 @@ class NodeSystemInfo(Model, kw_only=True):
     system_uuid: str = field(default_factory=str, name="systemUUID")
 
 
-class NodeStatus(Model, kw_only=True):
+class NodeStatus(Model):
     addresses: list[NodeAddress] = field(default_factory=list)
     allocatable: dict[str, Quantity] = field(default_factory=dict)
     capacity: dict[str, Quantity] = field(default_factory=dict)
@@ -755,16 +756,16 @@ class NodeStatus(Model, kw_only=True):
     volumes_in_use: list[str] = field(default_factory=list)
 
 
-class NodeSwapStatus(Model, kw_only=True):
+class NodeSwapStatus(Model):
     capacity: int | None = None
 
 
-class ObjectFieldSelector(Model, kw_only=True):
+class ObjectFieldSelector(Model):
     api_version: str | None = None
     field_path: str = field(default_factory=str)
 
 
-class ObjectReference(Model, kw_only=True):
+class ObjectReference(Model):
     api_version: str | None = None
     field_path: str | None = None
     kind: str | None = None
@@ -774,7 +775,7 @@ class ObjectReference(Model, kw_only=True):
     uid: str | None = None
 
 
-class PersistentVolumeClaimCondition(Model, kw_only=True):
+class PersistentVolumeClaimCondition(Model):
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -783,12 +784,12 @@ class PersistentVolumeClaimCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class VolumeResourceRequirements(Model, kw_only=True):
+class VolumeResourceRequirements(Model):
     limits: dict[str, Quantity] = field(default_factory=dict)
     requests: dict[str, Quantity] = field(default_factory=dict)
 
 
-class PersistentVolumeClaimSpec(Model, kw_only=True):
+class PersistentVolumeClaimSpec(Model):
     access_modes: list[str] = field(default_factory=list)
     data_source: TypedLocalObjectReference | None = None
     data_source_ref: TypedObjectReference | None = None
@@ -800,7 +801,7 @@ class PersistentVolumeClaimSpec(Model, kw_only=True):
     volume_name: str | None = None
 
 
-class PersistentVolumeClaimStatus(Model, kw_only=True):
+class PersistentVolumeClaimStatus(Model):
     access_modes: list[str] = field(default_factory=list)
     allocated_resource_statuses: dict[str, str] = field(default_factory=dict)
     allocated_resources: dict[str, Quantity] = field(default_factory=dict)
@@ -812,17 +813,17 @@ class PersistentVolumeClaimStatus(Model, kw_only=True):
     phase: str | None = None
 
 
-class PersistentVolumeClaimTemplate(Model, kw_only=True):
+class PersistentVolumeClaimTemplate(Model):
     metadata: meta_v1.ObjectMeta = field(default_factory=meta_v1.ObjectMeta)
     spec: PersistentVolumeClaimSpec = field(default_factory=PersistentVolumeClaimSpec)
 
 
-class PersistentVolumeClaimVolumeSource(Model, kw_only=True):
+class PersistentVolumeClaimVolumeSource(Model):
     claim_name: str = field(default_factory=str)
     read_only: bool | None = None
 
 
-class PersistentVolumeSpec(Model, kw_only=True):
+class PersistentVolumeSpec(Model):
     access_modes: list[str] = field(default_factory=list)
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     azure_disk: AzureDiskVolumeSource | None = None
@@ -856,24 +857,24 @@ class PersistentVolumeSpec(Model, kw_only=True):
     vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
 
 
-class PersistentVolumeStatus(Model, kw_only=True):
+class PersistentVolumeStatus(Model):
     last_phase_transition_time: datetime | None = None
     message: str | None = None
     phase: str | None = None
     reason: str | None = None
 
 
-class PhotonPersistentDiskVolumeSource(Model, kw_only=True):
+class PhotonPersistentDiskVolumeSource(Model):
     fs_type: str | None = None
     pd_id: str = field(default_factory=str, name="pdID")
 
 
-class PodAffinity(Model, kw_only=True):
+class PodAffinity(Model):
     preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
 
 
-class PodAffinityTerm(Model, kw_only=True):
+class PodAffinityTerm(Model):
     label_selector: meta_v1.LabelSelector | None = None
     match_label_keys: list[str] = field(default_factory=list)
     mismatch_label_keys: list[str] = field(default_factory=list)
@@ -882,12 +883,12 @@ class PodAffinityTerm(Model, kw_only=True):
     topology_key: str = field(default_factory=str)
 
 
-class PodAntiAffinity(Model, kw_only=True):
+class PodAntiAffinity(Model):
     preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
 
 
-class PodCertificateProjection(Model, kw_only=True):
+class PodCertificateProjection(Model):
     certificate_chain_path: str | None = None
     credential_bundle_path: str | None = None
     key_path: str | None = None
@@ -898,7 +899,7 @@ class PodCertificateProjection(Model, kw_only=True):
     user_annotations: dict[str, str] = field(default_factory=dict)
 
 
-class PodCondition(Model, kw_only=True):
+class PodCondition(Model):
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -908,54 +909,54 @@ class PodCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class PodDNSConfig(Model, kw_only=True):
+class PodDNSConfig(Model):
     nameservers: list[str] = field(default_factory=list)
     options: list[PodDNSConfigOption] = field(default_factory=list)
     searches: list[str] = field(default_factory=list)
 
 
-class PodDNSConfigOption(Model, kw_only=True):
+class PodDNSConfigOption(Model):
     name: str | None = None
     value: str | None = None
 
 
-class PodExtendedResourceClaimStatus(Model, kw_only=True):
+class PodExtendedResourceClaimStatus(Model):
     request_mappings: list[ContainerExtendedResourceRequest] = field(default_factory=required_list)
     resource_claim_name: str = field(default_factory=str)
 
 
-class PodIP(Model, kw_only=True):
+class PodIP(Model):
     ip: str = field(default_factory=str)
 
 
-class PodOS(Model, kw_only=True):
+class PodOS(Model):
     name: str = field(default_factory=str)
 
 
-class PodReadinessGate(Model, kw_only=True):
+class PodReadinessGate(Model):
     condition_type: str = field(default_factory=str)
 
 
-class PodResourceClaim(Model, kw_only=True):
+class PodResourceClaim(Model):
     name: str = field(default_factory=str)
     resource_claim_name: str | None = None
     resource_claim_template_name: str | None = None
 
 
-class PodResourceClaimStatus(Model, kw_only=True):
+class PodResourceClaimStatus(Model):
     name: str = field(default_factory=str)
     resource_claim_name: str | None = None
 
 
-class PodSchedulingGate(Model, kw_only=True):
+class PodSchedulingGate(Model):
     name: str = field(default_factory=str)
 
 
-class PodSchedulingGroup(Model, kw_only=True):
+class PodSchedulingGroup(Model):
     pod_group_name: str | None = None
 
 
-class PodSecurityContext(Model, kw_only=True):
+class PodSecurityContext(Model):
     app_armor_profile: AppArmorProfile | None = None
     fs_group: int | None = None
     fs_group_change_policy: str | None = None
@@ -971,7 +972,7 @@ class PodSecurityContext(Model, kw_only=True):
     windows_options: WindowsSecurityContextOptions | None = None
 
 
-class PodSpec(Model, kw_only=True):
+class PodSpec(Model):
     active_deadline_seconds: int | None = None
     affinity: Affinity | None = None
     automount_service_account_token: bool | None = None
@@ -1017,7 +1018,7 @@ class PodSpec(Model, kw_only=True):
     volumes: list[Volume] = field(default_factory=list)
 
 
-class PodStatus(Model, kw_only=True):
+class PodStatus(Model):
     allocated_resources: dict[str, Quantity] = field(default_factory=dict)
     conditions: list[PodCondition] = field(default_factory=list)
     container_statuses: list[ContainerStatus] = field(default_factory=list)
@@ -1042,35 +1043,35 @@ class PodStatus(Model, kw_only=True):
     volume_health: list[PodVolumeHealth] = field(default_factory=list)
 
 
-class PodTemplateSpec(Model, kw_only=True):
+class PodTemplateSpec(Model):
     metadata: meta_v1.ObjectMeta = field(default_factory=meta_v1.ObjectMeta)
     spec: PodSpec = field(default_factory=PodSpec)
 
 
-class PodVolumeHealth(Model, kw_only=True):
+class PodVolumeHealth(Model):
     health_conditions: list[VolumeHealthCondition] = field(default_factory=list)
     last_transition_time: datetime | None = None
     name: str = field(default_factory=str)
 
 
-class PortStatus(Model, kw_only=True):
+class PortStatus(Model):
     error: str | None = None
     port: int = field(default_factory=int)
     protocol: str = field(default_factory=str)
 
 
-class PortworxVolumeSource(Model, kw_only=True):
+class PortworxVolumeSource(Model):
     fs_type: str | None = None
     read_only: bool | None = None
     volume_id: str = field(default_factory=str, name="volumeID")
 
 
-class PreferredSchedulingTerm(Model, kw_only=True):
+class PreferredSchedulingTerm(Model):
     preference: NodeSelectorTerm = field(default_factory=NodeSelectorTerm)
     weight: int = field(default_factory=int)
 
 
-class Probe(Model, kw_only=True):
+class Probe(Model):
     exec: ExecAction | None = None
     failure_threshold: int | None = None
     grpc: GRPCAction | None = None
@@ -1083,13 +1084,13 @@ class Probe(Model, kw_only=True):
     timeout_seconds: int | None = None
 
 
-class ProjectedVolumeSource(Model, kw_only=True):
+class ProjectedVolumeSource(Model):
     default_mode: int | None = None
     default_user: int | None = None
     sources: list[VolumeProjection] = field(default_factory=list)
 
 
-class QuobyteVolumeSource(Model, kw_only=True):
+class QuobyteVolumeSource(Model):
     group: str | None = None
     read_only: bool | None = None
     registry: str = field(default_factory=str)
@@ -1098,7 +1099,7 @@ class QuobyteVolumeSource(Model, kw_only=True):
     volume: str = field(default_factory=str)
 
 
-class RBDPersistentVolumeSource(Model, kw_only=True):
+class RBDPersistentVolumeSource(Model):
     fs_type: str | None = None
     image: str = field(default_factory=str)
     keyring: str | None = None
@@ -1109,7 +1110,7 @@ class RBDPersistentVolumeSource(Model, kw_only=True):
     user: str | None = None
 
 
-class RBDVolumeSource(Model, kw_only=True):
+class RBDVolumeSource(Model):
     fs_type: str | None = None
     image: str = field(default_factory=str)
     keyring: str | None = None
@@ -1120,7 +1121,7 @@ class RBDVolumeSource(Model, kw_only=True):
     user: str | None = None
 
 
-class ReplicationControllerCondition(Model, kw_only=True):
+class ReplicationControllerCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -1128,14 +1129,14 @@ class ReplicationControllerCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class ReplicationControllerSpec(Model, kw_only=True):
+class ReplicationControllerSpec(Model):
     min_ready_seconds: int = field(default_factory=int)
     replicas: int | None = None
     selector: dict[str, str] = field(default_factory=dict)
     template: PodTemplateSpec | None = None
 
 
-class ReplicationControllerStatus(Model, kw_only=True):
+class ReplicationControllerStatus(Model):
     available_replicas: int | None = None
     conditions: list[ReplicationControllerCondition] = field(default_factory=list)
     fully_labeled_replicas: int | None = None
@@ -1144,52 +1145,52 @@ class ReplicationControllerStatus(Model, kw_only=True):
     replicas: int = field(default_factory=int)
 
 
-class ResourceClaim(Model, kw_only=True):
+class ResourceClaim(Model):
     name: str = field(default_factory=str)
     request: str | None = None
 
 
-class ResourceFieldSelector(Model, kw_only=True):
+class ResourceFieldSelector(Model):
     container_name: str | None = None
     divisor: Quantity | None = None
     resource: str = field(default_factory=str)
 
 
-class ResourceHealth(Model, kw_only=True):
+class ResourceHealth(Model):
     health: str | None = None
     message: str | None = None
     resource_id: str = field(default_factory=str, name="resourceID")
 
 
-class ResourceQuotaSpec(Model, kw_only=True):
+class ResourceQuotaSpec(Model):
     hard: dict[str, Quantity] = field(default_factory=dict)
     scope_selector: ScopeSelector | None = None
     scopes: list[str] = field(default_factory=list)
 
 
-class ResourceQuotaStatus(Model, kw_only=True):
+class ResourceQuotaStatus(Model):
     hard: dict[str, Quantity] = field(default_factory=dict)
     used: dict[str, Quantity] = field(default_factory=dict)
 
 
-class ResourceStatus(Model, kw_only=True):
+class ResourceStatus(Model):
     name: str = field(default_factory=str)
     resources: list[ResourceHealth] = field(default_factory=list)
 
 
-class SELinuxOptions(Model, kw_only=True):
+class SELinuxOptions(Model):
     level: str | None = None
     role: str | None = None
     type: str | None = None
     user: str | None = None
 
 
-class SecretReference(Model, kw_only=True):
+class SecretReference(Model):
     name: str | None = None
     namespace: str | None = None
 
 
-class ScaleIOPersistentVolumeSource(Model, kw_only=True):
+class ScaleIOPersistentVolumeSource(Model):
     fs_type: str | None = None
     gateway: str = field(default_factory=str)
     protection_domain: str | None = None
@@ -1202,7 +1203,7 @@ class ScaleIOPersistentVolumeSource(Model, kw_only=True):
     volume_name: str | None = None
 
 
-class ScaleIOVolumeSource(Model, kw_only=True):
+class ScaleIOVolumeSource(Model):
     fs_type: str | None = None
     gateway: str = field(default_factory=str)
     protection_domain: str | None = None
@@ -1215,39 +1216,39 @@ class ScaleIOVolumeSource(Model, kw_only=True):
     volume_name: str | None = None
 
 
-class ScopeSelector(Model, kw_only=True):
+class ScopeSelector(Model):
     match_expressions: list[ScopedResourceSelectorRequirement] = field(default_factory=list)
 
 
-class ScopedResourceSelectorRequirement(Model, kw_only=True):
+class ScopedResourceSelectorRequirement(Model):
     operator: str = field(default_factory=str)
     scope_name: str = field(default_factory=str)
     values: list[str] = field(default_factory=list)
 
 
-class SeccompProfile(Model, kw_only=True):
+class SeccompProfile(Model):
     localhost_profile: str | None = None
     type: str = field(default_factory=str)
 
 
-class SecretEnvSource(Model, kw_only=True):
+class SecretEnvSource(Model):
     name: str = field(default_factory=str)
     optional: bool | None = None
 
 
-class SecretKeySelector(Model, kw_only=True):
+class SecretKeySelector(Model):
     key: str = field(default_factory=str)
     name: str = field(default_factory=str)
     optional: bool | None = None
 
 
-class SecretProjection(Model, kw_only=True):
+class SecretProjection(Model):
     items: list[KeyToPath] = field(default_factory=list)
     name: str = field(default_factory=str)
     optional: bool | None = None
 
 
-class SecretVolumeSource(Model, kw_only=True):
+class SecretVolumeSource(Model):
     default_mode: int | None = None
     default_user: int | None = None
     items: list[KeyToPath] = field(default_factory=list)
@@ -1255,7 +1256,7 @@ class SecretVolumeSource(Model, kw_only=True):
     secret_name: str | None = None
 
 
-class SecurityContext(Model, kw_only=True):
+class SecurityContext(Model):
     allow_privilege_escalation: bool | None = None
     app_armor_profile: AppArmorProfile | None = None
     capabilities: Capabilities | None = None
@@ -1270,14 +1271,14 @@ class SecurityContext(Model, kw_only=True):
     windows_options: WindowsSecurityContextOptions | None = None
 
 
-class ServiceAccountTokenProjection(Model, kw_only=True):
+class ServiceAccountTokenProjection(Model):
     audience: str | None = None
     expiration_seconds: int | None = None
     path: str = field(default_factory=str)
     user: int | None = None
 
 
-class ServicePort(Model, kw_only=True):
+class ServicePort(Model):
     app_protocol: str | None = None
     name: str | None = None
     node_port: int | None = None
@@ -1286,7 +1287,7 @@ class ServicePort(Model, kw_only=True):
     target_port: int | str | None = None
 
 
-class ServiceSpec(Model, kw_only=True):
+class ServiceSpec(Model):
     allocate_load_balancer_node_ports: bool | None = None
     cluster_ip: str | None = field(default=None, name="clusterIP")
     cluster_ips: list[str] = field(default_factory=list, name="clusterIPs")
@@ -1309,20 +1310,20 @@ class ServiceSpec(Model, kw_only=True):
     type: str | None = None
 
 
-class ServiceStatus(Model, kw_only=True):
+class ServiceStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     load_balancer: LoadBalancerStatus = field(default_factory=LoadBalancerStatus)
 
 
-class SessionAffinityConfig(Model, kw_only=True):
+class SessionAffinityConfig(Model):
     client_ip: ClientIPConfig | None = field(default=None, name="clientIP")
 
 
-class SleepAction(Model, kw_only=True):
+class SleepAction(Model):
     seconds: int = field(default_factory=int)
 
 
-class StorageOSPersistentVolumeSource(Model, kw_only=True):
+class StorageOSPersistentVolumeSource(Model):
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: ObjectReference | None = None
@@ -1330,7 +1331,7 @@ class StorageOSPersistentVolumeSource(Model, kw_only=True):
     volume_namespace: str | None = None
 
 
-class StorageOSVolumeSource(Model, kw_only=True):
+class StorageOSVolumeSource(Model):
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
@@ -1338,24 +1339,24 @@ class StorageOSVolumeSource(Model, kw_only=True):
     volume_namespace: str | None = None
 
 
-class Sysctl(Model, kw_only=True):
+class Sysctl(Model):
     name: str = field(default_factory=str)
     value: str = field(default_factory=str)
 
 
-class TCPSocketAction(Model, kw_only=True):
+class TCPSocketAction(Model):
     host: str | None = None
     port: int | str = field(default_factory=int)
 
 
-class Taint(Model, kw_only=True):
+class Taint(Model):
     effect: str = field(default_factory=str)
     key: str = field(default_factory=str)
     time_added: datetime | None = None
     value: str | None = None
 
 
-class Toleration(Model, kw_only=True):
+class Toleration(Model):
     effect: str | None = None
     key: str | None = None
     operator: str | None = None
@@ -1363,16 +1364,16 @@ class Toleration(Model, kw_only=True):
     value: str | None = None
 
 
-class TopologySelectorLabelRequirement(Model, kw_only=True):
+class TopologySelectorLabelRequirement(Model):
     key: str = field(default_factory=str)
     values: list[str] = field(default_factory=required_list)
 
 
-class TopologySelectorTerm(Model, kw_only=True):
+class TopologySelectorTerm(Model):
     match_label_expressions: list[TopologySelectorLabelRequirement] = field(default_factory=list)
 
 
-class TopologySpreadConstraint(Model, kw_only=True):
+class TopologySpreadConstraint(Model):
     label_selector: meta_v1.LabelSelector | None = None
     match_label_keys: list[str] = field(default_factory=list)
     max_skew: int = field(default_factory=int)
@@ -1383,20 +1384,20 @@ class TopologySpreadConstraint(Model, kw_only=True):
     when_unsatisfiable: str = field(default_factory=str)
 
 
-class TypedLocalObjectReference(Model, kw_only=True):
+class TypedLocalObjectReference(Model):
     api_group: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class TypedObjectReference(Model, kw_only=True):
+class TypedObjectReference(Model):
     api_group: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
     namespace: str | None = None
 
 
-class Volume(Model, kw_only=True):
+class Volume(Model):
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     azure_disk: AzureDiskVolumeSource | None = None
     azure_file: AzureFileVolumeSource | None = None
@@ -1430,23 +1431,23 @@ class Volume(Model, kw_only=True):
     vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
 
 
-class VolumeDevice(Model, kw_only=True):
+class VolumeDevice(Model):
     device_path: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class VolumeHealthCondition(Model, kw_only=True):
+class VolumeHealthCondition(Model):
     message: str | None = None
     reason: str = field(default_factory=str)
     status: str = field(default_factory=str)
 
 
-class VolumeHealthStatus(Model, kw_only=True):
+class VolumeHealthStatus(Model):
     health_conditions: list[VolumeHealthCondition] = field(default_factory=list)
     last_transition_time: datetime | None = None
 
 
-class VolumeMount(Model, kw_only=True):
+class VolumeMount(Model):
     bind_mount_options: list[str] = field(default_factory=list)
     mount_path: str = field(default_factory=str)
     mount_propagation: str | None = None
@@ -1457,7 +1458,7 @@ class VolumeMount(Model, kw_only=True):
     sub_path_expr: str | None = None
 
 
-class VolumeMountStatus(Model, kw_only=True):
+class VolumeMountStatus(Model):
     mount_path: str = field(default_factory=str)
     name: str = field(default_factory=str)
     read_only: bool | None = None
@@ -1465,11 +1466,11 @@ class VolumeMountStatus(Model, kw_only=True):
     volume_status: VolumeStatus | None = None
 
 
-class VolumeNodeAffinity(Model, kw_only=True):
+class VolumeNodeAffinity(Model):
     required: NodeSelector | None = None
 
 
-class VolumeProjection(Model, kw_only=True):
+class VolumeProjection(Model):
     cluster_trust_bundle: ClusterTrustBundleProjection | None = None
     config_map: ConfigMapProjection | None = None
     downward_api: DownwardAPIProjection | None = field(default=None, name="downwardAPI")
@@ -1478,23 +1479,23 @@ class VolumeProjection(Model, kw_only=True):
     service_account_token: ServiceAccountTokenProjection | None = None
 
 
-class VolumeStatus(Model, kw_only=True):
+class VolumeStatus(Model):
     image: ImageVolumeStatus | None = None
 
 
-class VsphereVirtualDiskVolumeSource(Model, kw_only=True):
+class VsphereVirtualDiskVolumeSource(Model):
     fs_type: str | None = None
     storage_policy_id: str | None = field(default=None, name="storagePolicyID")
     storage_policy_name: str | None = None
     volume_path: str = field(default_factory=str)
 
 
-class WeightedPodAffinityTerm(Model, kw_only=True):
+class WeightedPodAffinityTerm(Model):
     pod_affinity_term: PodAffinityTerm = field(default_factory=PodAffinityTerm)
     weight: int = field(default_factory=int)
 
 
-class WindowsSecurityContextOptions(Model, kw_only=True):
+class WindowsSecurityContextOptions(Model):
     gmsa_credential_spec: str | None = None
     gmsa_credential_spec_name: str | None = None
     host_process: bool | None = None
@@ -1835,3 +1836,6 @@ class ServiceAccountList(ObjectList[ServiceAccount], item=ServiceAccount):
 
 class ServiceList(ObjectList[Service], item=Service):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

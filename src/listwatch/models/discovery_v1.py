@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.models import core_v1
 from listwatch.objects.model import Model, required_list
@@ -14,13 +15,13 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class EndpointConditions(Model, kw_only=True):
+class EndpointConditions(Model):
     ready: bool | None = None
     serving: bool | None = None
     terminating: bool | None = None
 
 
-class Endpoint(Model, kw_only=True):
+class Endpoint(Model):
     addresses: list[str] = field(default_factory=required_list)
     conditions: EndpointConditions = field(default_factory=EndpointConditions)
     deprecated_topology: dict[str, str] = field(default_factory=dict)
@@ -31,23 +32,23 @@ class Endpoint(Model, kw_only=True):
     zone: str | None = None
 
 
-class EndpointHints(Model, kw_only=True):
+class EndpointHints(Model):
     for_nodes: list[ForNode] = field(default_factory=list)
     for_zones: list[ForZone] = field(default_factory=list)
 
 
-class EndpointPort(Model, kw_only=True):
+class EndpointPort(Model):
     app_protocol: str | None = None
     name: str | None = None
     port: int | None = None
     protocol: str | None = None
 
 
-class ForNode(Model, kw_only=True):
+class ForNode(Model):
     name: str = field(default_factory=str)
 
 
-class ForZone(Model, kw_only=True):
+class ForZone(Model):
     name: str = field(default_factory=str)
 
 
@@ -66,3 +67,6 @@ class EndpointSlice(
 
 class EndpointSliceList(ObjectList[EndpointSlice], item=EndpointSlice):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.models import core_v1
 from listwatch.objects.model import MicroTime, Model
@@ -16,7 +17,7 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class EventSeries(Model, kw_only=True):
+class EventSeries(Model):
     count: int = field(default_factory=int)
     last_observed_time: MicroTime | None = None
 
@@ -48,3 +49,6 @@ class Event(
 
 class EventList(ObjectList[Event], item=Event):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

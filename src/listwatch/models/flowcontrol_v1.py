@@ -9,22 +9,23 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.objects.model import Model, required_list
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class ExemptPriorityLevelConfiguration(Model, kw_only=True):
+class ExemptPriorityLevelConfiguration(Model):
     lendable_percent: int | None = None
     nominal_concurrency_shares: int | None = None
 
 
-class FlowDistinguisherMethod(Model, kw_only=True):
+class FlowDistinguisherMethod(Model):
     type: str = field(default_factory=str)
 
 
-class FlowSchemaCondition(Model, kw_only=True):
+class FlowSchemaCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -32,49 +33,49 @@ class FlowSchemaCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class PriorityLevelConfigurationReference(Model, kw_only=True):
+class PriorityLevelConfigurationReference(Model):
     name: str = field(default_factory=str)
 
 
-class FlowSchemaSpec(Model, kw_only=True):
+class FlowSchemaSpec(Model):
     distinguisher_method: FlowDistinguisherMethod | None = None
     matching_precedence: int = field(default_factory=int)
     priority_level_configuration: PriorityLevelConfigurationReference = field(default_factory=PriorityLevelConfigurationReference)
     rules: list[PolicyRulesWithSubjects] = field(default_factory=list)
 
 
-class FlowSchemaStatus(Model, kw_only=True):
+class FlowSchemaStatus(Model):
     conditions: list[FlowSchemaCondition] = field(default_factory=list)
 
 
-class GroupSubject(Model, kw_only=True):
+class GroupSubject(Model):
     name: str = field(default_factory=str)
 
 
-class LimitResponse(Model, kw_only=True):
+class LimitResponse(Model):
     queuing: QueuingConfiguration | None = None
     type: str = field(default_factory=str)
 
 
-class LimitedPriorityLevelConfiguration(Model, kw_only=True):
+class LimitedPriorityLevelConfiguration(Model):
     borrowing_limit_percent: int | None = None
     lendable_percent: int | None = None
     limit_response: LimitResponse = field(default_factory=LimitResponse)
     nominal_concurrency_shares: int | None = None
 
 
-class NonResourcePolicyRule(Model, kw_only=True):
+class NonResourcePolicyRule(Model):
     non_resource_urls: list[str] = field(default_factory=required_list, name="nonResourceURLs")
     verbs: list[str] = field(default_factory=required_list)
 
 
-class PolicyRulesWithSubjects(Model, kw_only=True):
+class PolicyRulesWithSubjects(Model):
     non_resource_rules: list[NonResourcePolicyRule] = field(default_factory=list)
     resource_rules: list[ResourcePolicyRule] = field(default_factory=list)
     subjects: list[Subject] = field(default_factory=required_list)
 
 
-class PriorityLevelConfigurationCondition(Model, kw_only=True):
+class PriorityLevelConfigurationCondition(Model):
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -82,23 +83,23 @@ class PriorityLevelConfigurationCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class PriorityLevelConfigurationSpec(Model, kw_only=True):
+class PriorityLevelConfigurationSpec(Model):
     exempt: ExemptPriorityLevelConfiguration | None = None
     limited: LimitedPriorityLevelConfiguration | None = None
     type: str = field(default_factory=str)
 
 
-class PriorityLevelConfigurationStatus(Model, kw_only=True):
+class PriorityLevelConfigurationStatus(Model):
     conditions: list[PriorityLevelConfigurationCondition] = field(default_factory=list)
 
 
-class QueuingConfiguration(Model, kw_only=True):
+class QueuingConfiguration(Model):
     hand_size: int = field(default_factory=int)
     queue_length_limit: int = field(default_factory=int)
     queues: int = field(default_factory=int)
 
 
-class ResourcePolicyRule(Model, kw_only=True):
+class ResourcePolicyRule(Model):
     api_groups: list[str] = field(default_factory=required_list)
     cluster_scope: bool | None = None
     namespaces: list[str] = field(default_factory=list)
@@ -106,19 +107,19 @@ class ResourcePolicyRule(Model, kw_only=True):
     verbs: list[str] = field(default_factory=required_list)
 
 
-class ServiceAccountSubject(Model, kw_only=True):
+class ServiceAccountSubject(Model):
     name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
 
 
-class Subject(Model, kw_only=True):
+class Subject(Model):
     group: GroupSubject | None = None
     kind: str = field(default_factory=str)
     service_account: ServiceAccountSubject | None = None
     user: UserSubject | None = None
 
 
-class UserSubject(Model, kw_only=True):
+class UserSubject(Model):
     name: str = field(default_factory=str)
 
 
@@ -158,3 +159,6 @@ class FlowSchemaList(ObjectList[FlowSchema], item=FlowSchema):
 
 class PriorityLevelConfigurationList(ObjectList[PriorityLevelConfiguration], item=PriorityLevelConfiguration):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,20 +9,21 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.objects.model import Model, required_list
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class ServerStorageVersion(Model, kw_only=True):
+class ServerStorageVersion(Model):
     api_server_id: str = field(default_factory=str, name="apiServerID")
     decodable_versions: list[str] = field(default_factory=required_list)
     encoding_version: str = field(default_factory=str)
     served_versions: list[str] = field(default_factory=list)
 
 
-class StorageVersionCondition(Model, kw_only=True):
+class StorageVersionCondition(Model):
     last_transition_time: datetime | None = None
     message: str = field(default_factory=str)
     observed_generation: int | None = None
@@ -31,11 +32,11 @@ class StorageVersionCondition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class StorageVersionSpec(Model, kw_only=True):
+class StorageVersionSpec(Model):
     """Has no fields; its presence is the value."""
 
 
-class StorageVersionStatus(Model, kw_only=True):
+class StorageVersionStatus(Model):
     common_encoding_version: str | None = None
     conditions: list[StorageVersionCondition] = field(default_factory=list)
     storage_versions: list[ServerStorageVersion] = field(default_factory=list)
@@ -58,3 +59,6 @@ class StorageVersion(
 
 class StorageVersionList(ObjectList[StorageVersion], item=StorageVersion):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model
@@ -16,40 +17,40 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class EvictionPodReference(Model, kw_only=True):
+class EvictionPodReference(Model):
     name: str = field(default_factory=str)
     uid: str = field(default_factory=str)
 
 
-class EvictionRequestPodReference(Model, kw_only=True):
+class EvictionRequestPodReference(Model):
     name: str = field(default_factory=str)
     uid: str = field(default_factory=str)
 
 
-class EvictionRequestTarget(Model, kw_only=True):
+class EvictionRequestTarget(Model):
     pod: EvictionRequestPodReference | None = None
 
 
-class EvictionRequestSpec(Model, kw_only=True):
+class EvictionRequestSpec(Model):
     intent: str = field(default_factory=str)
     requester: str = field(default_factory=str)
     target: EvictionRequestTarget = field(default_factory=EvictionRequestTarget)
 
 
-class EvictionRequestStatus(Model, kw_only=True):
+class EvictionRequestStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     observed_generation: int | None = None
 
 
-class EvictionTarget(Model, kw_only=True):
+class EvictionTarget(Model):
     pod: EvictionPodReference | None = None
 
 
-class EvictionSpec(Model, kw_only=True):
+class EvictionSpec(Model):
     target: EvictionTarget = field(default_factory=EvictionTarget)
 
 
-class EvictionStatus(Model, kw_only=True):
+class EvictionStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     observed_generation: int | None = None
     requesters: list[Requester] = field(default_factory=list)
@@ -57,12 +58,12 @@ class EvictionStatus(Model, kw_only=True):
     target_responders: list[TargetResponder] = field(default_factory=list)
 
 
-class Requester(Model, kw_only=True):
+class Requester(Model):
     intent: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class ResponderStatus(Model, kw_only=True):
+class ResponderStatus(Model):
     completion_time: datetime | None = None
     expected_completion_time: datetime | None = None
     heartbeat_time: datetime | None = None
@@ -71,7 +72,7 @@ class ResponderStatus(Model, kw_only=True):
     start_time: datetime | None = None
 
 
-class TargetResponder(Model, kw_only=True):
+class TargetResponder(Model):
     name: str = field(default_factory=str)
     priority: int = field(default_factory=int)
     state: str = field(default_factory=str)
@@ -113,3 +114,6 @@ class EvictionList(ObjectList[Eviction], item=Eviction):
 
 class EvictionRequestList(ObjectList[EvictionRequest], item=EvictionRequest):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.objects.metadata import (
     ListMeta as ListMeta,
     ManagedFieldsEntry as ManagedFieldsEntry,
@@ -20,7 +21,7 @@ from listwatch.objects.metadata import (
 from listwatch.objects.model import Model, required_dict, required_list
 
 
-class APIResource(Model, kw_only=True):
+class APIResource(Model):
     categories: list[str] = field(default_factory=list)
     group: str | None = None
     kind: str = field(default_factory=str)
@@ -33,14 +34,14 @@ class APIResource(Model, kw_only=True):
     version: str | None = None
 
 
-class APIResourceList(Model, kw_only=True):
+class APIResourceList(Model):
     api_version: str | None = None
     group_version: str = field(default_factory=str)
     kind: str | None = None
     resources: list[APIResource] = field(default_factory=required_list)
 
 
-class Condition(Model, kw_only=True):
+class Condition(Model):
     last_transition_time: datetime | None = None
     message: str = field(default_factory=str)
     observed_generation: int | None = None
@@ -49,7 +50,7 @@ class Condition(Model, kw_only=True):
     type: str = field(default_factory=str)
 
 
-class DeleteOptions(Model, kw_only=True):
+class DeleteOptions(Model):
     api_version: str | None = None
     dry_run: list[str] = field(default_factory=list)
     grace_period_seconds: int | None = None
@@ -60,18 +61,18 @@ class DeleteOptions(Model, kw_only=True):
     propagation_policy: str | None = None
 
 
-class FieldSelectorRequirement(Model, kw_only=True):
+class FieldSelectorRequirement(Model):
     key: str = field(default_factory=str)
     operator: str = field(default_factory=str)
     values: list[str] = field(default_factory=list)
 
 
-class GroupResource(Model, kw_only=True):
+class GroupResource(Model):
     group: str = field(default_factory=str)
     resource: str = field(default_factory=str)
 
 
-class Info(Model, kw_only=True):
+class Info(Model):
     build_date: str = field(default_factory=str)
     compiler: str = field(default_factory=str)
     emulation_major: str | None = None
@@ -87,23 +88,23 @@ class Info(Model, kw_only=True):
     platform: str = field(default_factory=str)
 
 
-class LabelSelector(Model, kw_only=True):
+class LabelSelector(Model):
     match_expressions: list[LabelSelectorRequirement] = field(default_factory=list)
     match_labels: dict[str, str] = field(default_factory=dict)
 
 
-class LabelSelectorRequirement(Model, kw_only=True):
+class LabelSelectorRequirement(Model):
     key: str = field(default_factory=str)
     operator: str = field(default_factory=str)
     values: list[str] = field(default_factory=list)
 
 
-class Preconditions(Model, kw_only=True):
+class Preconditions(Model):
     resource_version: str | None = None
     uid: str | None = None
 
 
-class Status(Model, kw_only=True):
+class Status(Model):
     api_version: str | None = None
     code: int | None = None
     details: StatusDetails | None = None
@@ -114,13 +115,13 @@ class Status(Model, kw_only=True):
     status: str | None = None
 
 
-class StatusCause(Model, kw_only=True):
+class StatusCause(Model):
     message: str | None = None
     reason: str | None = None
     field: str | None = None
 
 
-class StatusDetails(Model, kw_only=True):
+class StatusDetails(Model):
     causes: list[StatusCause] = field(default_factory=list)
     group: str | None = None
     kind: str | None = None
@@ -129,6 +130,9 @@ class StatusDetails(Model, kw_only=True):
     uid: str | None = None
 
 
-class WatchEvent(Model, kw_only=True):
+class WatchEvent(Model):
     object: dict[str, Any] = field(default_factory=required_dict)
     type: str = field(default_factory=str)
+
+
+__getattr__ = only_classes(__name__)

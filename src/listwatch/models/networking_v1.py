@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import core_v1, meta_v1
 from listwatch.objects.model import Model, required_list
@@ -14,38 +15,38 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class IngressBackend(Model, kw_only=True):
+class IngressBackend(Model):
     resource: core_v1.TypedLocalObjectReference | None = None
     service: IngressServiceBackend | None = None
 
 
-class HTTPIngressPath(Model, kw_only=True):
+class HTTPIngressPath(Model):
     backend: IngressBackend = field(default_factory=IngressBackend)
     path: str | None = None
     path_type: str = field(default_factory=str)
 
 
-class HTTPIngressRuleValue(Model, kw_only=True):
+class HTTPIngressRuleValue(Model):
     paths: list[HTTPIngressPath] = field(default_factory=required_list)
 
 
-class ParentReference(Model, kw_only=True):
+class ParentReference(Model):
     group: str | None = None
     name: str = field(default_factory=str)
     namespace: str | None = None
     resource: str = field(default_factory=str)
 
 
-class IPAddressSpec(Model, kw_only=True):
+class IPAddressSpec(Model):
     parent_ref: ParentReference = field(default_factory=ParentReference)
 
 
-class IPBlock(Model, kw_only=True):
+class IPBlock(Model):
     cidr: str = field(default_factory=str)
     except_: list[str] = field(default_factory=list)
 
 
-class IngressClassParametersReference(Model, kw_only=True):
+class IngressClassParametersReference(Model):
     api_group: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
@@ -53,92 +54,92 @@ class IngressClassParametersReference(Model, kw_only=True):
     scope: str | None = None
 
 
-class IngressClassSpec(Model, kw_only=True):
+class IngressClassSpec(Model):
     controller: str | None = None
     parameters: IngressClassParametersReference | None = None
 
 
-class IngressLoadBalancerIngress(Model, kw_only=True):
+class IngressLoadBalancerIngress(Model):
     hostname: str | None = None
     ip: str | None = None
     ports: list[IngressPortStatus] = field(default_factory=list)
 
 
-class IngressLoadBalancerStatus(Model, kw_only=True):
+class IngressLoadBalancerStatus(Model):
     ingress: list[IngressLoadBalancerIngress] = field(default_factory=list)
 
 
-class IngressPortStatus(Model, kw_only=True):
+class IngressPortStatus(Model):
     error: str | None = None
     port: int = field(default_factory=int)
     protocol: str = field(default_factory=str)
 
 
-class IngressRule(Model, kw_only=True):
+class IngressRule(Model):
     host: str | None = None
     http: HTTPIngressRuleValue | None = None
 
 
-class ServiceBackendPort(Model, kw_only=True):
+class ServiceBackendPort(Model):
     name: str | None = None
     number: int | None = None
 
 
-class IngressServiceBackend(Model, kw_only=True):
+class IngressServiceBackend(Model):
     name: str = field(default_factory=str)
     port: ServiceBackendPort = field(default_factory=ServiceBackendPort)
 
 
-class IngressSpec(Model, kw_only=True):
+class IngressSpec(Model):
     default_backend: IngressBackend | None = None
     ingress_class_name: str | None = None
     rules: list[IngressRule] = field(default_factory=list)
     tls: list[IngressTLS] = field(default_factory=list)
 
 
-class IngressStatus(Model, kw_only=True):
+class IngressStatus(Model):
     load_balancer: IngressLoadBalancerStatus = field(default_factory=IngressLoadBalancerStatus)
 
 
-class IngressTLS(Model, kw_only=True):
+class IngressTLS(Model):
     hosts: list[str] = field(default_factory=list)
     secret_name: str | None = None
 
 
-class NetworkPolicyEgressRule(Model, kw_only=True):
+class NetworkPolicyEgressRule(Model):
     ports: list[NetworkPolicyPort] = field(default_factory=list)
     to: list[NetworkPolicyPeer] = field(default_factory=list)
 
 
-class NetworkPolicyIngressRule(Model, kw_only=True):
+class NetworkPolicyIngressRule(Model):
     from_: list[NetworkPolicyPeer] = field(default_factory=list)
     ports: list[NetworkPolicyPort] = field(default_factory=list)
 
 
-class NetworkPolicyPeer(Model, kw_only=True):
+class NetworkPolicyPeer(Model):
     ip_block: IPBlock | None = None
     namespace_selector: meta_v1.LabelSelector | None = None
     pod_selector: meta_v1.LabelSelector | None = None
 
 
-class NetworkPolicyPort(Model, kw_only=True):
+class NetworkPolicyPort(Model):
     end_port: int | None = None
     port: int | str | None = None
     protocol: str | None = None
 
 
-class NetworkPolicySpec(Model, kw_only=True):
+class NetworkPolicySpec(Model):
     egress: list[NetworkPolicyEgressRule] = field(default_factory=list)
     ingress: list[NetworkPolicyIngressRule] = field(default_factory=list)
     pod_selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
     policy_types: list[str] = field(default_factory=list)
 
 
-class ServiceCIDRSpec(Model, kw_only=True):
+class ServiceCIDRSpec(Model):
     cidrs: list[str] = field(default_factory=list)
 
 
-class ServiceCIDRStatus(Model, kw_only=True):
+class ServiceCIDRStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
 
 
@@ -226,3 +227,6 @@ class NetworkPolicyList(ObjectList[NetworkPolicy], item=NetworkPolicy):
 
 class ServiceCIDRList(ObjectList[ServiceCIDR], item=ServiceCIDR):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.models import core_v1
 from listwatch.objects.model import Model, Quantity
@@ -14,11 +15,11 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class Overhead(Model, kw_only=True):
+class Overhead(Model):
     pod_fixed: dict[str, Quantity] = field(default_factory=dict)
 
 
-class Scheduling(Model, kw_only=True):
+class Scheduling(Model):
     node_selector: dict[str, str] = field(default_factory=dict)
     tolerations: list[core_v1.Toleration] = field(default_factory=list)
 
@@ -38,3 +39,6 @@ class RuntimeClass(
 
 class RuntimeClassList(ObjectList[RuntimeClass], item=RuntimeClass):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import GroupVersionKind, Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model
@@ -16,14 +17,14 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class PodDisruptionBudgetSpec(Model, kw_only=True):
+class PodDisruptionBudgetSpec(Model):
     max_unavailable: int | str | None = None
     min_available: int | str | None = None
     selector: meta_v1.LabelSelector | None = None
     unhealthy_pod_eviction_policy: str | None = None
 
 
-class PodDisruptionBudgetStatus(Model, kw_only=True):
+class PodDisruptionBudgetStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     current_healthy: int = field(default_factory=int)
     desired_healthy: int = field(default_factory=int)
@@ -58,3 +59,6 @@ class PodDisruptionBudget(
 
 class PodDisruptionBudgetList(ObjectList[PodDisruptionBudget], item=PodDisruptionBudget):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model, required_list
@@ -14,11 +15,11 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class AggregationRule(Model, kw_only=True):
+class AggregationRule(Model):
     cluster_role_selectors: list[meta_v1.LabelSelector] = field(default_factory=list)
 
 
-class PolicyRule(Model, kw_only=True):
+class PolicyRule(Model):
     api_groups: list[str] = field(default_factory=list)
     non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
     resource_names: list[str] = field(default_factory=list)
@@ -26,13 +27,13 @@ class PolicyRule(Model, kw_only=True):
     verbs: list[str] = field(default_factory=required_list)
 
 
-class RoleRef(Model, kw_only=True):
+class RoleRef(Model):
     api_group: str = field(default_factory=str)
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class Subject(Model, kw_only=True):
+class Subject(Model):
     api_group: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
@@ -100,3 +101,6 @@ class RoleBindingList(ObjectList[RoleBinding], item=RoleBinding):
 
 class RoleList(ObjectList[Role], item=Role):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

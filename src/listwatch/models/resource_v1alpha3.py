@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model, Quantity
@@ -16,36 +17,36 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class DeviceTaint(Model, kw_only=True):
+class DeviceTaint(Model):
     effect: str = field(default_factory=str)
     key: str = field(default_factory=str)
     time_added: datetime | None = None
     value: str | None = None
 
 
-class DeviceTaintRuleSpec(Model, kw_only=True):
+class DeviceTaintRuleSpec(Model):
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = field(default_factory=DeviceTaint)
 
 
-class DeviceTaintRuleStatus(Model, kw_only=True):
+class DeviceTaintRuleStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
 
 
-class DeviceTaintSelector(Model, kw_only=True):
+class DeviceTaintSelector(Model):
     device: str | None = None
     driver: str | None = None
     pool: str | None = None
 
 
-class PartitionTypeStatus(Model, kw_only=True):
+class PartitionTypeStatus(Model):
     allocatable: int = field(default_factory=int)
     attribute: str = field(default_factory=str)
     total: int = field(default_factory=int)
     type: str = field(default_factory=str)
 
 
-class PoolStatus(Model, kw_only=True):
+class PoolStatus(Model):
     allocated_devices: int | None = None
     available_devices: int | None = None
     driver: str = field(default_factory=str)
@@ -60,27 +61,27 @@ class PoolStatus(Model, kw_only=True):
     validation_error: str | None = None
 
 
-class ResourcePoolStatusRequestSpec(Model, kw_only=True):
+class ResourcePoolStatusRequestSpec(Model):
     default_partition_type_attribute: str | None = None
     driver: str = field(default_factory=str)
     limit: int | None = None
     pool_name: str | None = None
 
 
-class ResourcePoolStatusRequestStatus(Model, kw_only=True):
+class ResourcePoolStatusRequestStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     pool_count: int = field(default_factory=int)
     pools: list[PoolStatus] = field(default_factory=list)
 
 
-class ShareableCapacityStatus(Model, kw_only=True):
+class ShareableCapacityStatus(Model):
     available: Quantity = field(default_factory=lambda: "0")
     consumed: Quantity = field(default_factory=lambda: "0")
     name: str = field(default_factory=str)
     total: Quantity = field(default_factory=lambda: "0")
 
 
-class ShareableSummaryStatus(Model, kw_only=True):
+class ShareableSummaryStatus(Model):
     capacity: list[ShareableCapacityStatus] = field(default_factory=list)
     fully_available_devices: int = field(default_factory=int)
     partially_available_devices: int = field(default_factory=int)
@@ -122,3 +123,6 @@ class DeviceTaintRuleList(ObjectList[DeviceTaintRule], item=DeviceTaintRule):
 
 class ResourcePoolStatusRequestList(ObjectList[ResourcePoolStatusRequest], item=ResourcePoolStatusRequest):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

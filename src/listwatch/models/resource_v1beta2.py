@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import core_v1, meta_v1
 from listwatch.objects.model import Model, Quantity, required_dict
@@ -17,7 +18,7 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class AllocatedDeviceStatus(Model, kw_only=True):
+class AllocatedDeviceStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
     device: str = field(default_factory=str)
@@ -27,47 +28,47 @@ class AllocatedDeviceStatus(Model, kw_only=True):
     share_id: str | None = field(default=None, name="shareID")
 
 
-class DeviceAllocationResult(Model, kw_only=True):
+class DeviceAllocationResult(Model):
     config: list[DeviceAllocationConfiguration] = field(default_factory=list)
     results: list[DeviceRequestAllocationResult] = field(default_factory=list)
 
 
-class AllocationResult(Model, kw_only=True):
+class AllocationResult(Model):
     allocation_timestamp: datetime | None = None
     devices: DeviceAllocationResult = field(default_factory=DeviceAllocationResult)
     node_selector: core_v1.NodeSelector | None = None
 
 
-class CELDeviceSelector(Model, kw_only=True):
+class CELDeviceSelector(Model):
     expression: str = field(default_factory=str)
 
 
-class CapacityRequestPolicy(Model, kw_only=True):
+class CapacityRequestPolicy(Model):
     default: Quantity | None = None
     valid_range: CapacityRequestPolicyRange | None = None
     valid_values: list[Quantity] = field(default_factory=list)
 
 
-class CapacityRequestPolicyRange(Model, kw_only=True):
+class CapacityRequestPolicyRange(Model):
     max: Quantity | None = None
     min: Quantity = field(default_factory=lambda: "0")
     step: Quantity | None = None
 
 
-class CapacityRequirements(Model, kw_only=True):
+class CapacityRequirements(Model):
     requests: dict[str, Quantity] = field(default_factory=dict)
 
 
-class Counter(Model, kw_only=True):
+class Counter(Model):
     value: Quantity = field(default_factory=lambda: "0")
 
 
-class CounterSet(Model, kw_only=True):
+class CounterSet(Model):
     counters: dict[str, Counter] = field(default_factory=required_dict)
     name: str = field(default_factory=str)
 
 
-class Device(Model, kw_only=True):
+class Device(Model):
     all_nodes: bool | None = None
     allow_multiple_allocations: bool | None = None
     attributes: dict[str, DeviceAttribute] = field(default_factory=dict)
@@ -83,13 +84,13 @@ class Device(Model, kw_only=True):
     taints: list[DeviceTaint] = field(default_factory=list)
 
 
-class DeviceAllocationConfiguration(Model, kw_only=True):
+class DeviceAllocationConfiguration(Model):
     opaque: OpaqueDeviceConfiguration | None = None
     requests: list[str] = field(default_factory=list)
     source: str = field(default_factory=str)
 
 
-class DeviceAttribute(Model, kw_only=True):
+class DeviceAttribute(Model):
     bool_: bool | None = None
     bools: list[bool] = field(default_factory=list)
     int_: int | None = None
@@ -100,56 +101,56 @@ class DeviceAttribute(Model, kw_only=True):
     versions: list[str] = field(default_factory=list)
 
 
-class DeviceCapacity(Model, kw_only=True):
+class DeviceCapacity(Model):
     request_policy: CapacityRequestPolicy | None = None
     value: Quantity = field(default_factory=lambda: "0")
 
 
-class DeviceClaim(Model, kw_only=True):
+class DeviceClaim(Model):
     config: list[DeviceClaimConfiguration] = field(default_factory=list)
     constraints: list[DeviceConstraint] = field(default_factory=list)
     requests: list[DeviceRequest] = field(default_factory=list)
 
 
-class DeviceClaimConfiguration(Model, kw_only=True):
+class DeviceClaimConfiguration(Model):
     opaque: OpaqueDeviceConfiguration | None = None
     requests: list[str] = field(default_factory=list)
 
 
-class DeviceClassConfiguration(Model, kw_only=True):
+class DeviceClassConfiguration(Model):
     opaque: OpaqueDeviceConfiguration | None = None
 
 
-class DeviceClassSpec(Model, kw_only=True):
+class DeviceClassSpec(Model):
     config: list[DeviceClassConfiguration] = field(default_factory=list)
     extended_resource_name: str | None = None
     selectors: list[DeviceSelector] = field(default_factory=list)
 
 
-class DeviceConstraint(Model, kw_only=True):
+class DeviceConstraint(Model):
     distinct_attribute: str | None = None
     match_attribute: str | None = None
     requests: list[str] = field(default_factory=list)
 
 
-class DeviceCounterConsumption(Model, kw_only=True):
+class DeviceCounterConsumption(Model):
     compatibility_groups: list[str] = field(default_factory=list)
     counter_set: str = field(default_factory=str)
     counters: dict[str, Counter] = field(default_factory=required_dict)
 
 
-class DeviceDerivedAttribute(Model, kw_only=True):
+class DeviceDerivedAttribute(Model):
     expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class DeviceRequest(Model, kw_only=True):
+class DeviceRequest(Model):
     exactly: ExactDeviceRequest | None = None
     first_available: list[DeviceSubRequest] = field(default_factory=list)
     name: str = field(default_factory=str)
 
 
-class DeviceRequestAllocationResult(Model, kw_only=True):
+class DeviceRequestAllocationResult(Model):
     admin_access: bool | None = None
     binding_conditions: list[str] = field(default_factory=list)
     binding_failure_conditions: list[str] = field(default_factory=list)
@@ -163,11 +164,11 @@ class DeviceRequestAllocationResult(Model, kw_only=True):
     tolerations: list[DeviceToleration] = field(default_factory=list)
 
 
-class DeviceSelector(Model, kw_only=True):
+class DeviceSelector(Model):
     cel: CELDeviceSelector | None = None
 
 
-class DeviceSubRequest(Model, kw_only=True):
+class DeviceSubRequest(Model):
     allocation_mode: str | None = None
     capacity: CapacityRequirements | None = None
     count: int | None = None
@@ -178,29 +179,29 @@ class DeviceSubRequest(Model, kw_only=True):
     tolerations: list[DeviceToleration] = field(default_factory=list)
 
 
-class DeviceTaint(Model, kw_only=True):
+class DeviceTaint(Model):
     effect: str = field(default_factory=str)
     key: str = field(default_factory=str)
     time_added: datetime | None = None
     value: str | None = None
 
 
-class DeviceTaintRuleSpec(Model, kw_only=True):
+class DeviceTaintRuleSpec(Model):
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = field(default_factory=DeviceTaint)
 
 
-class DeviceTaintRuleStatus(Model, kw_only=True):
+class DeviceTaintRuleStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
 
 
-class DeviceTaintSelector(Model, kw_only=True):
+class DeviceTaintSelector(Model):
     device: str | None = None
     driver: str | None = None
     pool: str | None = None
 
 
-class DeviceToleration(Model, kw_only=True):
+class DeviceToleration(Model):
     effect: str | None = None
     key: str | None = None
     operator: str | None = None
@@ -208,7 +209,7 @@ class DeviceToleration(Model, kw_only=True):
     value: str | None = None
 
 
-class ExactDeviceRequest(Model, kw_only=True):
+class ExactDeviceRequest(Model):
     admin_access: bool | None = None
     allocation_mode: str | None = None
     capacity: CapacityRequirements | None = None
@@ -219,62 +220,62 @@ class ExactDeviceRequest(Model, kw_only=True):
     tolerations: list[DeviceToleration] = field(default_factory=list)
 
 
-class NetworkDeviceData(Model, kw_only=True):
+class NetworkDeviceData(Model):
     hardware_address: str | None = None
     interface_name: str | None = None
     ips: list[str] = field(default_factory=list)
 
 
-class NodeAllocatableMapping(Model, kw_only=True):
+class NodeAllocatableMapping(Model):
     capacity_key: str | None = None
     capacity_multiplier: Quantity | None = None
     device_multiplier: Quantity | None = None
 
 
-class NodeAllocatableOverhead(Model, kw_only=True):
+class NodeAllocatableOverhead(Model):
     per_container: Quantity | None = None
     per_pod: Quantity | None = None
 
 
-class NodeAllocatableResource(Model, kw_only=True):
+class NodeAllocatableResource(Model):
     mapping: NodeAllocatableMapping | None = None
     overhead: NodeAllocatableOverhead | None = None
 
 
-class OpaqueDeviceConfiguration(Model, kw_only=True):
+class OpaqueDeviceConfiguration(Model):
     driver: str = field(default_factory=str)
     parameters: dict[str, Any] = field(default_factory=required_dict)
 
 
-class ResourceClaimConsumerReference(Model, kw_only=True):
+class ResourceClaimConsumerReference(Model):
     api_group: str | None = None
     name: str = field(default_factory=str)
     resource: str = field(default_factory=str)
     uid: str = field(default_factory=str)
 
 
-class ResourceClaimSpec(Model, kw_only=True):
+class ResourceClaimSpec(Model):
     devices: DeviceClaim = field(default_factory=DeviceClaim)
 
 
-class ResourceClaimStatus(Model, kw_only=True):
+class ResourceClaimStatus(Model):
     allocation: AllocationResult | None = None
     devices: list[AllocatedDeviceStatus] = field(default_factory=list)
     reserved_for: list[ResourceClaimConsumerReference] = field(default_factory=list)
 
 
-class ResourceClaimTemplateSpec(Model, kw_only=True):
+class ResourceClaimTemplateSpec(Model):
     metadata: meta_v1.ObjectMeta = field(default_factory=meta_v1.ObjectMeta)
     spec: ResourceClaimSpec = field(default_factory=ResourceClaimSpec)
 
 
-class ResourcePool(Model, kw_only=True):
+class ResourcePool(Model):
     generation: int = field(default_factory=int)
     name: str = field(default_factory=str)
     resource_slice_count: int = field(default_factory=int)
 
 
-class ResourceSliceSpec(Model, kw_only=True):
+class ResourceSliceSpec(Model):
     all_nodes: bool | None = None
     devices: list[Device] = field(default_factory=list)
     driver: str = field(default_factory=str)
@@ -368,3 +369,6 @@ class ResourceClaimTemplateList(ObjectList[ResourceClaimTemplate], item=Resource
 
 class ResourceSliceList(ObjectList[ResourceSlice], item=ResourceSlice):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

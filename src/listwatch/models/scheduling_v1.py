@@ -5,6 +5,7 @@ Generated from an API server's schemas and discovery. Do not edit: `make models`
 
 from __future__ import annotations
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
@@ -27,3 +28,6 @@ class PriorityClass(
 
 class PriorityClassList(ObjectList[PriorityClass], item=PriorityClass):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

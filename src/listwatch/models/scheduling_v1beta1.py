@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model
@@ -14,41 +15,41 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class AllCompositeDisruptionMode(Model, kw_only=True):
+class AllCompositeDisruptionMode(Model):
     """Has no fields; its presence is the value."""
 
 
-class AllDisruptionMode(Model, kw_only=True):
+class AllDisruptionMode(Model):
     """Has no fields; its presence is the value."""
 
 
-class BasicSchedulingPolicy(Model, kw_only=True):
+class BasicSchedulingPolicy(Model):
     """Has no fields; its presence is the value."""
 
 
-class CompositeBasicSchedulingPolicy(Model, kw_only=True):
+class CompositeBasicSchedulingPolicy(Model):
     """Has no fields; its presence is the value."""
 
 
-class CompositeDisruptionMode(Model, kw_only=True):
+class CompositeDisruptionMode(Model):
     all: AllCompositeDisruptionMode | None = None
     single: SingleCompositeDisruptionMode | None = None
 
 
-class CompositeGangSchedulingPolicy(Model, kw_only=True):
+class CompositeGangSchedulingPolicy(Model):
     min_group_count: int = field(default_factory=int)
 
 
-class CompositePodGroupSchedulingConstraints(Model, kw_only=True):
+class CompositePodGroupSchedulingConstraints(Model):
     topology: list[TopologyConstraint] = field(default_factory=list)
 
 
-class CompositePodGroupSchedulingPolicy(Model, kw_only=True):
+class CompositePodGroupSchedulingPolicy(Model):
     basic: CompositeBasicSchedulingPolicy | None = None
     gang: CompositeGangSchedulingPolicy | None = None
 
 
-class CompositePodGroupTemplate(Model, kw_only=True):
+class CompositePodGroupTemplate(Model):
     composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
     disruption_mode: CompositeDisruptionMode | None = None
     name: str = field(default_factory=str)
@@ -60,36 +61,36 @@ class CompositePodGroupTemplate(Model, kw_only=True):
     scheduling_policy: CompositePodGroupSchedulingPolicy = field(default_factory=CompositePodGroupSchedulingPolicy)
 
 
-class DisruptionMode(Model, kw_only=True):
+class DisruptionMode(Model):
     all: AllDisruptionMode | None = None
     single: SingleDisruptionMode | None = None
 
 
-class GangSchedulingPolicy(Model, kw_only=True):
+class GangSchedulingPolicy(Model):
     min_count: int = field(default_factory=int)
 
 
-class PodGroupResourceClaim(Model, kw_only=True):
+class PodGroupResourceClaim(Model):
     name: str = field(default_factory=str)
     resource_claim_name: str | None = None
     resource_claim_template_name: str | None = None
 
 
-class PodGroupResourceClaimStatus(Model, kw_only=True):
+class PodGroupResourceClaimStatus(Model):
     name: str = field(default_factory=str)
     resource_claim_name: str | None = None
 
 
-class PodGroupSchedulingConstraints(Model, kw_only=True):
+class PodGroupSchedulingConstraints(Model):
     topology: list[TopologyConstraint] = field(default_factory=list)
 
 
-class PodGroupSchedulingPolicy(Model, kw_only=True):
+class PodGroupSchedulingPolicy(Model):
     basic: BasicSchedulingPolicy | None = None
     gang: GangSchedulingPolicy | None = None
 
 
-class PodGroupSpec(Model, kw_only=True):
+class PodGroupSpec(Model):
     disruption_mode: DisruptionMode | None = None
     parent_composite_pod_group_name: str | None = None
     preemption_policy: str | None = None
@@ -101,12 +102,12 @@ class PodGroupSpec(Model, kw_only=True):
     workload_ref: WorkloadReference | None = None
 
 
-class PodGroupStatus(Model, kw_only=True):
+class PodGroupStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     resource_claim_statuses: list[PodGroupResourceClaimStatus] = field(default_factory=list)
 
 
-class PodGroupTemplate(Model, kw_only=True):
+class PodGroupTemplate(Model):
     disruption_mode: DisruptionMode | None = None
     name: str = field(default_factory=str)
     preemption_policy: str | None = None
@@ -117,30 +118,30 @@ class PodGroupTemplate(Model, kw_only=True):
     scheduling_policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
 
 
-class SingleCompositeDisruptionMode(Model, kw_only=True):
+class SingleCompositeDisruptionMode(Model):
     """Has no fields; its presence is the value."""
 
 
-class SingleDisruptionMode(Model, kw_only=True):
+class SingleDisruptionMode(Model):
     """Has no fields; its presence is the value."""
 
 
-class TopologyConstraint(Model, kw_only=True):
+class TopologyConstraint(Model):
     key: str = field(default_factory=str)
 
 
-class TypedLocalObjectReference(Model, kw_only=True):
+class TypedLocalObjectReference(Model):
     api_group: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
 
 
-class WorkloadReference(Model, kw_only=True):
+class WorkloadReference(Model):
     template_name: str = field(default_factory=str)
     workload_name: str = field(default_factory=str)
 
 
-class WorkloadSpec(Model, kw_only=True):
+class WorkloadSpec(Model):
     composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
     controller_ref: TypedLocalObjectReference | None = None
     pod_group_templates: list[PodGroupTemplate] = field(default_factory=list)
@@ -178,3 +179,6 @@ class PodGroupList(ObjectList[PodGroup], item=PodGroup):
 
 class WorkloadList(ObjectList[Workload], item=Workload):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import core_v1, meta_v1
 from listwatch.objects.model import Model, Quantity, required_list
@@ -16,7 +17,7 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class CSIDriverSpec(Model, kw_only=True):
+class CSIDriverSpec(Model):
     attach_required: bool | None = None
     fs_group_policy: str | None = None
     node_allocatable_update_period_seconds: int | None = None
@@ -30,27 +31,27 @@ class CSIDriverSpec(Model, kw_only=True):
     volume_lifecycle_modes: list[str] = field(default_factory=list)
 
 
-class CSINodeDriver(Model, kw_only=True):
+class CSINodeDriver(Model):
     allocatable: VolumeNodeResources | None = None
     name: str = field(default_factory=str)
     node_id: str = field(default_factory=str, name="nodeID")
     topology_keys: list[str] = field(default_factory=list)
 
 
-class CSINodeSpec(Model, kw_only=True):
+class CSINodeSpec(Model):
     drivers: list[CSINodeDriver] = field(default_factory=required_list)
 
 
-class CSINodeStatus(Model, kw_only=True):
+class CSINodeStatus(Model):
     storage_health: list[StorageHealth] = field(default_factory=list)
 
 
-class StorageHealth(Model, kw_only=True):
+class StorageHealth(Model):
     health_conditions: list[StorageHealthCondition] = field(default_factory=list)
     name: str = field(default_factory=str)
 
 
-class StorageHealthCondition(Model, kw_only=True):
+class StorageHealthCondition(Model):
     access_mode: str | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -59,36 +60,36 @@ class StorageHealthCondition(Model, kw_only=True):
     volume_mode: str | None = None
 
 
-class TokenRequest(Model, kw_only=True):
+class TokenRequest(Model):
     audience: str = field(default_factory=str)
     expiration_seconds: int | None = None
 
 
-class VolumeAttachmentSource(Model, kw_only=True):
+class VolumeAttachmentSource(Model):
     inline_volume_spec: core_v1.PersistentVolumeSpec | None = None
     persistent_volume_name: str | None = None
 
 
-class VolumeAttachmentSpec(Model, kw_only=True):
+class VolumeAttachmentSpec(Model):
     attacher: str = field(default_factory=str)
     node_name: str = field(default_factory=str)
     source: VolumeAttachmentSource = field(default_factory=VolumeAttachmentSource)
 
 
-class VolumeAttachmentStatus(Model, kw_only=True):
+class VolumeAttachmentStatus(Model):
     attach_error: VolumeError | None = None
     attached: bool = field(default_factory=bool)
     attachment_metadata: dict[str, str] = field(default_factory=dict)
     detach_error: VolumeError | None = None
 
 
-class VolumeError(Model, kw_only=True):
+class VolumeError(Model):
     error_code: int | None = None
     message: str | None = None
     time: datetime | None = None
 
 
-class VolumeNodeResources(Model, kw_only=True):
+class VolumeNodeResources(Model):
     count: int | None = None
 
 
@@ -200,3 +201,6 @@ class VolumeAttachmentList(ObjectList[VolumeAttachment], item=VolumeAttachment):
 
 class VolumeAttributesClassList(ObjectList[VolumeAttributesClass], item=VolumeAttributesClass):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

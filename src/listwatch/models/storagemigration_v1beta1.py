@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
 from listwatch.objects.model import Model
@@ -14,11 +15,11 @@ from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 
 
-class StorageVersionMigrationSpec(Model, kw_only=True):
+class StorageVersionMigrationSpec(Model):
     resource: meta_v1.GroupResource = field(default_factory=meta_v1.GroupResource)
 
 
-class StorageVersionMigrationStatus(Model, kw_only=True):
+class StorageVersionMigrationStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     resource_version: str | None = None
 
@@ -40,3 +41,6 @@ class StorageVersionMigration(
 
 class StorageVersionMigrationList(ObjectList[StorageVersionMigration], item=StorageVersionMigration):
     """A list of objects, as returned by one request."""
+
+
+__getattr__ = only_classes(__name__)

@@ -1,7 +1,7 @@
 """Lazy fields: parts of an object that are decoded on first access.
 
-`LazyParts` holds the bytes of an object and finds its parts; a `LazyField` decodes one of them. Users declare the parts
-of their own kinds with `lazy()`.
+`LazyParts` holds the bytes of an object and finds its parts; a `LazyField` decodes one of them. The models declare
+their parts with `lazy()`; `custom_resource.py` makes fields of the annotations of a user's class.
 """
 
 from __future__ import annotations
@@ -31,7 +31,21 @@ from listwatch.objects.reading import (
 )
 from listwatch.objects.writing import encode, finish, plain, unchanged
 
-__all__ = ["LazyField", "LazyParts", "MetadataField", "lazy", "wire_name", "write_change"]
+__all__ = [
+    "NEW",
+    "LazyField",
+    "LazyParts",
+    "MetadataField",
+    "lazy",
+    "set_head",
+    "set_parts",
+    "set_raw",
+    "wire_name",
+    "write_change",
+]
+
+NEW = b"{}"
+"""The bytes of an object that was not received. Compared by identity."""
 
 
 def lazy(type_: object, *, wire: str = "") -> Any:
@@ -77,11 +91,12 @@ class LazyParts:
             return field.read(self.part(field.wire), self)
         value = getattr(found, field.name)
         setattr(found, field.name, msgspec.UNSET)
-        self._parts = found
-        return field.zero() if value is None else value
+        set_parts(self, found)
+        return field.absent(self) if value is None else value
 
     def _split(self) -> dict[str, msgspec.Raw]:
-        parts = self._parts = self._find_parts()
+        parts = self._find_parts()
+        set_parts(self, parts)
         return parts
 
     def _find_parts(self) -> dict[str, msgspec.Raw]:
@@ -93,7 +108,7 @@ class LazyParts:
         except DECODE_FAILURES as error:
             # One invalid part must not make the others unreadable. Scanning is slow, so the result is kept.
             if (found := readable_parts(self._raw)) is not None:
-                self._parts = found
+                set_parts(self, found)
                 return found
             what = self._describe_as(type(self).__name__)
             raise report_damage(self, DecodeError(reason_of(error, self._raw), object_name=what)) from None
@@ -110,6 +125,10 @@ class LazyParts:
         except DecodeError:
             return frozenset({*fields, ""})
         return frozenset(name for name, part in found.items() if not _is_decodable(part, fields.get(name), self))
+
+
+# Assigning to an object checks the name, which these functions do not.
+set_raw, set_head, set_parts = (vars(LazyParts)[name].__set__ for name in ("_raw", "_head", "_parts"))
 
 
 def _is_decodable(part: msgspec.Raw, field: LazyField | None, holder: LazyParts) -> bool:
@@ -144,7 +163,7 @@ class LazyField:
     def read(self, part: msgspec.Raw | None, holder: LazyParts) -> object:
         """Decode the part of one object."""
         if part is None:
-            return self.zero()
+            return self.absent(holder)
         try:
             return self._decoder.decode(part)
         except DECODE_FAILURES as error:
@@ -178,7 +197,7 @@ class LazyField:
             decoder = self._openers[kind] = build_decoder(found)
         return decoder
 
-    def zero(self) -> object:
+    def absent(self, holder: LazyParts) -> object:
         """The value of an absent part: None if the type allows it, else an empty value."""
         type_ = typing.get_args(self.type)[0] if typing.get_origin(self.type) is Annotated else self.type
         try:
@@ -201,7 +220,11 @@ class LazyField:
             failure = DecodeError(reason, object_name=holder.describe(), field=self.wire + place)
             raise report_damage(holder, failure) from None
         try:
-            return self.zero() if tree is None else convert(tree, self.type, what=holder.describe(), field=self.wire)
+            return (
+                self.absent(holder)
+                if tree is None
+                else convert(tree, self.type, what=holder.describe(), field=self.wire)
+            )
         except DecodeError as failure:
             report_damage(holder, failure)
             raise
@@ -221,14 +244,15 @@ class MetadataField(LazyField):
         if holder is None:
             return self
         if type(holder._head) is Head:
-            holder._head = super().__get__(holder, owner)
+            set_head(holder, super().__get__(holder, owner))
         return holder._head
 
     def __set__(self, holder: LazyParts, value: object) -> None:
         if not isinstance(value, self.type):
             kind = type(holder).__name__
             raise TypeError(f"{kind}.metadata must be an ObjectMeta; use {kind}.from_dict() to read a manifest")
-        holder.__dict__[self.name] = holder._head = value
+        holder.__dict__[self.name] = value
+        set_head(holder, value)
 
     def _read_lenient(self, part: msgspec.Raw, holder: LazyParts, error: Exception) -> object:
         deep = None if isinstance(error, msgspec.ValidationError) else read_deep_metadata(part)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import astuple, force_setattr
 
+from listwatch._exports import did_you_mean
+from listwatch.objects.model_declaration import read_declaration
 from listwatch.objects.untracked import untrack
 
 if TYPE_CHECKING:
@@ -40,12 +42,18 @@ def _no_elements() -> tuple[()]:
     return ()
 
 
+_construct = msgspec.StructMeta.__call__
+
+
 class StructWithLists(msgspec.StructMeta):
     """A metaclass of structs that store `list[T] = field(default_factory=list)` as tuples until they are read."""
 
     def __new__(mcls: type[_S], name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> _S:
         if "__slots__" in namespace and "__qualname__" not in namespace:  # made by msgspec.defstruct()
             namespace, options = _definition(namespace)
+        elif not namespace.get("__module__", "").startswith("listwatch."):  # a user's class
+            namespace = read_declaration(name, namespace, sends_defaults="omit_defaults" not in options)
+        options.setdefault("kw_only", True)
         hints: dict[str, Any] = namespace.get("__annotations__", {})
         lists = {} if _keeps_lists(bases, namespace, options) else _tuple_fields(namespace, hints)
         if lists:
@@ -56,11 +64,30 @@ class StructWithLists(msgspec.StructMeta):
             _read_as(struct, each, a_list=each in lists)
         return struct
 
+    if not TYPE_CHECKING:  # type checkers derive the parameters from the fields
+
+        def __call__(cls, *args, **fields):
+            try:
+                return _construct(cls, *args, **fields)
+            except TypeError:
+                if not (unknown := fields.keys() - set(cls.__struct_fields__)):
+                    raise
+                raise _unknown_field(cls, min(unknown)) from None
+
     @property
     def __signature__(cls) -> Signature:
         """The signature for `help()`, with lists instead of tuples."""
         signature = super().__signature__
         return signature.replace(parameters=[_with_list(cls, each) for each in signature.parameters.values()])
+
+
+def _unknown_field(struct: msgspec.StructMeta, name: str) -> TypeError:
+    by_wire = dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
+    if name in by_wire:
+        hint = f"; did you mean {by_wire[name]}?"
+    else:
+        hint = did_you_mean(name, struct.__struct_fields__) or f"; its fields are {', '.join(struct.__struct_fields__)}"
+    return TypeError(f"{struct.__name__} has no field {name}{hint}")
 
 
 def _definition(namespace: dict[str, Any]) -> tuple[dict[str, Any], dict[str, bool]]:

@@ -18,28 +18,40 @@ __all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "Sh
 _NOTHING = msgspec.Raw()
 
 
-class OwnerReference(Model, kw_only=True):
+class OwnerReference(Model):
     """An owner of an object; the garbage collector deletes the object with its owners."""
 
     api_version: str = field(default_factory=str)
+    """API version of the owner."""
     kind: str = field(default_factory=str)
+    """Kind of the owner."""
     name: str = field(default_factory=str)
+    """Name of the owner."""
     uid: str = field(default_factory=str)
+    """UID of the owner."""
     controller: bool | None = None
+    """If true, this reference points to the managing controller."""
     block_owner_deletion: bool | None = None
+    """If true, an owner with the finalizer `foregroundDeletion` cannot be removed before this reference is."""
 
 
-class ManagedFieldsEntry(Model, kw_only=True):
+class ManagedFieldsEntry(Model):
     """The fields that one manager owns."""
 
     manager: str | None = None
+    """Name of the workflow that manages these fields."""
     operation: str | None = None
+    """`Apply` for server-side apply, otherwise `Update`."""
     api_version: str | None = None
+    """Version of the resource that these fields belong to."""
     time: datetime | None = None
+    """When the manager last changed its fields."""
     fields_type: str | None = None
+    """The format of the fields; always `FieldsV1`."""
     fields_v1: msgspec.Raw = _NOTHING
     """The set of owned fields, as received JSON: often a third of an object, and rarely read."""
     subresource: str | None = None
+    """Subresource through which the object was changed; empty for the object itself."""
 
     @property
     def fields(self) -> JSONObject:
@@ -52,24 +64,39 @@ class ManagedFieldsEntry(Model, kw_only=True):
         return owned or {}
 
 
-class ObjectMeta(Model, kw_only=True):
+class ObjectMeta(Model):
     """The metadata of an object. Absent strings are `""` and absent numbers 0."""
 
     name: str = ""
+    """Name, unique within a namespace. It cannot be changed."""
     generate_name: str = ""
+    """Prefix from which the server makes a unique name, if `name` is empty."""
     namespace: str = ""
+    """Namespace, within which each name must be unique. It cannot be changed."""
     self_link: str = ""
+    """Deprecated; servers leave it empty."""
     uid: str = ""
+    """Unique in time and space; set by the server."""
     resource_version: str = ""
+    """Opaque version of the object, for optimistic concurrency, change detection and watches; set by the server."""
     generation: int = 0
+    """Sequence number of the desired state (the spec); set by the server."""
     creation_timestamp: datetime | None = None
+    """When the object was created; set by the server."""
     deletion_timestamp: datetime | None = None
+    """When the object will be or was to be deleted; set by the server for a graceful deletion, and never unset."""
     deletion_grace_period_seconds: int | None = None
+    """Seconds for which the object may terminate gracefully before it is removed; set with `deletion_timestamp`."""
     labels: dict[str, str] = field(default_factory=dict)
+    """Map of keys and values that can be used to organize and select objects."""
     annotations: dict[str, str] = field(default_factory=dict)
+    """An unstructured key value map that tools set and read. It is not queryable."""
     owner_references: list[OwnerReference] = field(default_factory=list)
+    """Objects that this object depends on. When all of them are deleted, this object is garbage collected."""
     finalizers: list[str] = field(default_factory=list)
+    """Must be empty before the object is removed. Each entry names the component that will remove it."""
     managed_fields: list[ManagedFieldsEntry] = field(default_factory=list)
+    """Which manager owns which fields, for server-side apply. Set by the server."""
 
 
 def read_deep_metadata(part: msgspec.Raw) -> ObjectMeta | None:
@@ -91,17 +118,23 @@ def read_deep_metadata(part: msgspec.Raw) -> ObjectMeta | None:
     return metadata
 
 
-class ShardInfo(Model, kw_only=True):
+class ShardInfo(Model):
     """The shard of a collection that a list contains."""
 
     selector: str = field(default_factory=str)
+    """The selector of the shard."""
 
 
-class ListMeta(Model, kw_only=True):
+class ListMeta(Model):
     """The resource version of a list, and the token of its next page."""
 
     self_link: str = ""
+    """Deprecated; servers leave it empty."""
     resource_version: str = ""
+    """The version of the collection, from which a watch can start."""
     continue_: str = field(default="", name="continue")
+    """The token of the next page; empty on the last page."""
     remaining_item_count: int | None = None
+    """The number of items on the following pages, if the server knows it."""
     shard_info: ShardInfo | None = None
+    """The shard that this list contains, if the request selected one."""

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from datetime import datetime
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, dataclass_transform
 
 import msgspec
+from msgspec import field
 
 from listwatch.objects.lists import StructWithLists, equal, lists_by_default, required_list
 from listwatch.objects.reading import Tree, convert
 from listwatch.objects.writing import clone, to_tree
 
-__all__ = ["MicroTime", "Model", "Quantity", "required_dict", "required_list"]
+__all__ = ["MicroTime", "Model", "Quantity", "field", "required_dict", "required_list"]
 
 Quantity = Annotated[str, msgspec.Meta(extra={"wire": "quantity"})]
 """A resource quantity as a string, such as `"500m"`; `listwatch.Quantity` computes with it."""
@@ -24,10 +25,14 @@ MicroTime = Annotated[datetime, msgspec.Meta(extra={"wire": "microtime"})]
 """A time that the API requires with microseconds."""
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class Model(
     msgspec.Struct, metaclass=StructWithLists, omit_defaults=True, repr_omit_defaults=True, rename="camel", gc=False
 ):
-    """A nested API type, with snake_case attributes and the names of the API in JSON; default values are not sent."""
+    """A nested API type: annotated fields in snake_case, with the camelCase names of the API in JSON.
+
+    Not sent are fields that are None, and lists and maps that are empty, where that is their default.
+    """
 
     # gc=False: the data cannot contain reference cycles, and garbage collections over millions of structs are slow.
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import msgspec
 
-from listwatch.errors import DecodeError, EncodeError
+from listwatch._exports import did_you_mean
+from listwatch.errors import DecodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.damage import report_damage
-from listwatch.objects.fields import LazyField, LazyParts, MetadataField, lazy
+from listwatch.objects.fields import NEW, LazyField, LazyParts, MetadataField, lazy, set_head, set_parts, set_raw
 from listwatch.objects.head import Head, Labels, cut_managed_fields, read_damaged_head, read_head
 from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.model_declaration import is_class_variable
 from listwatch.objects.reading import DECODE_FAILURES, reason_of, tree_of
 from listwatch.objects.untracked import untrack
 from listwatch.objects.wire import check_document, compact
@@ -26,11 +28,12 @@ from listwatch.objects.writing import clone, encode, to_json
 
 __all__ = ["Object", "lazy"]
 
+_new = object.__new__
 _NULL = msgspec.Raw(b"null")
 _EMPTY = (_NULL, msgspec.Raw(b'""'))
 
 
-@dataclass_transform(kw_only_default=True)
+@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
 class _TypedFields(LazyParts):
     """Lets type checkers derive `__init__` from the lazy fields; they read no fields from the marked class itself."""
 
@@ -54,6 +57,7 @@ class Object(_TypedFields):
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {"metadata": metadata}  # type: ignore[dict-item]  # the attribute is declared as its value
 
     def __init_subclass__(cls, *, resource: Resource | None = None, gvk: GroupVersionKind | None = None) -> None:
+        _check_declaration(cls, gvk)
         cls.resource = resource or cls.resource
         cls.gvk = gvk or (resource.gvk if resource else cls.gvk)
         own = {name: field for name, field in vars(cls).items() if isinstance(field, LazyField)}
@@ -61,28 +65,39 @@ class Object(_TypedFields):
         cls._type_fields = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind} if cls.gvk else {}
 
     def __init__(self, **parts: Any) -> None:
-        unknown = parts.keys() - self.lazy_fields.keys()
-        if unknown:
-            names = ", ".join(sorted(unknown))
-            raise TypeError(f"{type(self).__name__} has no field {names}; its fields are {_names(self)}")
-        self._raw = b"{}"
-        self._head = Head()
-        self._parts = None
+        if unknown := parts.keys() - self.lazy_fields.keys():
+            raise TypeError(self._no_field(min(unknown)))
+        set_raw(self, NEW)
+        set_head(self, Head())
+        set_parts(self, None)
         self.metadata = parts.pop("metadata", None) or ObjectMeta()
         self.__dict__.update(parts)
+
+    if not TYPE_CHECKING:  # type checkers know the attributes
+
+        def __setattr__(self, name, value):
+            # Internal state is assigned with the functions of `fields.py`, which are faster.
+            if name in self.lazy_fields or name.startswith("_") or _has_setter(type(self), name):
+                object.__setattr__(self, name, value)
+            else:
+                raise AttributeError(_why_not_assignable(self, name))
+
+    def _no_field(self, name: str) -> str:
+        hint = did_you_mean(name, self.lazy_fields) or f"; its fields are {', '.join(self.lazy_fields)}"
+        return f"{type(self).__name__} has no field {name}{hint}"
 
     # --- decoding ------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
         """Create an object from its bytes, which are kept. Only the head is decoded and checked; see `from_json`."""
-        self = cls.__new__(cls)
-        self._raw = raw
-        self._parts = None
+        self = _new(cls)
+        set_raw(self, raw)
+        set_parts(self, None)
         try:
-            self._head = read_head(raw)
+            set_head(self, read_head(raw))
         except DECODE_FAILURES:
-            self._head = read_damaged_head(raw, cls.__name__)
+            set_head(self, read_damaged_head(raw, cls.__name__))
         untrack(self)
         return self
 
@@ -190,12 +205,14 @@ class Object(_TypedFields):
     def copy(self) -> Self:
         """An independent copy."""
         duplicate = type(self).__new__(type(self))
-        duplicate._raw, head, duplicate._parts = self._raw, self._head, self._parts
+        head = self._head
+        set_raw(duplicate, self._raw)
+        set_parts(duplicate, self._parts)
         # Iterates over a copy: another thread may decode further parts meanwhile.
         for name, value in self.__dict__.copy().items():
             if field := self.lazy_fields.get(name):
                 duplicate.__dict__[name] = clone(value, field.type)
-        duplicate._head = duplicate.__dict__.get("metadata", head)
+        set_head(duplicate, duplicate.__dict__.get("metadata", head))
         return duplicate
 
     def without_managed_fields(self) -> Self:
@@ -211,7 +228,8 @@ class Object(_TypedFields):
         if raw is self._raw:
             return self
         duplicate = self.copy()
-        duplicate._raw, duplicate._parts = raw, None
+        set_raw(duplicate, raw)
+        set_parts(duplicate, None)
         if isinstance(self._head, Head):
             self._head.share_labels()  # a view of the labels would keep the original bytes alive
         untrack(duplicate)
@@ -234,7 +252,6 @@ class Object(_TypedFields):
 
     def _content(self) -> dict[str, object]:
         """All parts by wire name, in the received order. Parts that were not changed are raw JSON."""
-        self._reject_unknown_attributes()
         received = self._split()
         content: dict[str, object] = dict(received)
         for name, field in self.lazy_fields.items():
@@ -243,13 +260,6 @@ class Object(_TypedFields):
         # apiVersion and kind come first if they were missing, and otherwise keep their position.
         missing: dict[str, object] = dict(self._missing_type_fields())
         return {wire: value for wire, value in (missing | content | missing).items() if value is not None}
-
-    def _reject_unknown_attributes(self) -> None:
-        # A change under a misspelled name would be lost silently.
-        for name in list(self.__dict__):
-            if not (name.startswith("_") or hasattr(type(self), name)):
-                reason = f"unknown attribute {name!r}; its fields are {_names(self)}"
-                raise EncodeError(reason, object_name=self.describe())
 
     def _missing_type_fields(self) -> dict[str, str]:
         """apiVersion and kind where they were not received: list items have none."""
@@ -308,5 +318,33 @@ def _same_json(one: object, other: object) -> bool:
         return False  # parts that cannot be decoded are compared as text
 
 
-def _names(holder: Object) -> str:
-    return ", ".join(holder.lazy_fields)
+def _check_declaration(cls: type[Object], gvk: object) -> None:
+    advice = (
+        f"declare a kind of your own as `class {cls.__name__}(lw.CustomResource, "
+        f'group="example.com", version="v1", kind="{cls.__name__}")`'
+    )
+    if gvk is not None and not isinstance(gvk, GroupVersionKind):
+        raise TypeError(f"class {cls.__name__}: gvk={gvk!r} is not a GroupVersionKind; {advice}")
+    for name, hint in vars(cls).get("__annotations__", {}).items():
+        is_declared = isinstance(vars(cls).get(name), LazyField) or name.startswith("_") or is_class_variable(hint)
+        if not is_declared:
+            raise TypeError(f"{cls.__name__}.{name} is an annotation and no field; {advice}")
+
+
+_HEAD = frozenset({"name", "namespace", "uid", "resource_version", "labels"})
+
+
+def _has_setter(kind: type[Object], name: str) -> bool:
+    found = getattr(kind, name, None)
+    return found.fset is not None if isinstance(found, property) else hasattr(type(found), "__set__")
+
+
+def _why_not_assignable(holder: Object, name: str) -> str:
+    kind = type(holder)
+    if name in _HEAD:
+        return f"{kind.__name__}.{name} is read-only; set metadata.{name}"
+    if isinstance(getattr(kind, name, None), property):
+        return f"{kind.__name__}.{name} is read-only"
+    if hasattr(kind, name):
+        return f"{kind.__name__}.{name} is not a field; its fields are {', '.join(kind.lazy_fields)}"
+    return holder._no_field(name)

@@ -92,11 +92,18 @@ def _convert(tree: Tree, type_: object) -> object:
 
 
 def read_nested(type_: type, tree: Tree) -> object:
-    """Decode a whole object inside another type, such as a volume claim template of a StatefulSet."""
+    """Decode a whole object inside another type, such as a volume claim template of a StatefulSet, or a Quantity."""
+    from_dict: Callable[[Tree], object] | None = getattr(type_, "from_dict", None)
     try:
-        return type_.from_dict(tree)  # type: ignore[attr-defined]  # each such type is an Object
+        return type_(_quantity_text(tree)) if from_dict is None else from_dict(tree)
     except FieldError as error:
         raise ValueError(str(error)) from None  # msgspec adds the path
+
+
+def _quantity_text(tree: Tree) -> str:
+    if type(tree) not in (str, int, float):
+        raise ValueError(f"expected a quantity such as '500m', got {type(tree).__name__}")
+    return str(tree)
 
 
 @cache
@@ -154,6 +161,8 @@ def _empty(info: inspect.Type) -> Tree:
     """The value that null means in the API."""
     match info:
         case inspect.Metadata(extra={"wire": "quantity"}):
+            return "0"
+        case inspect.CustomType(cls=cls) if not hasattr(cls, "from_dict"):
             return "0"
         case inspect.Metadata(type=inner):
             return _empty(inner)

@@ -38,7 +38,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
         self = super().from_wire(raw)
-        self._fields = None
+        set_fields(self, None)
         return self
 
     @property
@@ -100,7 +100,6 @@ class Unstructured(Object, MutableMapping[str, Any]):
         return self._fields
 
     def _content(self) -> dict[str, object]:
-        self._reject_unknown_attributes()
         content = {name: self._encode_field(name, value) for name, value in self._open().items()}
         if (metadata := self._metadata()) is not None:
             content["metadata"] = metadata
@@ -138,6 +137,9 @@ class Unstructured(Object, MutableMapping[str, Any]):
         self.__dict__.pop("metadata", None)
         fields["metadata"] = parts["metadata"]
 
+    def _no_field(self, name: str) -> str:
+        return f"{type(self).__name__} has no field {name}; set obj[{name!r}]"
+
     def _text(self, name: str) -> str:
         # Never raises, because error messages use it.
         try:
@@ -165,6 +167,9 @@ def _copied(value: object) -> object:
         return duplicate if duplicate == value else copy.deepcopy(value)  # clone turns models into mappings
     except RecursionError:
         raise EncodeError("it is nested too deeply", object_name="a copy") from None
+
+
+set_fields = vars(Unstructured)["_fields"].__set__  # as those of `fields.py`
 
 
 # --- metadata as a mapping ---------------------------------------------------------------------------------------

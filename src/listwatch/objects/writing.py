@@ -110,6 +110,10 @@ def _write_nested(value: object) -> Tree:
         return to_dict()
     if isinstance(value, Mapping):
         return dict(value)
+    from listwatch.quantity import Quantity  # loads `decimal`; few programs have quantities in their own types
+
+    if isinstance(value, Quantity):
+        return str(value)
     raise TypeError(f"a {type(value).__name__} cannot be part of an API object")
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from listwatch import GroupVersionKind, Object
+from listwatch import CustomResource, Model
 from listwatch.api.watch_events import AddedEvent, DeletedEvent, ModifiedEvent
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
@@ -16,8 +16,6 @@ from listwatch.errors import InvalidError, NoMatchError, NotFoundError
 from listwatch.informer.factory import SharedInformerFactory
 from listwatch.models.apiextensions_v1 import CustomResourceDefinition
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.objects.model import Model
-from listwatch.objects.object import lazy
 from listwatch.objects.unstructured import Unstructured
 
 _TRIES = 20_000
@@ -26,18 +24,18 @@ GROUP = f"g{secrets.token_hex(4)}.example.com"
 NAME = f"backups.{GROUP}"
 
 
-class BackupSpec(Model, kw_only=True):
+class BackupSpec(Model):
     schedule: str | None = None
     keep: int | None = None
 
 
-class BackupStatus(Model, kw_only=True):
+class BackupStatus(Model):
     done: int | None = None
 
 
-class Backup(Object, gvk=GroupVersionKind(GROUP, "v1", "Backup")):
-    spec: BackupSpec = lazy(BackupSpec)
-    status: BackupStatus = lazy(BackupStatus)
+class Backup(CustomResource, group=GROUP, version="v1", kind="Backup"):
+    spec: BackupSpec
+    status: BackupStatus = BackupStatus()
 
 
 def definition() -> CustomResourceDefinition:

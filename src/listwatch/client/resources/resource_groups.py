@@ -53,6 +53,21 @@ class _ResourceAttribute(Generic[T]):
     def __repr__(self) -> str:
         return f"<{self._resource.group_resource} of {self._resource.api_version}>"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name.startswith("_"):
+                raise AttributeError(name)
+            resource = self._resource
+            place = f"client.{resource.attribute}.{resource.plural}"
+            call, every = (
+                ('("default")', f", or {place}().{name} for all namespaces") if resource.namespaced else ("()", "")
+            )
+            if not hasattr(ResourceClient, name):
+                known = [each for each in dir(ResourceClient) if not each.startswith("_")]
+                raise unknown_attribute(f"{place}{call}", name, known)
+            raise AttributeError(f"{place} must be called before .{name}: {place}{call}.{name}{every}")
+
 
 class Namespaced(_ResourceAttribute[T]):
     """A namespaced resource: call it with a namespace, or without one for all namespaces."""
