@@ -114,7 +114,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 "x-kubernetes-list-type": "map",
                 "x-kubernetes-patch-merge-key": "name",
                 "x-kubernetes-patch-strategy": "merge,retainKeys",
-                "description": "What it rolls on.\n  - indented\nA resource, a field and any datetime are only words here.",
+                "description": "What it rolls on.\n  - indented\nA field and any datetime are only words here.",
             },
             "x-toys-only": {"type": "object"},
         },
