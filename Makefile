@@ -87,10 +87,10 @@ check: $(CHECK_READY) ## ruff, mypy, pyright, the architecture test and the gene
 
 models: setup ## regenerate src/listwatch/models from SOURCE=…, and the protobuf schemas from Go modules
 	@$(RUN) -m tools.generate_models $(SOURCE)
+	@$(RUN) -m tools.generate_protobuf
 
 descriptions: setup ## regenerate the models with the descriptions of the real kube-apiserver, which is built if it is missing
 	@$(RUN) -m tools.describe_models $(SOURCE)
-	@$(RUN) -m tools.generate_protobuf
 
 blocking: setup ## regenerate src/listwatch/blocking from the asynchronous classes
 	@$(RUN) -m tools.generate_blocking
