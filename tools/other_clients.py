@@ -1,11 +1,12 @@
 """Runs the programs of docs/coming-from on the embedded API server: those of other clients, and their ports.
 
     python -m tools.other_clients            all pages
-    python -m tools.other_clients kopf kr8s  some of them
+    python -m tools.other_clients kubectl kopf  some of them
 
 Each page has a program `before`, which runs with the pinned version of the other client (`bench/environments`), and its
 port. Programs that end by themselves have to print what the page says. Controllers run until they have done their work,
-which is checked through the API. client-go needs Go. `make clients` installs what is missing.
+which is checked through the API. client-go needs Go. `make clients` installs what is missing. kubectl, if there is one
+on the PATH, runs a list of commands, each of which has to succeed.
 """
 
 from __future__ import annotations
@@ -147,10 +148,8 @@ async def _drive(page: Page, client: lw.ClientSet) -> None:
 
 async def _use_databases(client: lw.ClientSet) -> None:
     """What a user does to the operator of the page about kopf."""
-    text = (FOLDER / "kopf.md").read_text()
-    [definition] = [block["text"] for block in _BLOCK.finditer(text) if block["title"] == "crd.yaml"]
     definitions = client.dynamic.resource("crd")
-    await definitions.create(lw.Unstructured.from_yaml(definition))
+    await definitions.create(lw.Unstructured.from_yaml(_database_definition()))
     await lw.wait_for(definitions, "databases.example.com", "ready", timeout=30)
     databases = client.dynamic.resource("example.com/v1", "Database", namespace="default")
     await databases.create({"metadata": {"name": "orders"}, "spec": {"size": 10}})
@@ -163,6 +162,12 @@ async def _use_databases(client: lw.ClientSet) -> None:
     await lw.wait_for(databases, "orders", "jsonpath={.status.size}=20", timeout=60)
     await databases.delete("orders")
     await lw.wait_for(databases, "orders", "deleted", timeout=60)
+
+
+def _database_definition() -> str:
+    text = (FOLDER / "kopf.md").read_text()
+    [definition] = [block["text"] for block in _BLOCK.finditer(text) if block["title"] == "crd.yaml"]
+    return definition
 
 
 def _has_checks(database: lw.Unstructured | None) -> bool:
@@ -185,16 +190,79 @@ async def _use_counter(client: lw.ClientSet) -> None:
         await lw.wait_for(configmaps, "a", is_counted, timeout=60)
 
 
+KUBECTL = """
+create configmap settings --from-literal=port=80
+get configmaps,namespaces
+get configmap settings -o yaml
+create deployment web --image=nginx
+scale deployment web --replicas=3
+wait --for=jsonpath={.spec.replicas}=3 deployment/web --timeout=30s
+label deployment web tier=front
+annotate deployment web owner=me
+set image deployment/web nginx=nginx:2
+patch deployment web --patch {"spec":{"replicas":2}}
+describe deployment web
+get deployments -o wide -l tier=front
+apply --validate=false -f crd.yaml
+wait --for=condition=Established crd/databases.example.com --timeout=30s
+apply --validate=false -f database.yaml
+apply --validate=false --server-side -f database.yaml
+get databases -o name
+delete deployment web
+delete -f database.yaml
+api-resources
+auth can-i list pods
+""".strip().splitlines()
+
+
+def _write_manifests(folder: Path) -> None:
+    (folder / "crd.yaml").write_text(_database_definition())
+    (folder / "database.yaml").write_text(
+        "apiVersion: example.com/v1\nkind: Database\nmetadata: {name: orders}\nspec: {size: 1}\n"
+    )
+
+
+async def _try_kubectl(kubectl: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _write_manifests(Path(folder))
+        async with APIServer(tls=True) as server:
+            server.kubeconfig(kubeconfig := Path(folder, "kubeconfig"))
+            for command in KUBECTL:
+                arguments = [kubectl, "--cache-dir", folder, *command.split()]
+                async with asyncio.timeout(TIMEOUT), _running(arguments, Path(folder), kubeconfig) as process:
+                    printed = await process.rest()
+                    if await process.wait():
+                        raise TrialError(f"kubectl {command}\n{printed}")
+
+
 DRIVERS: dict[str, Callable[[lw.ClientSet], Awaitable[None]]] = {
     "kopf": _use_databases,
     "client-go": _use_counter,
 }
 
 
+async def _report_kubectl() -> int:
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        print("kubectl: skipped, it is not on the PATH", flush=True)
+        return 0
+    try:
+        await _try_kubectl(kubectl)
+    except TrialError as error:
+        print(f"kubectl: failed\n{error}", flush=True)
+        return 1
+    print(f"kubectl: {len(KUBECTL)} commands work on the embedded server", flush=True)
+    return 0
+
+
 async def _main(names: list[str]) -> int:
     environments.make_all()
     versions, failed = environments.versions(), 0
+    if not names or "kubectl" in names:
+        failed += await _report_kubectl()
     for name in names or PAGES:
+        if name == "kubectl":
+            continue
         version = versions[name if name == "client-go" else name.replace("-", "_")].removeprefix("v")
         if reason := environments.reason_missing(name.replace("-", "_") if name != "client-go" else name):
             print(f"{name} {version}: skipped, {reason}", flush=True)
