@@ -15,10 +15,13 @@ import ast
 import posixpath
 import re
 import tomllib
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
+
+from tools import generate_reference
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -37,8 +40,16 @@ PAGES = {
     "examples": "examples.md",
 }
 """The files and folders of the repository that are pages of the site."""
-PARTS = ("informers", "real", "kinds", "clients", "queues", "objects", "server")
-"""The parts of the benchmark, in the order of the page."""
+PARTS = {
+    "informers": "Informers",
+    "real": "A real kube-apiserver",
+    "kinds": "Other kinds",
+    "clients": "Clients",
+    "queues": "Work queues",
+    "objects": "Decoding",
+    "server": "The embedded server",
+}
+"""The parts of the benchmark in the order of the page, and their headings."""
 
 _LINK = re.compile(r"(?P<before>!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()(?P<target>[^)\s]+)(?P<after>(?:\s+\"[^\"]*\")?\))")
 _FENCE = re.compile(r"(^ *```.*?^ *```$)", re.DOTALL | re.MULTILINE)
@@ -46,6 +57,12 @@ _DRAWING = re.compile(r"^!\[(?P<alt>[^\]]*)\]\((?P<path>drawings/[\w-]+\.svg)\)$
 
 
 # --- Hooks ------------------------------------------------------------------------------------------------------------
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Add the pages of the reference to the navigation."""
+    [section] = [each for each in config.nav or [] if "Reference" in each]
+    section["Reference"].append({"Packages": [{name: f"reference/{name}.md"} for name in _packages()]})
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -68,6 +85,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if page.file.src_uri == "reference.md":
+        markdown = link_names(markdown)
     origin = {site: source for source, site in reversed(PAGES.items())}.get(page.file.src_uri)
     markdown = rewrite_links(markdown, origin or f"docs/{page.file.src_uri}", page.file.src_uri)
     return _DRAWING.sub(lambda found: drawing(ROOT / "docs" / found["path"]), markdown)
@@ -145,8 +164,8 @@ def drawing(path: Path) -> str:
 
 def benchmarks() -> str:
     sections = []
-    for part in PARTS:
-        text = (ROOT / f"bench/results/{part}.md").read_text()
+    for part, heading in PARTS.items():
+        text = (ROOT / f"bench/results/{part}.md").read_text().replace(f"\n## {part}\n", f"\n## {heading}\n")
         machine, _, figures = text.partition("\n\n")
         charts = [f"results/{chart.name}" for chart in sorted((ROOT / "bench/results").glob(f"{part}*.png"))]
         pictures = "\n\n".join(f"![{Path(chart).stem}]({chart})" for chart in charts)
@@ -176,15 +195,54 @@ def examples() -> str:
 
 def reference() -> dict[str, str]:
     """A page for each public package: its classes and functions, rendered from their docstrings."""
-    from tools import generate_reference
-
     pages = {}
-    for name in (*generate_reference.PACKAGES, *generate_reference.MODULES):
+    for name in _packages():
         package = import_module(name)
-        about = generate_reference.first_sentence(package.__doc__ or "")
-        lines = [f"# {name}", "", about, ""]
-        for each in sorted(generate_reference.public_names(package), key=str.lower):
-            if not isinstance(getattr(package, each), ModuleType):
-                lines += [f"::: {name}.{each}", ""]
+        described = [each for each in _names(package) if _home(name, each) == name]
+        elsewhere = [each for each in _names(package) if _home(name, each) != name]
+        lines = [f"# {name}", "", generate_reference.first_sentence(package.__doc__ or ""), ""]
+        for each in described:
+            lines += [f"::: {name}.{each}", ""]
+        if elsewhere:
+            lines += ["## Names that other packages describe", "", "| name | what it is |", "| --- | --- |"]
+        for each in elsewhere:
+            lines.append(f"| {_link(name, each, '')} | {generate_reference.summary(package, each)} |")
         pages[f"reference/{name}.md"] = "\n".join(lines)
     return pages
+
+
+def link_names(markdown: str) -> str:
+    """Link the names in the tables of docs/reference.md to the pages of their packages."""
+    sections = re.split(r"^(?=## )", markdown, flags=re.MULTILINE)
+    for index, section in enumerate(sections):
+        package = section.partition("\n")[0].removeprefix("## ")
+        if package in _packages():
+            row = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+            sections[index] = row.sub(lambda found, of=package: f"| {_link(of, found[1], 'reference/')} |", section)
+    return "".join(sections)
+
+
+def _packages() -> tuple[str, ...]:
+    return (*generate_reference.PACKAGES, *generate_reference.MODULES)
+
+
+def _names(package: ModuleType) -> list[str]:
+    return sorted(generate_reference.public_names(package), key=str.lower)
+
+
+@cache
+def _home(package: str, name: str) -> str:
+    """The package on whose page a name is described: the last one that exports it, since the root exports many."""
+    value = getattr(import_module(package), name)
+    if isinstance(value, ModuleType):
+        return value.__name__
+    others = [each for each in _packages() if getattr(import_module(each), name, None) is value]
+    return max(others, key=lambda each: each != "listwatch" and name in _names(import_module(each)))
+
+
+def _link(package: str, name: str, folder: str) -> str:
+    home = _home(package, name)
+    if home not in _packages():
+        return f"`{name}`"
+    anchor = "" if isinstance(getattr(import_module(package), name), ModuleType) else f"#{home}.{name}"
+    return f"[`{name}`]({folder}{home}.md{anchor})"

@@ -107,4 +107,6 @@ def test_the_search_finds(site: Path, words: str):
 
 def test_every_public_package_has_a_page_with_its_names(site: Path):
     page = (site / "reference/listwatch.workqueue.html").read_text()
-    assert "class ExponentialLimiter" in re.sub(r"<[^>]+>", "", page) or 'id="listwatch.workqueue' in page
+    assert 'id="listwatch.workqueue.ExponentialLimiter"' in page
+    index = (site / "reference.html").read_text()
+    assert 'href="reference/listwatch.workqueue.html#listwatch.workqueue.ExponentialLimiter"' in index
