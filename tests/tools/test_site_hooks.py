@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -86,9 +87,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the site is built only if mkdocs is installed: make docs")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(folder)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    assert "WARNING" not in result.stderr
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # a note about the next generation of mkdocs
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
     return folder
 
 
