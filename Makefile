@@ -123,7 +123,7 @@ dist: setup ## build the wheel and the source distribution into dist; REPOSITORY
 demo: setup ## show the pipeline of an informer, live, on the embedded API server
 	@$(RUN) -m listwatch demo
 
-pictures: setup ## make the pictures of the README and the documentation, docs/images/*.svg
+pictures: setup ## make the pictures of the README and the documentation, docs/images
 	@$(RUN) -m tools.make_pictures
 
 real: setup ## run the contract tests on a real kube-apiserver and etcd; builds them if they are missing

@@ -1,7 +1,6 @@
-"""Takes pictures of the inspector page: docs/images/inspector.png, or several into a folder for a look at all variants.
+"""Takes pictures of the inspector page. `make pictures` makes that of the documentation, docs/images/inspector.png.
 
-python -m tools.inspector_picture            the picture of the documentation
-python -m tools.inspector_picture FOLDER     light, dark, narrow, with an object, and without a server
+python -m tools.inspector_picture FOLDER     all variants: light, dark, narrow, with an object, and without a server
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from listwatch.models.meta_v1 import LabelSelector
 from listwatch.objects import ObjectMeta
 from listwatch.server import APIServer
 from tools.chromium import Chromium, ChromiumPage, why_no_chromium
-
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "inspector.png"
 
 LIVE = "document.getElementById('connection').innerText == 'live'"
 IS_FILLED = "document.getElementById('informers').innerText.includes('KiB')"
@@ -93,12 +90,16 @@ async def _open_object(page: ChromiumPage, name: str) -> None:
     await page.wait_for(f"document.getElementById('yaml') && {HAS_EVENTS}")
 
 
-async def _take_one(path: Path) -> None:
+async def picture_of_the_inspector(folder: Path) -> None:
+    """Write inspector.png."""
+    logging.getLogger("listwatch").setLevel(logging.CRITICAL)  # the failures are part of the picture
+    path = folder / "inspector.png"
     async with example() as (_, url), Chromium() as browser:
         page = await browser.open(url, width=1060, height=800)
         await page.wait_for(f"{LIVE} && {IS_FILLED}")
         await asyncio.sleep(3)  # some retries, so that there is something to see
         await page.save_screenshot(path)
+    print(f"wrote {path}")
 
 
 async def _take_all(folder: Path) -> None:
@@ -121,18 +122,13 @@ async def _take_all(folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, nargs="?", help="write pictures of all variants into this folder")
+    parser.add_argument("folder", type=Path, help="where to write the pictures")
     folder = parser.parse_args().folder
     if reason := why_no_chromium():
         raise SystemExit(reason)
-    logging.disable(logging.CRITICAL)  # the failures are part of the picture
-    if folder is None:
-        PICTURE.parent.mkdir(exist_ok=True)
-        asyncio.run(_take_one(PICTURE))
-        print(f"wrote {PICTURE}")
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-        asyncio.run(_take_all(folder))
+    logging.getLogger("listwatch").setLevel(logging.CRITICAL)  # the failures are part of the pictures
+    folder.mkdir(parents=True, exist_ok=True)
+    asyncio.run(_take_all(folder))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Makes the pictures of the README and the documentation: `python -m tools.make_pictures [FOLDER]`.
 
-They show what the terminal shows: the demo before its last act, and a live table of pods.
+They show what the terminal shows: the demo before its last act, and a live table of pods; and the inspector page, if
+there is a browser.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from listwatch.client import ClientSet, ResourceClient
 from listwatch.clock import SystemClock
 from listwatch.models.core_v1 import Pod
 from listwatch.server import APIServer
+from tools.chromium import why_no_chromium
+from tools.inspector_picture import picture_of_the_inspector
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images"
 # The fonts would be loaded from elsewhere; without them, the reader's own monospaced font is used.
@@ -128,6 +131,10 @@ async def _create_pod(pods: ResourceClient[Pod], number: int, random: Random) ->
 async def _main(folder: Path) -> None:
     await picture_of_the_demo(folder)
     await picture_of_top(folder)
+    if reason := why_no_chromium():
+        print(f"no picture of the inspector: {reason}")
+    else:
+        await picture_of_the_inspector(folder)
 
 
 if __name__ == "__main__":
