@@ -58,18 +58,24 @@ async def _settle(top: Top, screen: Screen) -> None:
 async def _frames(
     what: str, top: Top, screen: Screen, *, key: str = "", until: Callable[[], bool] | None = None
 ) -> None:
-    took = []
+    took: list[float] = []
+    cpu: list[float] = []
     while len(took) < _FRAMES if until is None else not until():
         if key:
             top.table.press(key)
-        started = time.perf_counter()
+        started, cpu_started = time.perf_counter(), time.thread_time()
         top.frame(screen, width=160, height=50)
         took.append(1000 * (time.perf_counter() - started))
+        cpu.append(1000 * (time.thread_time() - cpu_started))
         await asyncio.sleep(_INTERVAL)
-    took.sort()
     if took:
-        middle, high = took[len(took) // 2], took[int(len(took) * 0.95)]
-        print(f"{what:<40}{middle:8.1f} ms median, {high:.1f} p95, {took[-1]:.1f} max, {len(took)} frames")
+        print(f"{what:<40}{_figures(took)}; CPU {_figures(cpu)}; {len(took)} frames")
+
+
+def _figures(milliseconds: list[float]) -> str:
+    ordered = sorted(milliseconds)
+    middle, high = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
+    return f"{middle:6.1f} ms median, {high:5.1f} p95, {ordered[-1]:5.1f} max"
 
 
 if __name__ == "__main__":

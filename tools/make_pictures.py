@@ -53,7 +53,9 @@ async def picture_of_the_demo(folder: Path) -> None:
 
         def before_act(act: Act) -> None:
             if act is ACTS[-1]:
-                write_picture("demo", DemoView(stage), folder, title="listwatch demo", size=(124, 36))
+                stage.observer.current -= 1
+                write_picture("demo", DemoView(stage), folder, title="listwatch demo", size=(124, 31))
+                stage.observer.current += 1
 
         async with stage.running(), asyncio.TaskGroup() as group:
             sampling = group.create_task(_sample(stage, clock))

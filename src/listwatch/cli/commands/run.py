@@ -45,6 +45,7 @@ _LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
     metavar="SECONDS",
     help="How long running reconciles may take to end at a stop.",
 )
+@click.option("--inspect", is_flag=True, help="Serve the inspector page on a free port of this machine.")
 @click.option("--dev", is_flag=True, help="Restart the program when a Python file below its folder changes.")
 @connection_options(all_namespaces=False)
 def command(
@@ -56,6 +57,7 @@ def command(
     health_host: str,
     resync: float,
     grace_period: float,
+    inspect: bool,
     dev: bool,
     **connection: object,
 ) -> int:
@@ -85,6 +87,7 @@ def command(
         health_host=health_host,
         resync=resync,
         grace_period=grace_period,
+        inspect=inspect,
     )
     if dev:
         return run_async(_supervise(file.resolve(), options, manager_options))
@@ -152,6 +155,7 @@ def _arguments(
     return [
         str(file),
         *(part for name, value in given.items() if value for part in (name, value)),
+        *["--inspect"] * manager_options.inspect,
         *["-v"] * options.verbose,
     ]
 

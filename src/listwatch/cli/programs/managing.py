@@ -33,6 +33,7 @@ class ManagerOptions:
     health_host: str = "127.0.0.1"
     resync: float = 0.0
     grace_period: float = 30.0
+    inspect: bool = False
 
 
 async def manage(program: Program, client: ClientSet, options: ManagerOptions) -> None:
@@ -46,6 +47,7 @@ async def manage(program: Program, client: ClientSet, options: ManagerOptions) -
         health_host=options.health_host,
         resync=options.resync,
         grace_period=options.grace_period,
+        inspect=options.inspect,
     )
     await program.add_to(manager)
     names = ", ".join(each.name for each in manager.controllers)

@@ -13,10 +13,12 @@ from listwatch.informer.problems import Problem
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object import Object
 
-__all__ = ["Act", "Observer", "SeenChange", "Verb", "status_of"]
+__all__ = ["TOUCHED", "Act", "Observer", "SeenChange", "Verb", "status_of"]
 
 Verb = Literal["ADDED", "MODIFIED", "DELETED"]
 
+TOUCHED = "listwatch.demo/update"
+"""The annotation that numbers the updates which change nothing else."""
 _KEPT_CHANGES = 200
 _KEPT_RATES = 120
 
@@ -87,7 +89,11 @@ class Observer:
 
     def on_update(self, old: Object, new: Object) -> None:
         before, after = status_of(old), status_of(new)
-        self._record("MODIFIED", new, after if before == after else f"{before} → {after}")
+        touched = new.metadata.annotations.get(TOUCHED, "")
+        if before != after:
+            self._record("MODIFIED", new, f"{before} → {after}")
+        else:
+            self._record("MODIFIED", new, f"update {touched}" if touched else after)
 
     def on_delete(self, item: Object, *, final_state_known: bool) -> None:
         self._record("DELETED", item, "" if final_state_known else "missed; found by the relist")

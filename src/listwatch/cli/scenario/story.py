@@ -31,9 +31,9 @@ BY_OWNER = "owner"
 
 # Shorter than in programs, so that the story is not interrupted for long.
 _BACKOFF = Backoff(initial=0.4, factor=1.5, cap=1.0, jitter=0.2)
-_SLOW = 0.012
+_SLOW = 0.015
 """Seconds that the slow handler takes for each change."""
-_BURST = 150
+_BURST = 120
 _IMAGES = ("web:1.0", "web:1.1", "web:1.2")
 
 ACTS = (

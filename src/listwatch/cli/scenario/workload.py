@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from random import Random
 
+from listwatch.cli.scenario.observer import TOUCHED
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.owners import owner_reference
 from listwatch.json_value import JSON, JSONObject
@@ -102,7 +103,7 @@ class Workload:
         """Annotate the pods `count` times in turn: a burst of updates."""
         names = self._running
         for number in range(count):
-            annotation = {"demo/touched": str(number)}
+            annotation = {TOUCHED: str(number + 1)}
             await self._pods.patch(names[number % len(names)], {"metadata": {"annotations": annotation}})
 
     async def remove(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeVar
 
@@ -41,6 +41,8 @@ class Row:
     now: datetime
     monotonic: float
     """The same moment as `now`, by the monotonic clock."""
+    memo: dict[type[msgspec.Struct], msgspec.Struct] = field(default_factory=dict)
+    """The parts of the object that were read already; a table keeps them for the visible rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +126,16 @@ _DECODERS: dict[type[msgspec.Struct], msgspec.json.Decoder[msgspec.Struct]] = {
 _WIRE_NAMES = {_Status: "status", _Spec: "spec", _Containers: "spec", _Metadata: "metadata"}
 
 
-def _read(item: Object, kind: type[S]) -> S:
+def _read(row: Row, kind: type[S]) -> S:
     """Read a part of an object. What has another type than in built-in kinds counts as missing."""
-    try:
-        part = item.peek(_WIRE_NAMES[kind])
-        found = _DECODERS[kind].decode(part) if isinstance(part, msgspec.Raw) else kind()
-    except (DecodeError, msgspec.DecodeError):
-        return kind()
+    found = row.memo.get(kind)
+    if found is None:
+        try:
+            part = row.item.peek(_WIRE_NAMES[kind])
+            found = _DECODERS[kind].decode(part) if isinstance(part, msgspec.Raw) else kind()
+        except (DecodeError, msgspec.DecodeError):
+            found = kind()
+        row.memo[kind] = found
     assert isinstance(found, kind)
     return found
 
@@ -139,7 +144,7 @@ def _read(item: Object, kind: type[S]) -> S:
 
 
 def _created(row: Row) -> str:
-    return _read(row.item, _Metadata).creation_timestamp or ""
+    return _read(row, _Metadata).creation_timestamp or ""
 
 
 def _age(row: Row) -> str:
@@ -163,14 +168,14 @@ def _changed(row: Row) -> str:
 
 
 def _pod_ready(row: Row) -> str:
-    ready = sum(each.ready for each in _read(row.item, _Status).container_statuses)
-    return f"{ready}/{len(_read(row.item, _Containers).containers)}"
+    ready = sum(each.ready for each in _read(row, _Status).container_statuses)
+    return f"{ready}/{len(_read(row, _Containers).containers)}"
 
 
 def _pod_status(row: Row) -> str:
-    if _read(row.item, _Metadata).deletion_timestamp:
+    if _read(row, _Metadata).deletion_timestamp:
         return "Terminating"
-    status = _read(row.item, _Status)
+    status = _read(row, _Status)
     for container in status.container_statuses:
         for state in (container.state.waiting, container.state.terminated):
             if state is not None and state.reason:
@@ -179,38 +184,38 @@ def _pod_status(row: Row) -> str:
 
 
 def _restarts(row: Row) -> int:
-    return sum(each.restart_count for each in _read(row.item, _Status).container_statuses)
+    return sum(each.restart_count for each in _read(row, _Status).container_statuses)
 
 
 def _node_status(row: Row) -> str:
-    ready = next((each.status for each in _read(row.item, _Status).conditions if each.type == "Ready"), "")
+    ready = next((each.status for each in _read(row, _Status).conditions if each.type == "Ready"), "")
     state = {"True": "Ready", "False": "NotReady"}.get(ready, "Unknown")
-    return f"{state},SchedulingDisabled" if _read(row.item, _Spec).unschedulable else state
+    return f"{state},SchedulingDisabled" if _read(row, _Spec).unschedulable else state
 
 
 def _replicas(name: str) -> Callable[[Row], str]:
     def text(row: Row) -> str:
-        wanted = _read(row.item, _Spec).replicas
-        return f"{getattr(_read(row.item, _Status), name)}/{1 if wanted is None else wanted}"
+        wanted = _read(row, _Spec).replicas
+        return f"{getattr(_read(row, _Status), name)}/{1 if wanted is None else wanted}"
 
     return text
 
 
 def _daemons(row: Row) -> str:
-    status = _read(row.item, _Status)
+    status = _read(row, _Status)
     return f"{status.number_ready}/{status.desired_number_scheduled}"
 
 
 def _completions(row: Row) -> str:
-    wanted = _read(row.item, _Spec).completions
-    return f"{_read(row.item, _Status).succeeded}/{1 if wanted is None else wanted}"
+    wanted = _read(row, _Spec).completions
+    return f"{_read(row, _Status).succeeded}/{1 if wanted is None else wanted}"
 
 
 def _any_status(row: Row) -> str:
     """The phase, or the first of the usual conditions that is true."""
-    if _read(row.item, _Metadata).deletion_timestamp:
+    if _read(row, _Metadata).deletion_timestamp:
         return "Terminating"
-    status = _read(row.item, _Status)
+    status = _read(row, _Status)
     if status.phase:
         return _clean(status.phase)
     states = {each.type: each.status for each in status.conditions}
@@ -247,11 +252,11 @@ _BY_RESOURCE: dict[tuple[str, str], tuple[Column, ...]] = {
         Column("READY", _pod_ready, style=_ready_style, align="right"),
         Column("STATUS", _pod_status, style=_status_style),
         Column("RESTARTS", lambda row: str(_restarts(row) or ""), lambda row: -_restarts(row), align="right"),
-        Column("NODE", lambda row: _clean(_read(row.item, _Spec).node_name)),
+        Column("NODE", lambda row: _clean(_read(row, _Spec).node_name)),
     ),
     ("", "nodes"): (
         Column("STATUS", _node_status, style=_status_style),
-        Column("VERSION", lambda row: _clean(_read(row.item, _Status).node_info.kubelet_version)),
+        Column("VERSION", lambda row: _clean(_read(row, _Status).node_info.kubelet_version)),
     ),
     ("apps", "deployments"): (_READY, Column("UPDATED", _replicas("updated_replicas"), align="right")),
     ("apps", "replicasets"): (_READY,),

@@ -17,8 +17,8 @@ from listwatch.objects.object import Object
 
 __all__ = ["Rows"]
 
-_ONE_BY_ONE = 50
-"""Up to this many moved rows are inserted one by one; more of them are merged by sorting."""
+_ONE_BY_ONE = 0.005
+"""Up to this share of the rows is moved one by one, which is then faster than merging them by sorting."""
 _FEW = 1000
 """So many waiting objects count as up to date: they changed since the last frame."""
 _SLICE = 64
@@ -67,7 +67,7 @@ class _Order:
 
     def apply(self, added: list[_Entry], removed: dict[str, SortValue]) -> None:
         """Move the rows."""
-        if len(added) + len(removed) <= _ONE_BY_ONE:
+        if len(added) + len(removed) <= _ONE_BY_ONE * len(self.entries):
             for key, old in removed.items():
                 del self.entries[bisect_left(self.entries, (old, key))]
             for entry in added:
@@ -134,12 +134,13 @@ class Rows:
         found = self._order.position(key)
         return len(self) - 1 - found if found is not None and self.is_reversed else found
 
-    def row(self, key: str, now: datetime) -> Row | None:
-        """An object with its changes; None if it was deleted meanwhile."""
+    def row(self, key: str, now: datetime, before: Row | None = None) -> Row | None:
+        """An object with its changes; None if it was deleted meanwhile. What `before` has read is not read again."""
         item = self._get(key)
         if item is None:
             return None
-        return Row(item, self._changes.get(key, 0), self._changed_at.get(key), now, self._clock.monotonic())
+        memo = before.memo if before is not None and before.item is item else {}
+        return Row(item, self._changes.get(key, 0), self._changed_at.get(key), now, self._clock.monotonic(), memo)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

@@ -53,6 +53,7 @@ class Table:
         self._filter = ""
         self._is_editing = False
         self._shown: list[str] | None = None  # the lines of one object
+        self._visible: dict[str, Row] = {}  # the rows of the last frame
 
     @property
     def filter(self) -> str:
@@ -174,7 +175,9 @@ class Table:
         self._follow_selected()
         keys = self._rows.window(self._offset, self._height)
         now = self._clock.now()
-        rows = [self._rows.row(key, now) for key in keys]
+        before = self._visible
+        rows = [self._rows.row(key, now, before.get(key)) for key in keys]
+        self._visible = {key: row for key, row in zip(keys, rows, strict=True) if row is not None}
         cells = [self._cells(row, key) for row, key in zip(rows, keys, strict=True)]
         widths = self._fit(cells, width)
         drawn = [self._header(widths)]
