@@ -97,9 +97,9 @@ async def test_a_watch_prints_changes_and_reports_how_it_recovers(client: Client
 # --- Ctrl-C -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [("watch", "pods", "--embedded"), ("events", "--watch", "--embedded")])
+@pytest.mark.parametrize("arguments", [("watch", "pods"), ("get", "pods", "-w"), ("events", "--watch")])
 async def test_ctrl_c_ends_a_command_at_once(arguments: tuple[str, ...], start: Start):
-    process = await start(*arguments)
+    process = await start(*arguments, "--embedded")
     assert await process.line()
     process.process.send_signal(signal.SIGINT)
     done = await process.end()
@@ -180,7 +180,8 @@ async def test_http_at_an_https_address_is_explained(tmp_path: Path, start: Star
 async def test_https_at_an_http_address_is_explained(tmp_path: Path, server: APIServer, start: Start):
     done = await ended(start, "get", "pods", KUBECONFIG=kubeconfig(tmp_path, server.url.replace("https:", "http:")))
     assert done.code == 3
-    assert "https://" in done.errors
+    assert "; retrying in 1 s" in done.errors
+    assert "its URL has to begin with https://" in done.errors
 
 
 async def test_an_unknown_command_suggests_a_similar_one(run: Run):

@@ -42,19 +42,27 @@ def connected(
             # Imported here: `--help` needs no client.
             from listwatch.cli.running import run_async
             from listwatch.cli.session import open_session
+            from listwatch.retry_observer import observing_retries
 
             options = take_options(arguments)
             _configure_logging(options.verbose)
 
             async def run() -> object:
-                async with open_session(options) as session:
-                    return await function(session, **arguments)
+                with observing_retries(_report_retry):
+                    async with open_session(options) as session:
+                        return await function(session, **arguments)
 
             return run_async(run())
 
         return connection_options(namespaced=namespaced, all_namespaces=all_namespaces)(command)
 
     return decorate
+
+
+def _report_retry(error: Exception, delay: float) -> float:
+    """Report why a command takes long."""
+    click.echo(f"{error}; retrying in {delay:.0f} s", err=True)
+    return delay
 
 
 def connection_options(*, namespaced: bool = True, all_namespaces: bool = True) -> Callable[[Function], Function]:

@@ -11,6 +11,7 @@ from listwatch.cli.output import OutputFormat, format_objects, format_table, obj
 from listwatch.cli.session import Session
 from listwatch.cli.tables import Table, read_table
 from listwatch.cli.targets import Target, find_targets, read_objects, selector_options, target_argument
+from listwatch.cli.watching import watch_objects
 
 __all__ = ["command"]
 
@@ -19,6 +20,7 @@ __all__ = ["command"]
 @target_argument()
 @selector_options
 @output_option()
+@click.option("-w", "--watch", is_flag=True, help="Print the objects and each change, as `listwatch watch` does.")
 @click.option("--no-headers", is_flag=True, help="Print tables without headers.")
 @click.option("--show-labels", is_flag=True, help="Add a column with the labels.")
 @click.option("--show-managed-fields", is_flag=True, help="Print metadata.managedFields in JSON and YAML.")
@@ -30,6 +32,7 @@ async def command(
     selector: str,
     field_selector: str,
     output: OutputFormat,
+    watch: bool,
     no_headers: bool,
     show_labels: bool,
     show_managed_fields: bool,
@@ -41,6 +44,9 @@ async def command(
       listwatch get deploy/web -o yaml
       listwatch get pods -l app=web -o jsonpath='{.items[*].metadata.name}'
     """
+    if watch:
+        await watch_objects(session, targets, selector, field_selector, output)
+        return
     found = await find_targets(session, targets)
     if output.is_table:
         tables = [await _table(session, each, selector, field_selector) for each in found]
