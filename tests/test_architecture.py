@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
     meta selectors quantity clock cooperative cancellation callers backoff token_bucket retry_observer atomic_file
-    errors json_value keyed _version _exports
+    errors json_value keyed folded_log async_only _version _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -57,6 +57,9 @@ BELOW = {
     "errors": "",
     "json_value": "",
     "keyed": "errors",
+    "folded_log": "clock token_bucket",
+    "async_only": "errors",
+    "log_setup": "",
     "_version": "",
     "_exports": "",
 }

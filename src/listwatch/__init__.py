@@ -4,6 +4,7 @@
 the modules below a package are private.
 """
 
+from os import environ as _environ
 from typing import TYPE_CHECKING
 
 from listwatch._exports import lazy_exports
@@ -130,3 +131,9 @@ if TYPE_CHECKING:
     from listwatch.workqueue.queue import WorkQueue as WorkQueue
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+
+if _environ.get("LISTWATCH_LOG"):
+    from listwatch.log_setup import set_up_logging
+
+    set_up_logging(_environ["LISTWATCH_LOG"])
+    del set_up_logging

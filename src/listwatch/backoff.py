@@ -147,6 +147,9 @@ REFLECTOR_BACKOFF = Backoff(initial=0.8, factor=2.0, cap=30.0, jitter=1.0)
 REFLECTOR_RESET = 120.0
 """The `reset` of a ResettingBackoff with REFLECTOR_BACKOFF."""
 
+MAX_RETRY_AFTER = 60.0
+"""The longest time, in seconds, for which the server can delay the next list or watch."""
+
 DEFAULT_RETRY = Backoff(initial=0.01, factor=1.0, jitter=0.1, steps=5)
 """For conflicts with writers of other fields: five attempts in quick succession."""
 

@@ -171,6 +171,12 @@ class BadRequestError(APIError, code=400, reason="BadRequest"):
 class UnauthorizedError(APIError, code=401, reason="Unauthorized"):
     """The request was not authenticated: credentials are missing, wrong or expired."""
 
+    credential: str = ""
+    """Which credential the client sent, and where it came from; never the credential itself. Empty if unknown."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; the client sent {self.credential}" if self.credential else super().__str__()
+
 
 class ForbiddenError(APIError, code=403, reason="Forbidden"):
     """The user is not allowed to do this."""

@@ -37,6 +37,11 @@ class Tokens:
         self.left -= 1
         return True
 
+    def available(self, now: float) -> float:
+        """Return the number of tokens."""
+        self._refill(now)
+        return self.left
+
     def _refill(self, now: float) -> None:
         self.left = min(self.left + (now - self._refilled_at) * self._rate, self._burst)
         self._refilled_at = now

@@ -178,7 +178,7 @@ async def test_waiting_for_a_factory_that_was_not_started_is_an_error() -> None:
     pods = factory.core_v1.pods
     respond(client, pod("a"))
     for timeout in (None, 5.0):
-        with pytest.raises(UsageError, match=r"the informers of pods were not started; call start\(\)"):
+        with pytest.raises(UsageError, match=r"the informers of pods were not started; .*call `factory.start\(\)`"):
             await factory.wait_for_sync(timeout)
     pods.informer.start()
     await factory.wait_for_sync(timeout=5)

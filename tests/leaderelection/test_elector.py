@@ -119,7 +119,7 @@ async def test_candidates_retry_after_one_to_two_point_two_retry_periods():
     await asyncio.wait([task])
 
 
-async def test_failures_are_retried_and_logged_once(caplog: pytest.LogCaptureFixture):
+async def test_failures_are_retried_and_each_cause_is_logged_once(caplog: pytest.LogCaptureFixture):
     setting = Setting()
     setting.lock.troubles.extend([InternalServerError("oops"), ValueError("a mistake in a lock"), None])
     task = asyncio.create_task(setting.lead())
@@ -132,7 +132,9 @@ async def test_failures_are_retried_and_logged_once(caplog: pytest.LogCaptureFix
     assert setting.elector.statistics().failures_in_a_row == 0
     assert setting.elector.statistics().last_error is None
     assert [record.message for record in caplog.records if is_warning(record)] == [
-        "Cannot acquire or renew the lease memory/lock: oops (InternalError, 500)"
+        "Cannot acquire or renew the lease memory/lock: oops (InternalError, 500); attempt 1 failed, retrying in 2 s",
+        "Cannot acquire or renew the lease memory/lock: a mistake in a lock; attempt 2 failed, retrying in 2 s",
+        "Cannot acquire or renew the lease memory/lock: no response within 5 s; attempt 3 failed, retrying in 2 s",
     ]
     setting.leave.set()
     await task

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal
 
+from listwatch.async_only import AsyncOnly
 from tools.blocking.annotations import blocking_annotation, mentions
 from tools.blocking.imports import Imports
 from tools.blocking.reading import (
@@ -110,6 +111,7 @@ def public_bases(original: type) -> list[type]:
         if each.__module__.startswith("listwatch.")
         and not each.__name__.startswith("_")
         and "typed_groups" not in each.__module__
+        and each is not AsyncOnly
     ]
 
 
@@ -218,7 +220,8 @@ class _ClassWriter:
         others = {cls for base in public_bases(self._original) for cls in base.__mro__}
         return [
             each for each in self._original.__mro__
-            if each.__module__.startswith("listwatch.") and each not in others and "typed_groups" not in each.__module__
+            if each.__module__.startswith("listwatch.") and each not in others and each is not AsyncOnly
+            and "typed_groups" not in each.__module__
         ]  # fmt: skip
 
     def definition(self) -> ast.ClassDef:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 import msgspec
 
 from listwatch.api.statuses import error_from_code, error_from_status
-from listwatch.errors import APIError, RequestError
+from listwatch.errors import APIError, RequestError, UnauthorizedError
 from listwatch.json_value import JSONObject
 from listwatch.meta import path_segment, split_api_version
 from listwatch.objects.wire import DECODE_FAILURES
@@ -82,6 +82,8 @@ class HTTPResponse(msgspec.Struct, frozen=True, gc=False):
     """The body. A long one is a list of the received pieces, because joining them is expensive."""
     warnings: Sequence[str] = ()
     """The `Warning` headers."""
+    credential: str = ""
+    """For status 401: which credential was sent, and where it came from; never the credential itself."""
 
     @property
     def body(self) -> bytes:
@@ -188,6 +190,13 @@ def error_from_response(response: HTTPResponse, *, method: str, doing: str) -> A
 
     A Status of failure is an error even with a 2xx code.
     """
+    error = _error_from_response(response, method, doing)
+    if isinstance(error, UnauthorizedError):
+        error.credential = response.credential
+    return error
+
+
+def _error_from_response(response: HTTPResponse, method: str, doing: str) -> APIError | None:
     code = response.status
     # A Status is short, so its content is never a list.
     is_status = isinstance(response.content, bytes) and b'"Status"' in response.content[:_STATUS_PREFIX]

@@ -1654,8 +1654,8 @@ def apply_files(
     """Apply all objects of files and folders, and return them as stored, in the order of application.
 
     Objects without a namespace are applied in `namespace`, or else in that of the configuration. `server_side=False`
-    creates missing objects and patches existing ones. The first error is raised, with a note that names the object, its
-    file and document.
+    creates missing objects and patches existing ones. The first error is raised; it names the file and the
+    document, and its note the object.
     """
     with loop_for(client, "apply_files") as loop:
         result: list[Unstructured] = loop.run(

@@ -47,9 +47,9 @@ class WorkQueue(QueueLocking[ItemT], Generic[ItemT]):
         """Add an item after `delay` seconds; if it is delayed already, the earlier time counts."""
         self._call("add_after", lambda: self._async.add_after(item, delay, priority=priority))
 
-    def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> None:
-        """Add an item after a failure, with the delay that the limiter returns."""
-        self._call("add_rate_limited", lambda: self._async.add_rate_limited(item, priority=priority))
+    def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> float:
+        """Add an item after a failure, with the delay in seconds that the limiter returns; returns that delay."""
+        return self._call("add_rate_limited", lambda: self._async.add_rate_limited(item, priority=priority))
 
     def forget(self, item: ItemT) -> None:
         """Reset the failures of an item, after success or a final failure; does not remove it from the queue."""

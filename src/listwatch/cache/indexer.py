@@ -19,7 +19,14 @@ from typing import Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
 from listwatch.cache.keys import key_of, namespace_of
-from listwatch.errors import IndexConflictError, IndexFunctionError, IndexNotFoundError, ListWatchError, UsageError
+from listwatch.errors import (
+    BadKeyError,
+    IndexConflictError,
+    IndexFunctionError,
+    IndexNotFoundError,
+    ListWatchError,
+    UsageError,
+)
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 
@@ -311,6 +318,7 @@ class Indexer(Generic[T]):
         self, *, indexers: Mapping[str, IndexFunction[T]] | None = None, on_failure: IndexFailure | None = None
     ) -> None:
         self._on_failure = on_failure
+        self._namespaced_kind = ""  # the name of the kind, if it is known to have namespaces; an informer sets it
         self._store: _ThreadSafeStore[T] = _ThreadSafeStore({})
         Indexer.add_indexers(self, indexers or {})  # a subclass may override it with one that waits for a loop
 
@@ -327,8 +335,18 @@ class Indexer(Generic[T]):
         return {name: index.function for name, index in self._store.indexes.items()}
 
     def get(self, key: str | ObjectKey) -> T | None:
-        """Return the object with this key; None if there is none."""
-        return self._store.objects.get(key if type(key) is str else str(key))
+        """Return the object with this key; None if there is none.
+
+        If it is known that the objects have namespaces, BadKeyError is raised for a key without one.
+        """
+        found = self._store.objects.get(key if type(key) is str else str(key))
+        if found is None and self._namespaced_kind and "/" not in str(key):
+            raise self._lacks_namespace(str(key))
+        return found
+
+    def _find(self, key: str | ObjectKey) -> T | None:
+        """Return the object with this key, whatever the key."""
+        return self._store.objects.get(str(key))
 
     def keys(self) -> list[str]:
         """Return the keys of all objects, in the order in which they were added."""
@@ -452,6 +470,16 @@ class Indexer(Generic[T]):
         store.add_indexes(index.empty_copy() for index in added_since)
         self._store = store
         return before
+
+    def _lacks_namespace(self, key: str) -> BadKeyError:
+        name = f"namespace/{key}"
+        same = [each for each in self._store.objects if each.endswith(f"/{key}")][:3]
+        found = f"; the cache contains {', '.join(map(repr, same))}" if same else ""
+        return BadKeyError(
+            f"the key {key!r} lacks its namespace: {self._namespaced_kind} are namespaced, so their keys are {name!r}; "
+            f"pass that, or use lister.namespace('namespace').get({key!r}){found}",
+            text=key,
+        )
 
     def _index(self, name: str) -> _Index[T]:
         indexes = self._store.indexes

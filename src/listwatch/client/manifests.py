@@ -20,7 +20,15 @@ from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.wait.conditions import ready
 from listwatch.client.wait.wait_for import wait_for
-from listwatch.errors import AlreadyExistsError, DecodeError, ListWatchError, UsageError
+from listwatch.errors import (
+    AlreadyExistsError,
+    APIError,
+    DecodeError,
+    FieldError,
+    ListWatchError,
+    TransportError,
+    UsageError,
+)
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
 from listwatch.objects.unstructured import Unstructured
@@ -90,8 +98,8 @@ async def apply_files(
     """Apply all objects of files and folders, and return them as stored, in the order of application.
 
     Objects without a namespace are applied in `namespace`, or else in that of the configuration. `server_side=False`
-    creates missing objects and patches existing ones. The first error is raised, with a note that names the object, its
-    file and document.
+    creates missing objects and patches existing ones. The first error is raised; it names the file and the
+    document, and its note the object.
     """
     applier = _applier(
         client, field_manager=field_manager, namespace=namespace, server_side=server_side, force=force, dry_run=dry_run
@@ -149,11 +157,10 @@ def load_manifests(*paths: str | PathLike[str], recursive: bool = False) -> list
 def read_manifests(text: bytes, file: str) -> Iterator[Manifest]:
     """Read the objects of a YAML or JSON text; errors name the file and the document."""
     # Imported here: PyYAML is slow to import, and most programs read no YAML.
-    from listwatch.objects.manifests import read_all
+    from listwatch.objects.manifests import read_documents
 
-    number = 0
     try:
-        for number, tree in enumerate(read_all(text), start=1):
+        for number, tree in read_documents(text):
             match tree:
                 case {"apiVersion": str(), "kind": str()}:
                     yield Manifest(tree, file, number)
@@ -164,6 +171,19 @@ def read_manifests(text: bytes, file: str) -> Iterator[Manifest]:
 
 
 # --- Applying ---------------------------------------------------------------------------------------------------------
+
+
+def _put_place(error: ListWatchError, place: str) -> None:
+    """Let the message of an error begin with the file and the document."""
+    if not place:
+        return
+    if isinstance(error, APIError | TransportError):
+        error.doing = f"{place}: {error.doing}"
+    elif isinstance(error, FieldError):
+        error.object_name = f"{place}: {error.object_name}"
+    else:
+        error.message = f"{place}: {error.message}"
+        error.args = (error.message,)
 
 
 def _applier(
@@ -210,6 +230,7 @@ class ManifestApplier:
             except ListWatchError as error:
                 place = f" ({manifest.place})" if manifest.place else ""
                 error.add_note(f"while applying {obj.describe()}{place}, after {len(applied)} other objects")
+                _put_place(error, manifest.place)
                 raise
         return applied
 

@@ -94,7 +94,9 @@ class ReconcileContext(Generic[T_co]):
 
     def get(self, key: KeyLike | None = None) -> T_co | None:
         """The cached object of this key, or of another key of the controller's kind; None if it does not exist."""
-        found: T_co | None = self._sources.main.indexer.get(self._key if key is None else key_from(key))
+        indexer = self._sources.main.indexer
+        # The key of a reconcile may be any text, also one that names no object.
+        found: T_co | None = indexer._find(self._key) if key is None else indexer.get(key_from(key))
         return found
 
     def lister(self, kind: Kind[K]) -> Lister[K]:

@@ -13,10 +13,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Generic, Self
 
+from listwatch.async_only import AsyncOnly
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.callers import SelfWaitError
@@ -46,8 +48,10 @@ from listwatch.workqueue.rate_limiters import ItemLimiter
 
 __all__ = ["Controller"]
 
+_log = logging.getLogger("listwatch.controller")
 
-class Controller(Generic[T]):
+
+class Controller(AsyncOnly, Generic[T]):
     """Calls `reconcile` with the key of every object that may need work; never concurrently for the same key.
 
     `for_`, `owns` and `watches` select the objects whose changes are reconciled: model classes, (apiVersion, kind)
@@ -113,7 +117,7 @@ class Controller(Generic[T]):
             concurrency=concurrency,
             timeout=timeout,
             own_writes_timeout=own_writes_timeout,
-            report=FailureReporter(self.name, on_failure),
+            report=FailureReporter(self.name, on_failure, clock=self._clock),
             clock=self._clock,
         )
         self._run_task: asyncio.Task[None] | None = None
@@ -251,6 +255,7 @@ class Controller(Generic[T]):
         client: SourceMaker | None = None,
     ) -> AsyncIterator[None]:
         """Receive changes, and write recorded events, within this block."""
+        _log.info("Controller %s was started and waits for its caches", self.name, extra={"controller": self.name})
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._sources.close)
             self._client_set = _client_set_of(self._client or client)

@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterat
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from listwatch.async_only import AsyncOnly
 from listwatch.callers import SelfWaitError
 from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
@@ -46,7 +47,7 @@ C = TypeVar("C", bound=Controller)
 _log = logging.getLogger("listwatch.controller")
 
 
-class Manager:
+class Manager(AsyncOnly):
     """Runs controllers over shared informers, until it is stopped or one of them fails.
 
     `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched. Without a
@@ -193,7 +194,10 @@ class Manager:
         """Run until stopped or cancelled. The first SIGTERM or SIGINT stops it; a second one ends the grace period."""
         self._check_not_started()
         self._has_started = True
+        names = ", ".join(each.name for each in self._controllers) or "no controllers"
+        _log.info("The manager of %s was started", names, extra={"controller": names})
         async with AsyncExitStack() as stack:
+            stack.callback(lambda: _log.info("The manager of %s has stopped", names, extra={"controller": names}))
             stack.enter_context(handling_stop_signals(self.stop_soon) if handle_signals else nullcontext())
             stack.enter_context(watched_loop(self._report_stall, threshold=self._loop_stall_threshold))
             if self._probes is not None:
@@ -218,7 +222,7 @@ class Manager:
         """Request a stop without waiting for it; a second call ends the grace period."""
         if self._stop_requested.is_set():
             self._abort_requested.set()
-        self._stop_requested.set()
+        self._request_stop()
 
     async def stop(self) -> None:
         """Stop what `start` or `async with` started, and wait for it; raises the error of a run that failed.
@@ -226,7 +230,7 @@ class Manager:
         A reconcile cannot wait for its own end: it gets a UsageError. `stop_soon` does not wait.
         """
         self._check_may_wait("stop")
-        self._stop_requested.set()
+        self._request_stop()
         await self.wait_stopped()
 
     async def wait_stopped(self) -> None:
@@ -242,6 +246,13 @@ class Manager:
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+    def _request_stop(self) -> None:
+        if self._has_started and not self._stop_requested.is_set():
+            names = ", ".join(each.name for each in self._controllers) or "no controllers"
+            message = "The manager of %s is stopping; running reconciles have %.0f s to end"
+            _log.info(message, names, self._grace_period, extra={"controller": names})
+        self._stop_requested.set()
 
     def _check_may_wait(self, method: str) -> None:
         for controller in self._controllers:

@@ -6,8 +6,10 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from listwatch.clock import Clock
 from listwatch.errors import ListWatchError
 from listwatch.events.recorder import EventRecorderStatistics
+from listwatch.folded_log import FoldedLog, cause_of_call
 from listwatch.informer.shared_informer import InformerStatistics
 from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.meta import ObjectKey
@@ -17,6 +19,9 @@ from listwatch.workqueue.queue_state import DurationSummary, WorkQueueStatistics
 __all__ = ["ControllerStatistics", "Failure", "FailureReporter", "ManagerStatistics"]
 
 _log = logging.getLogger("listwatch.controller")
+
+_LOGGED_ONE_BY_ONE = 10
+"""How many failures of one cause are logged one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +36,25 @@ class Failure:
     attempt: int = 0
     """How many times in a row the key was reconciled without success; 0 if no reconcile failed."""
     will_retry: bool = False
+    delay: float | None = None
+    """Seconds until the retry; None if there is none, or if it is not known yet."""
 
     def __str__(self) -> str:
-        retry = "; it will be retried" if self.will_retry else ""
+        retry = ""
+        if self.will_retry and self.delay is not None:
+            retry = f"; attempt {self.attempt} failed, retrying in {self.delay:.3g} s"
+        elif self.will_retry:
+            retry = f"; attempt {self.attempt} failed, it will be retried"
         return f"{self.controller}: {self.description}: {str(self.error) or repr(self.error)}{retry}"
 
 
 class FailureReporter:
     """Passes the failures of one controller to `on_failure`, or to the log, and keeps the last one."""
 
-    def __init__(self, controller: str, on_failure: Callable[[Failure], None] | None) -> None:
+    def __init__(self, controller: str, on_failure: Callable[[Failure], None] | None, *, clock: Clock) -> None:
         self._controller = controller
-        self._on_failure = on_failure or _log_failure
+        self._log = FoldedLog(_log, clock, burst=_LOGGED_ONE_BY_ONE)
+        self._on_failure = on_failure or self._log_failure
         self.last: Failure | None = None
 
     def __call__(
@@ -53,20 +65,30 @@ class FailureReporter:
         *,
         attempt: int = 0,
         will_retry: bool = False,
+        delay: float | None = None,
     ) -> None:
-        failure = self.last = Failure(self._controller, description, error, key, attempt, will_retry)
+        failure = self.last = Failure(self._controller, description, error, key, attempt, will_retry, delay)
         try:
             self._on_failure(failure)
         except Exception as raised:  # noqa: BLE001  # user code
-            _log_failure(failure)
-            _log_failure(Failure(self._controller, "on_failure failed", raised))
+            self._log_failure(failure)
+            self._log_failure(Failure(self._controller, "on_failure failed", raised))
 
+    def flush(self) -> None:
+        """Log the counts of failures that were folded."""
+        self._log.flush()
 
-def _log_failure(failure: Failure) -> None:
-    # The message of our own errors is enough; other errors need the traceback.
-    traceback = None if isinstance(failure.error, ListWatchError) else failure.error
-    fields = {"controller": failure.controller, "key": str(failure.key or ""), "attempt": failure.attempt}
-    _log.error("%s", failure, exc_info=traceback, extra=fields)
+    def _log_failure(self, failure: Failure) -> None:
+        # The message of our own errors is enough; other errors need the traceback.
+        traceback = None if isinstance(failure.error, ListWatchError) else failure.error
+        fields = {
+            "controller": failure.controller,
+            "key": str(failure.key or ""),
+            "attempt": failure.attempt,
+            "delay": failure.delay,
+        }
+        level = logging.WARNING if failure.will_retry else logging.ERROR
+        self._log.log(level, cause_of_call(failure.error), "%s", str(failure), fields=fields, exc_info=traceback)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import math
 import threading
 from collections.abc import Callable, Iterable
@@ -34,6 +35,8 @@ from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import Durations
 
 __all__ = ["Workers"]
+
+_log = logging.getLogger("listwatch.controller")
 
 _FALLBACK_RETRY_DELAY = 5.0
 """The delay of a retry if the limiter fails."""
@@ -153,15 +156,25 @@ class Workers:
     async def run(self) -> None:
         """Run until cancelled, or until `stop_taking` was called and all calls have ended."""
         self._finished.clear()
+        name, fields = self._queue.name, {"controller": self._queue.name}
+        _log.info("Controller %s reconciles with %d workers", name, self._concurrency, extra=fields)
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(self._concurrency):
                     group.create_task(self._worker(), name=f"worker {number} of {self._queue.name}")
         finally:
             self._finished.set()
+            self._report.flush()
+            done, failed = self._counts.succeeded, self._counts.failed + self._counts.gave_up
+            message = "Controller %s has stopped: %d reconciles succeeded, %d failed"
+            _log.info(message, name, done, failed, extra=fields)
 
     def stop_taking(self) -> None:
         """Take no further key."""
+        if self.is_running and not self.stopping.is_set():
+            name, running = self._queue.name, len(self._calls)
+            message = "Controller %s is stopping: %d reconciles in progress"
+            _log.info(message, name, running, extra={"controller": name})
         self.stopping.set()
         self._queue.shut_down()
 
@@ -233,7 +246,10 @@ class Workers:
         except asyncio.CancelledError:
             self._counts.interrupted += 1
             raise
-        self._counts.add(outcome, self._clock.monotonic() - started)
+        seconds = self._clock.monotonic() - started
+        self._counts.add(outcome, seconds)
+        if _log.isEnabledFor(logging.DEBUG):
+            self._log_reconcile(key, outcome, seconds)
         self._requeue_or_forget(key, outcome)
         return outcome
 
@@ -327,22 +343,42 @@ class Workers:
 
     def _requeue_or_forget(self, key: ObjectKey, outcome: _Outcome) -> None:
         attempt = self._attempt(key) if outcome.error is not None else 0
+        delay: float | None = None
         try:
             # Both call the limiter, which may be user code.
             if outcome.will_retry:
-                self._queue.add_rate_limited(key)
+                delay = self._queue.add_rate_limited(key)
             else:
                 self._queue.forget(key)
         except Exception as error:  # noqa: BLE001  # neither the key nor the worker must be lost
             self._report(f"the limiter failed for {key}", error, key, will_retry=outcome.will_retry)
             if outcome.will_retry:
-                self._queue.add_after(key, _FALLBACK_RETRY_DELAY)
+                delay = _FALLBACK_RETRY_DELAY
+                self._queue.add_after(key, delay)
         if outcome.requeue_after is not None:
             self._queue.add_after(key, outcome.requeue_after)
         # A timeout was reported when it happened.
         if outcome.error is not None and not isinstance(outcome.error, ReconcileTimeoutError):
             description = self._describe(key, "failed")
-            self._report(description, outcome.error, key, attempt=attempt, will_retry=outcome.will_retry)
+            self._report(description, outcome.error, key, attempt=attempt, will_retry=outcome.will_retry, delay=delay)
+
+    def _log_reconcile(self, key: ObjectKey, outcome: _Outcome, seconds: float) -> None:
+        result = "failed" if outcome.error is not None else "succeeded"
+        again = "" if outcome.requeue_after is None else f", again in {outcome.requeue_after:.3g} s"
+        _log.debug(
+            "%s of %s %s in %.3f s%s",
+            self._form.name,
+            key,
+            result,
+            seconds,
+            again,
+            extra={
+                "controller": self._queue.name,
+                "key": str(key),
+                "seconds": seconds,
+                "delay": outcome.requeue_after,
+            },
+        )
 
     def _attempt(self, key: ObjectKey) -> int:
         try:

@@ -17,6 +17,7 @@ from listwatch.errors import (
     TransportError,
 )
 from listwatch.events.occurrence import Occurrence
+from listwatch.folded_log import FoldedLog, cause_of_call
 from listwatch.objects.object import Object
 
 __all__ = ["EventSink", "EventWrite", "EventWriter"]
@@ -25,6 +26,8 @@ _log = logging.getLogger("listwatch.events")
 
 _ATTEMPTS = 12
 _RETRY_DELAY = 10.0
+_LOGGED_ONE_BY_ONE = 10
+"""How many failures of one cause are logged one by one."""
 _NAMESPACE_TERMINATING = "NamespaceTerminating"
 
 
@@ -59,6 +62,7 @@ class EventWriter:
         self._sink = sink
         self._clock = clock
         self._random = random
+        self._failure_log = FoldedLog(_log, clock, burst=_LOGGED_ONE_BY_ONE)
         self.created = self.patched = self.failed = self.retries = 0
 
     async def write(self, event: EventWrite) -> None:
@@ -104,8 +108,16 @@ class EventWriter:
         name, reason = f"{event.occurrence.regarding.event_namespace}/{event.name}", event.occurrence.reason
         # The message of our own errors is enough; other errors need the traceback.
         traceback = None if isinstance(error, ListWatchError) else error
-        fields = {"event": name, "reason": reason}
-        _log.log(level, "Cannot write the event %s (%s): %s", name, reason, error, exc_info=traceback, extra=fields)
+        self._failure_log.log(
+            level,
+            None if error is None else cause_of_call(error),
+            "Cannot write the event %s (%s): %s",
+            name,
+            reason,
+            error,
+            fields={"key": name, "reason": reason},
+            exc_info=traceback,
+        )
 
     def _delays(self) -> list[float]:
         """The delay before each attempt; the second is random, to spread the load on a restarted server."""

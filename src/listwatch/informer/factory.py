@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 
 from listwatch._exports import unknown_attribute
 from listwatch.api.references import ResourceLike
+from listwatch.async_only import AsyncOnly
 from listwatch.cache.indexer import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
@@ -66,7 +67,7 @@ class _Shared:
         self.users = 0
 
 
-class SharedInformerFactory(InformerGroups):
+class SharedInformerFactory(InformerGroups, AsyncOnly):
     """Creates informers on demand, one per resource, namespaces, selectors and transform, and runs them together.
 
     Inside `async with`, an informer runs as soon as it is requested. `namespace` selects one namespace, `namespaces`
@@ -75,6 +76,7 @@ class SharedInformerFactory(InformerGroups):
     """
 
     _informer_type: ClassVar[type[AnyInformer]] = SharedIndexInformer
+    _how_to_start: ClassVar[str] = "write `async with factory:`, or call `factory.start()`"
 
     def __init__(
         self,
@@ -211,7 +213,7 @@ class SharedInformerFactory(InformerGroups):
         if idle and not self._is_running and not self._starts_later:
             raise UsageError(
                 f"wait_for_sync() would wait forever: the informers of {', '.join(idle)} were not started; "
-                "call start() of the factory, or enter it with a `with` block, before waiting"
+                f"before waiting, {self._how_to_start}"
             )
 
     def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:

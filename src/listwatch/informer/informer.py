@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from random import Random
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
+from listwatch.async_only import AsyncOnly
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.callers import Caller, SelfWaitError, is_caller
@@ -20,11 +21,12 @@ from listwatch.cooperative import TimeSlice
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.healing import Healer
+from listwatch.informer.lifecycle_log import LifecycleLog
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SourcePipeline
-from listwatch.informer.validation import check_number, check_source
+from listwatch.informer.validation import check_number, check_source, namespaced_kind
 from listwatch.keyed import Cached
 
 __all__ = ["Informer"]
@@ -32,11 +34,13 @@ __all__ = ["Informer"]
 T = TypeVar("T", bound=Cached)
 
 
-class Informer(Generic[T]):
+class Informer(AsyncOnly, Generic[T]):
     """Keeps an indexed store synced with a source, and calls one handler for each change, in order.
 
     Exceptions of the handler are passed to `on_problem`. The other options are those of `SharedIndexInformer`.
     """
+
+    _how_to_start: ClassVar[str] = "write `async with informer:`"
 
     def __init__(
         self,
@@ -60,9 +64,11 @@ class Informer(Generic[T]):
         check_number(resync, "resync must be a number of seconds")
         self.name = kind.__name__
         self.indexer: Indexer[T] = Indexer(indexers=indexers, on_failure=lambda _name, _key, error: self._report(error))
+        self.indexer._namespaced_kind = namespaced_kind(kind, [source])
         self._handler = HandlerFunctions.of(handler)
         self._clock = clock or SystemClock()
         self._on_problem = guarded_reporter(on_problem, self._clock)
+        self._lifecycle = LifecycleLog(self.name, self._clock)
         self._resync = resync
         self._ready = asyncio.Event()
         self._settled = asyncio.Event()
@@ -118,7 +124,8 @@ class Informer(Generic[T]):
                 await self._settled.wait()
         except TimeoutError:
             reflector = self._pipeline.reflector.statistics()
-            reason = reflector.last_error or "no response yet"
+            not_started = f"it was not started; {self._how_to_start}"
+            reason = reflector.last_error or ("no response yet" if self._has_started else not_started)
             raise SyncTimeoutError(
                 f"the informer of {self.name} did not sync within {timeout} s: {reason}",
                 attempts=reflector.failures_in_a_row,
@@ -138,6 +145,7 @@ class Informer(Generic[T]):
                 f"the informer of {self.name} was already started; create a new one to run again"
             )
         self._has_started = True
+        self._lifecycle.started()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._pipeline.reflector.run(), name=f"reflector of {self.name}")
             group.create_task(self._process(), name=f"informer of {self.name}")
@@ -162,6 +170,7 @@ class Informer(Generic[T]):
 
     def _stop(self) -> None:
         self._is_stopped = True
+        self._lifecycle.stopped(len(self.indexer))
         self._settled.set()
 
     async def _process(self) -> None:
@@ -179,7 +188,8 @@ class Informer(Generic[T]):
                         await time_slice.checkpoint()
                     await time_slice.checkpoint()
                 fifo.processed(batch)
-                if fifo.has_synced:
+                if fifo.has_synced and not self._settled.is_set():
+                    self._lifecycle.synced(len(self.indexer), [self._pipeline.reflector._listed_by])
                     self._settled.set()
 
     async def _handle(self, change: Change[T]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["InitialEventsDeadline"]
 
-MAX_PAUSE = 10.0
+_MAX_PAUSE = 10.0
 """Seconds without an initial event after which the bookmark is overdue."""
 _MAX_NEWEST = 30.0
 """Seconds for which objects that are newer than all others before count as initial events."""
@@ -32,8 +32,17 @@ class InitialEventsDeadline:
     def time(self) -> float:
         """The deadline, in monotonic time."""
         if self._changed_at is not None:
-            return self._changed_at + MAX_PAUSE
-        return min(self._last_added + MAX_PAUSE, self._last_initial + _MAX_NEWEST)
+            return self._changed_at + _MAX_PAUSE
+        return min(self._last_added + _MAX_PAUSE, self._last_initial + _MAX_NEWEST)
+
+    @property
+    def limit(self) -> str:
+        """What determines the deadline, for messages."""
+        if self._changed_at is not None:
+            return f"{_MAX_PAUSE:.0f} s after the first change"
+        if self._last_added + _MAX_PAUSE <= self._last_initial + _MAX_NEWEST:
+            return f"{_MAX_PAUSE:.0f} s after the last of them"
+        return f"{_MAX_NEWEST:.0f} s after the last of them, although new objects followed"
 
     def receive(self, events: Iterable[Any], *, has_new_objects: bool, now: float) -> None:
         """Process a batch of events. To save time, batches within half a second of the last one are skipped."""

@@ -15,8 +15,10 @@ from listwatch.api.predicates import check_predicate
 from listwatch.cache.keys import key_of
 from listwatch.callers import Caller, SelfWaitError, is_caller
 from listwatch.cancellation import cancelled_wait
+from listwatch.clock import SystemClock
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import UsageError
+from listwatch.folded_log import FoldedLog, cause_of_call
 from listwatch.informer.handlers import Change, HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated, filtered
 from listwatch.informer.validation import check_number
 from listwatch.keyed import Cached, describe
@@ -42,6 +44,8 @@ _SLICE = 100
 """How many changes are filtered without a pause."""
 
 _ITERATIONS_TO_CLOSE = 5
+_LOGGED_ONE_BY_ONE = 10
+"""How many failures of one cause are logged one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ class Listener(Generic[T]):
             check_predicate(accepts, "filter: pass a function of an object that returns whether to handle it")
         self._handler = handler
         self._accepts = accepts
-        self._on_failure = on_failure or _log_failure
+        self._on_failure = on_failure or _FailureLog()
         self._pending: Backlog[T] = Backlog(handler.name, max_pending=max_pending, overflow=overflow)
         self._in_hand = 0  # taken from the backlog, but not handled yet
         self._awake = asyncio.Event()
@@ -456,12 +460,21 @@ def _coalesced(before: Change[T], after: Change[T]) -> Change[T] | None:
             return after
 
 
-def _log_failure(name: str, change: Change[T], error: Exception) -> None:
-    _log.error(
-        "Handler %s failed on %s %s",
-        name,
-        change.type,
-        describe(change.object),
-        exc_info=error,
-        extra={"handler": name, "key": change.object.cache_key, "event_type": change.type},
-    )
+class _FailureLog:
+    """Logs the exceptions of one handler."""
+
+    def __init__(self) -> None:
+        self._log: FoldedLog | None = None  # created with the first failure
+
+    def __call__(self, name: str, change: Change[T], error: Exception) -> None:
+        self._log = self._log or FoldedLog(_log, SystemClock(), burst=_LOGGED_ONE_BY_ONE)
+        self._log.log(
+            logging.ERROR,
+            cause_of_call(error),
+            "Handler %s failed on %s %s",
+            name,
+            change.type,
+            describe(change.object),
+            fields={"handler": name, "key": change.object.cache_key, "event": change.type},
+            exc_info=error,
+        )

@@ -1,19 +1,19 @@
 """How the errors of informers are reported: to `on_problem`, or to the log, without flooding either.
 
 Every failed request is one problem. Errors that are not failed requests, such as objects that cannot be decoded, may
-be thousands: after the first ones, they are folded into one problem with a count every few seconds.
+be thousands: after the first ones, they are folded into one problem with a count every few seconds. In the log, failed
+requests of one cause are folded too.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from listwatch.clock import Clock, SystemClock
-from listwatch.token_bucket import Tokens
+from listwatch.folded_log import FoldedLog, Folding, cause_of_text
 
 __all__ = ["Problem", "ProblemReporter", "guarded_reporter"]
 
@@ -23,7 +23,6 @@ _BURST = 20
 """How many errors that are not failed requests are reported one by one."""
 _INTERVAL = 5.0
 """Seconds between reports after that."""
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +40,14 @@ class Problem:
 
 
 class ProblemReporter:
-    """Calls `on_problem`, whose exceptions are logged; without `on_problem`, logs.
-
-    The log has a warning for the first failure of a series and whenever the cause changes; the others are for
-    debugging.
-    """
+    """Calls `on_problem`, whose exceptions are logged; without `on_problem`, logs."""
 
     def __init__(self, on_problem: Callable[[Problem], None] | None, clock: Clock) -> None:
         self._on_problem = on_problem
         self._clock = clock
-        self._tokens = Tokens(1 / _INTERVAL, _BURST)
-        self._folded: Problem | None = None
-        self._next_report = 0.0
-        self._logged: dict[str, str] = {}  # the last cause in the log, by source
+        self._folding: Folding[Problem] = Folding(burst=_BURST, interval=_INTERVAL)
+        self._failed_requests = FoldedLog(_log, clock)
+        self._failing: set[str] = set()  # sources with a failure in the log
         self.last_text = ""
         """The message of the last problem; not the error, whose traceback would keep objects alive."""
         self.last_at: datetime | None = None
@@ -63,31 +57,27 @@ class ProblemReporter:
         self.last_at = self._clock.now()
         if problem.attempt:
             self._emit(problem)
-            return
-        if self._folded is not None:
-            self._folded = replace(problem, count=self._folded.count + problem.count)
-            self.flush()
-            return
-        now = self._clock.monotonic()
-        if self._tokens.take(now):
-            self._emit(problem)
-        else:
-            self._folded, self._next_report = problem, now + _INTERVAL
+        elif count := self._folding.take(problem.source, problem, self._clock.monotonic()):
+            self._emit(problem if count == 1 else replace(problem, count=count))
 
     @property
     def has_folded(self) -> bool:
         """True if there are errors that `flush` has to report."""
-        return self._folded is not None
+        return self._folding.pending > 0
 
     def flush(self, *, at_end: bool = False) -> None:
         """Report the folded errors if it is time, or at the end in any case."""
-        folded = self._folded
-        now = self._clock.monotonic()
-        if folded is not None and (at_end or now >= self._next_report):
-            self._folded = None
-            self._tokens.take(now)
-            self._tokens.left = 0.0  # while errors are folded, the time since the last report adds no tokens
-            self._emit(folded)
+        for problem, count in self._folding.take_due(self._clock.monotonic(), at_end=at_end):
+            self._emit(replace(problem, count=count))
+        if at_end:
+            self._failed_requests.flush()
+
+    def recovered(self, source: str, failures: int) -> None:
+        """Log that requests succeed again, if the log has their failure."""
+        if source in self._failing:
+            self._failing.discard(source)
+            fields = {"resource": source, "count": failures}
+            _log.info("%s: recovered after %d failed attempts", source, failures, extra=fields)
 
     def _emit(self, problem: Problem) -> None:
         if self._on_problem is None:
@@ -97,25 +87,20 @@ class ProblemReporter:
             self._on_problem(problem)
         except Exception:  # noqa: BLE001  # user code; the source must still be read
             _log.exception(
-                "%s: on_problem failed on: %s", problem.source, problem.error, extra={"source": problem.source}
+                "%s: on_problem failed on: %s", problem.source, problem.error, extra={"resource": problem.source}
             )
 
     def _log(self, problem: Problem) -> None:
-        # Numbers, such as versions and ports, differ between failures of the same cause.
-        cause = f"{type(problem.error).__name__}: {_DIGITS.sub('0', str(problem.error))}"
-        is_new = problem.attempt <= 1 or cause != self._logged.get(problem.source)
+        fields = {"resource": problem.source, "attempt": problem.attempt, "delay": problem.delay}
         if problem.attempt:
-            self._logged[problem.source] = cause
-        retry = f"; next attempt in {problem.delay:.1f} s" if problem.delay else ""
+            cause = (problem.source, cause_of_text(problem.error))
+            message = "%s: %s; attempt %d failed, retrying in %.1f s"
+            values = (problem.source, problem.error, problem.attempt, problem.delay)
+            if self._failed_requests.log(logging.WARNING, cause, message, *values, fields=fields):
+                self._failing.add(problem.source)
+            return
         others = f" (and {problem.count - 1} more errors)" if problem.count > 1 else ""
-        fields = {
-            "source": problem.source,
-            "attempt": problem.attempt,
-            "delay": problem.delay,
-            "count": problem.count,
-        }
-        level = logging.WARNING if is_new else logging.DEBUG
-        _log.log(level, "%s: %s%s%s", problem.source, problem.error, others, retry, extra=fields)
+        _log.warning("%s: %s%s", problem.source, problem.error, others, extra={**fields, "count": problem.count})
 
 
 def guarded_reporter(on_problem: Callable[[Problem], None] | None, clock: Clock | None = None) -> ProblemReporter:

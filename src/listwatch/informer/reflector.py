@@ -10,6 +10,7 @@ Every failed attempt is reported when it fails, also those that a client retries
 from __future__ import annotations
 
 import asyncio
+import logging
 import random as _random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,12 +19,12 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Generic, Literal, TypedDict, TypeVar
 
-from listwatch.backoff import REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
+from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.clock import Clock, SystemClock
 from listwatch.cooperative import TIME_SLICE
 from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClosedError
-from listwatch.informer.initial_events import MAX_PAUSE, InitialEventsDeadline
+from listwatch.informer.initial_events import InitialEventsDeadline
 from listwatch.informer.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
 from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector_machine import ReflectorMachine
@@ -49,12 +50,12 @@ __all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
 
 T = TypeVar("T", bound=Cached)
 
+_log = logging.getLogger("listwatch.informer")
+
 MIN_WATCH = 300.0
 """Seconds. A watch is requested for this time and up to twice as long, so that many watches do not end at once."""
 
 _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
-_MAX_RETRY_AFTER = 60.0
-"""The longest time, in seconds, for which the server can delay the next request."""
 _STABLE = 1.0
 """Seconds for which a watch must be open to end a series of failures."""
 
@@ -156,6 +157,7 @@ class Reflector(Generic[T]):
         self._last_contact: float | None = None
         self._sending: asyncio.Timeout | None = None  # while a request is being sent, or a watch is read
         self._relist_reason: ListWatchError | None = None
+        self._round = _Round(self._clock.monotonic())
 
     def __repr__(self) -> str:
         state = "watching" if self._is_watching else "synced" if self._machine.is_watching else "not synced"
@@ -198,6 +200,11 @@ class Reflector(Generic[T]):
                 return "backing off"
 
     @property
+    def _listed_by(self) -> str:
+        """How the last complete list was read: by "list" or by "stream"; empty before the first one."""
+        return self._round.by
+
+    @property
     def _is_watching(self) -> bool:
         return self._opened_at is not None and self._machine.is_watching
 
@@ -209,6 +216,7 @@ class Reflector(Generic[T]):
 
     async def run(self) -> None:
         """Read the source until cancelled."""
+        self._round = _Round(self._clock.monotonic())
         try:
             with observing_retries(self._delay_retry):
                 while True:
@@ -225,6 +233,8 @@ class Reflector(Generic[T]):
             self._fail(error)
         except asyncio.CancelledError as error:
             self._fail(cancelled_wait("the source", error))
+        if self._round.by and not self._machine.is_watching:
+            self._round = _Round(self._clock.monotonic(), reason=self._outcome)
         if self._report.has_folded:
             self._report.flush()
         if is_being_cancelled():
@@ -236,6 +246,8 @@ class Reflector(Generic[T]):
 
     async def _send_next(self) -> None:
         request = self._machine.next_request()
+        if _log.isEnabledFor(logging.DEBUG):
+            self._log_request(request)
         try:
             async with asyncio.timeout(
                 0 if self._relist_reason and self._machine.is_watching else None
@@ -261,6 +273,8 @@ class Reflector(Generic[T]):
                 for _ in self._machine.receive_page(request, page):
                     await asyncio.sleep(0)
                 self._outcome = f"a page of {len(page.items)} objects"
+                if self._machine.is_watching:
+                    self._complete_round("list")
                 if self._machine.has_progressed:
                     self._budget.refund()  # a series of failures ends with a stable watch: a list alone becomes stale
             case StreamRequest(resource_version):
@@ -303,7 +317,9 @@ class Reflector(Generic[T]):
                     if limit:
                         has_new_objects = self._machine.initial_objects > objects
                         limit.deadline.receive(events, has_new_objects=has_new_objects, now=now)
-                        limit = limit if self._machine.reads_initial_events else None
+                        if not self._machine.reads_initial_events:
+                            limit = None
+                            self._complete_round("stream")
                     if self._failures:
                         self._end_failures_if_stable(now)
                     if self._report.has_folded:
@@ -349,10 +365,40 @@ class Reflector(Generic[T]):
             if not self._machine.reads_initial_events:
                 return
         limit.error = WatchClosedError(
-            f"the server did not end the initial events with a bookmark, {MAX_PAUSE:.0f} s after the last of them; "
+            f"the server did not end the initial events with a bookmark within {limit.deadline.limit}; "
             "it does not support streaming lists and will be listed instead"
         )
         scope.reschedule(asyncio.get_running_loop().time())
+
+    def _complete_round(self, by: str) -> None:
+        """Log that a list is complete. That an informer has synced is logged by the informer."""
+        current = self._round
+        current.by = by
+        seconds, objects = self._clock.monotonic() - current.started_at, self._machine.listed
+        level = logging.INFO if current.reason else logging.DEBUG
+        _log.log(
+            level,
+            "%s: %s %d objects in %.3f s by %s%s",
+            self.name,
+            "relisted" if current.reason else "listed",
+            objects,
+            seconds,
+            by,
+            f", because: {current.reason}" if current.reason else "",
+            extra={"resource": self.name, "objects": objects, "seconds": seconds, "by": by, "reason": current.reason},
+        )
+
+    def _log_request(self, request: Request) -> None:
+        match request:
+            case ListRequest(version, limit, token):
+                page = "all objects" if not limit else f"the next {limit} objects" if token else f"{limit} objects"
+                text = f"list {page} at version {version or 'latest'}"
+            case StreamRequest(version):
+                text = f"watch with initial events from version {version or 'latest'}"
+            case WatchRequest(version):
+                text = f"watch from version {version or 'latest'}"
+        fields = {"resource": self.name, "resource_version": request.resource_version}
+        _log.debug("%s: %s", self.name, text, extra=fields)
 
     def _record_contact(self) -> float:
         """Record that the server has responded; return the time."""
@@ -372,6 +418,7 @@ class Reflector(Generic[T]):
 
     def _reset_failures(self) -> None:
         if self._failures:
+            self._report.recovered(self.name, self._failures)
             self._failures = 0
             self._last_error = None
             self._retry_backoff.restart()
@@ -388,7 +435,7 @@ class Reflector(Generic[T]):
     async def _back_off(self, state: BackingOff[T]) -> None:
         delay = self._next_delay(state.delay)
         if delay and isinstance(state.problem, APIError):
-            delay = max(delay, min(state.problem.retry_after or 0.0, _MAX_RETRY_AFTER))
+            delay = max(delay, min(state.problem.retry_after or 0.0, MAX_RETRY_AFTER))
         if state.problem is not None:
             self._report_failure(state.problem, delay)
         if delay:
@@ -435,6 +482,17 @@ class Reflector(Generic[T]):
 
     def _report_violation(self, error: ListWatchError) -> None:
         self._report(Problem(self.name, error, 0, 0.0))
+
+
+@dataclass(slots=True)
+class _Round:
+    """One complete list, by pages or by a stream, with all attempts that it takes."""
+
+    started_at: float
+    reason: str = ""
+    """Why the source is listed again; empty for the first list."""
+    by: str = ""
+    """How it was read; empty before it is complete."""
 
 
 @dataclass(slots=True)

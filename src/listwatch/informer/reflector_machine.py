@@ -102,6 +102,8 @@ class ReflectorMachine(Generic[T]):
         self._paginates_cached_lists = False
         self._max_page_size: int | None = None  # set when a larger page has exceeded the limit of the client
         self._sends_versions = True
+        self.listed = 0
+        """The number of objects of the last complete list."""
         self.has_progressed = False
         """True if the last page completed the list, or brought new objects and a token for more."""
         self.syncs = 0
@@ -213,6 +215,7 @@ class ReflectorMachine(Generic[T]):
             self._on_problem(
                 ProtocolError("the list has no resourceVersion; the source is listed again whenever a watch ends")
             )
+        self.listed = len(objects)
         self._store.replace(objects, version)
         self.syncs, self.synced_by = self.syncs + 1, "list"
         self.state = Watching(version, is_resumable=version not in _NO_VERSION)
@@ -253,6 +256,7 @@ class ReflectorMachine(Generic[T]):
                 f"the bookmark that ends the initial events has {found if version else 'no resourceVersion'}; "
                 "the source will be listed instead"
             )
+        self.listed = len(state.initial)
         self._store.replace(state.initial, version)
         self.syncs, self.synced_by = self.syncs + 1, "stream"
         self.state = Watching(version)

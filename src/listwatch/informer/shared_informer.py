@@ -19,6 +19,7 @@ from random import Random
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from listwatch.async_only import AsyncOnly
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.keys import NAMESPACE, namespace_of
@@ -36,6 +37,7 @@ from listwatch.informer.handlers import (
     UpdateFunction,
 )
 from listwatch.informer.healing import Healer
+from listwatch.informer.lifecycle_log import LifecycleLog
 from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.listener import (
     HandlerRegistration,
@@ -49,7 +51,7 @@ from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.problems import Problem, guarded_reporter
 from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline
-from listwatch.informer.validation import check_number, check_source, resource_of
+from listwatch.informer.validation import check_number, check_source, namespaced_kind, resource_of
 from listwatch.informer.version_waits import oldest
 from listwatch.keyed import Cached
 from listwatch.meta import GroupResource, Resource
@@ -81,7 +83,7 @@ class InformerStatistics:
     """The resource of the objects, if their kind defines it."""
 
 
-class SharedIndexInformer(Generic[T]):
+class SharedIndexInformer(AsyncOnly, Generic[T]):
     """Keeps an indexed store synced with a source, and notifies any number of handlers of each change.
 
     A handler sees a subsequence of the states that an object had, in their order; the store already contains the
@@ -100,6 +102,7 @@ class SharedIndexInformer(Generic[T]):
 
     _indexer_type: ClassVar[type[Indexer[Any]]] = Indexer
     _listener_type: ClassVar[type[Listener[Any]]] = Listener
+    _how_to_start: ClassVar[str] = "write `async with informer:`, or call `informer.start()` in the event loop"
 
     def __init__(
         self,
@@ -119,7 +122,7 @@ class SharedIndexInformer(Generic[T]):
         clock: Clock | None = None,
         random: Random | None = None,
     ) -> None:
-        sources = _by_namespace(source, kind)
+        sources = [*_by_namespace(source, kind)]
         check_number(resync, "resync must be a number of seconds")
         resource = resource_of(kind)
         self.name = name or (str(resource.group_resource) if resource else kind.__name__)
@@ -128,12 +131,14 @@ class SharedIndexInformer(Generic[T]):
             indexers={NAMESPACE: namespace_of, **(indexers or {})},
             on_failure=lambda _name, _key, error: self._report(error),
         )
+        self.indexer._namespaced_kind = namespaced_kind(kind, [each for _, each in sources])
         self.lister: Lister[T] = Lister(
             self.indexer, resource.group_resource if resource else GroupResource("", self.name)
         )
         self._resync = resync
         self._clock = clock or SystemClock()
         self._on_problem = guarded_reporter(on_problem, self._clock)
+        self._lifecycle = LifecycleLog(self.name, self._clock)
         ready = asyncio.Event()
         self._pipelines = [
             SourcePipeline(
@@ -163,6 +168,7 @@ class SharedIndexInformer(Generic[T]):
             ready=ready,
             clock=self._clock,
             report=self._report,
+            on_synced=self._log_synced,
             detector=self._detector,
             damaged=self._healer.damaged,
         )
@@ -314,7 +320,7 @@ class SharedIndexInformer(Generic[T]):
                 f"{self.name}: the store has synced, but these handlers have not: {', '.join(slow)}" if slow else None
             )
         if self._main is None:
-            return f"{self.name}: the informer was not started; start it, or enter it with a `with` block"
+            return f"{self.name}: the informer was not started; {self._how_to_start}"
         if self.last_error is not None:
             return f"{self.name}: {self.failed_attempts} failed attempts, the last one: {self.last_error}"
         return f"{self.name}: no response yet"
@@ -402,6 +408,7 @@ class SharedIndexInformer(Generic[T]):
         return self._main is not None or self._is_stopped
 
     def _begin(self) -> asyncio.Task[None]:
+        self._lifecycle.started()
         self._main = asyncio.create_task(self._run_tasks(), name=f"informer {self.name}")
         return self._main
 
@@ -451,6 +458,7 @@ class SharedIndexInformer(Generic[T]):
     def _stop(self) -> None:
         self._is_stopped = True
         self._group = None
+        self._lifecycle.stopped(len(self.indexer))
         self._processor.close(InformerStoppedError(f"the informer of {self.name} has stopped"))
 
     # --- internal ------------------------------------------------------------------------------------------------
@@ -464,6 +472,9 @@ class SharedIndexInformer(Generic[T]):
     async def _wait_ended(self, listener: Listener[T]) -> None:
         if (task := self._tasks.get(listener)) is not None:
             await asyncio.wait([task])
+
+    def _log_synced(self) -> None:
+        self._lifecycle.synced(len(self.indexer), (each.reflector._listed_by for each in self._pipelines))
 
     def _report(self, error: Exception) -> None:
         self._on_problem(Problem(self.name, error, 0, 0.0))

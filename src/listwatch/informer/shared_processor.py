@@ -198,6 +198,7 @@ class SharedProcessor(Generic[T]):
         ready: asyncio.Event,
         clock: Clock,
         report: Callable[[Exception], None],
+        on_synced: Callable[[], object] = lambda: None,
         detector: MutationDetector[T] | None = None,
         damaged: Mapping[str, T] | None = None,
     ) -> None:
@@ -208,6 +209,7 @@ class SharedProcessor(Generic[T]):
         self._ready = ready
         self._clock = clock
         self._report = report
+        self._on_synced = on_synced
         self._detector = detector
         self._listeners: list[Listener[T]] = []
         self._joining: list[tuple[Listener[T], Callable[[], object]]] = []
@@ -286,6 +288,7 @@ class SharedProcessor(Generic[T]):
 
     def _mark_synced(self) -> None:
         self.has_synced = True
+        self._on_synced()
         self.settled.set()
         for listener in tuple(self._listeners):
             listener.mark_synced()

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from listwatch.client.wait.retry_on_conflict import retry_on_conflict
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import AlreadyExistsError, ConflictError, TransportTimeoutError
+from listwatch.folded_log import FoldedLog, cause_of_text
 from listwatch.leaderelection.elector_state import ElectorState, LeaderRecord, Timing
 
 __all__ = ["Candidate", "LeaderLock"]
@@ -48,6 +49,8 @@ class Candidate:
         self.last_error: Exception | None = None
         self._timing = timing
         self._clock = clock
+        self._failure_log = FoldedLog(_log, clock)
+        self._is_failure_logged = False
 
     async def attempt(self) -> None:
         """Acquire or renew the lease, or read its holder; failures are counted and logged, not raised."""
@@ -58,6 +61,11 @@ class Candidate:
         except Exception as error:  # noqa: BLE001  # a lock may be user code
             self._failed(error)
         else:
+            if self._is_failure_logged:
+                self._is_failure_logged = False
+                fields = {**self._fields, "count": self.failures}
+                message = "Requests for the lease %s succeed again after %d failed attempts"
+                _log.info(message, self.lock.name, self.failures, extra=fields)
             self.failures = 0
             self.last_error = None
 
@@ -69,6 +77,7 @@ class Candidate:
             async with time_limit(self._clock, self._timing.renew_deadline):
                 # A conflict is possible with a renewal that timed out and arrived later.
                 await retry_on_conflict(self._read_and_release, clock=self._clock)
+            _log.info("%s has released the lease %s", self.identity, self.lock.name, extra=self._fields)
         except Exception as error:  # noqa: BLE001  # a lock may be user code
             _log.warning(
                 "Cannot release the lease %s, which will expire: %s", self.lock.name, error, extra=self._fields
@@ -81,10 +90,17 @@ class Candidate:
     def _failed(self, error: Exception) -> None:
         self.failures += 1
         self.last_error = error
-        # Only the first of several failures is a warning.
-        level = logging.WARNING if self.failures == 1 else logging.DEBUG
-        fields = {**self._fields, "attempt": self.failures}
-        _log.log(level, "Cannot acquire or renew the lease %s: %s", self.lock.name, error, extra=fields)
+        delay = self._timing.retry_period
+        self._is_failure_logged |= self._failure_log.log(
+            logging.WARNING,
+            cause_of_text(error),
+            "Cannot acquire or renew the lease %s: %s; attempt %d failed, retrying in %g s",
+            self.lock.name,
+            error,
+            self.failures,
+            delay,
+            fields={**self._fields, "attempt": self.failures, "delay": delay},
+        )
 
     async def _acquire_or_renew(self) -> None:
         if self.state.may_renew_without_reading(self._clock.monotonic()):

@@ -187,8 +187,8 @@ class LeaderElector:
             try:
                 async with self._term():
                     await self._call_back()
-            except LeadershipLostError as error:
-                _log.warning("%s; retrying", error, extra=self._fields)
+            except LeadershipLostError:
+                pass  # it was logged; be a candidate again
 
     async def wait_lost(self, timeout: float | None = None) -> bool:
         """Return True as soon as this candidate does not lead, or False if it still leads after `timeout` seconds."""
@@ -318,7 +318,9 @@ class LeaderElector:
             reason = f"{self.leader} holds it"
         elif self._candidate.last_error is not None:
             reason += f"; the last error was: {self._candidate.last_error}"
-        return LeadershipLostError(f"{self.identity} has lost the lease {self.name}: {reason}")
+        error = LeadershipLostError(f"{self.identity} has lost the lease {self.name}: {reason}")
+        _log.warning("%s", error, extra=self._fields)
+        return error
 
     def _record_event(self, what: str) -> None:
         if isinstance(self._candidate.lock, LeaseLock):

@@ -6,7 +6,8 @@ YAML is read as Kubernetes reads it: without timestamps and base-60 numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -14,7 +15,7 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.objects.reading import Tree
 from listwatch.objects.yaml_loader import AliasExpansionError, BoundedLoader, NestingError, RecursiveAliasError
 
-__all__ = ["read_all", "read_one", "write"]
+__all__ = ["Document", "read_all", "read_documents", "read_one", "write"]
 
 _SafeDumper: Any = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 
@@ -73,15 +74,39 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
+class Document(NamedTuple):
+    """One object of a file, and the number of its document, counted from 1."""
+
+    number: int
+    tree: Tree
+
+
 def read_all(text: str | bytes) -> Iterator[Tree]:
     """Each non-empty document; the items of a list one by one."""
+    return (each.tree for each in read_documents(text))
+
+
+def read_documents(text: str | bytes) -> Iterator[Document]:
+    """Each non-empty document with its number; the items of a list one by one. The errors name the document."""
+    documents = _documents(text)
+    for number in count(1):
+        try:
+            tree = next(documents)
+        except StopIteration:
+            return
+        except DecodeError as error:
+            error.message = f"document {number}: {error.message}" if number > 1 else error.message
+            raise
+        match tree:
+            case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
+                yield from (Document(number, _named(item, tree)) for item in items)
+            case _ if tree is not None:
+                yield Document(number, tree)
+
+
+def _documents(text: str | bytes) -> Iterator[Any]:
     try:
-        for tree in yaml.load_all(text, Loader=_Loader):
-            match tree:
-                case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
-                    yield from (_named(item, tree) for item in items)
-                case _ if tree is not None:
-                    yield tree
+        yield from yaml.load_all(text, Loader=_Loader)
     except RecursiveAliasError as error:
         raise DecodeError(f"the alias at {_line(error)} is recursive", object_name="YAML") from None
     except AliasExpansionError:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = ["APIServer", "Statistics"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.server")
 
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
@@ -161,6 +161,7 @@ class APIServer:
         except BaseException:
             storage.close()
             raise
+        _log.info("The API server listens on %s", self.url, extra={"server": self.url})
 
     async def stop(self) -> None:
         """End all watches and close all connections."""
@@ -169,6 +170,7 @@ class APIServer:
             running.watches.close()
             await running.listener.stop()
             running.storage.close()
+            _log.info("The API server on port %d has stopped", self._port, extra={"port": self._port})
 
     async def _serve(self, storage: Storage) -> _Running:
         self._token = self._token or self._read_token()

@@ -63,11 +63,12 @@ class WorkQueue(Generic[ItemT]):
         elif self._waiters:
             self._wake_next()
 
-    def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> None:
-        """Add an item after a failure, with the delay that the limiter returns."""
+    def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> float:
+        """Add an item after a failure, with the delay in seconds that the limiter returns; returns that delay."""
         check_hashable(item)
         delay = self._limiter.next_delay(item, now=self._clock.monotonic())
         self.add_after(item, delay, priority=priority)
+        return delay
 
     def forget(self, item: ItemT) -> None:
         """Reset the failures of an item, after success or a final failure; does not remove it from the queue."""

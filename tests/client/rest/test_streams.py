@@ -578,14 +578,15 @@ async def test_a_refused_connection_is_raised():
 
 
 async def test_a_throttled_watch_starts_after_the_delay(caplog: pytest.LogCaptureFixture):
-    caplog.set_level(logging.INFO, "listwatch")
+    caplog.set_level(logging.DEBUG, "listwatch")
     clock = InstantClock()
     storm = [respond(429, headers={"Retry-After": "2"})] * 3
     async with ScriptedServer(*storm, respond(200, event("ADDED", "x"))) as server, client(server, clock) as rest:
         assert await all_of(watch(rest)) == [("ADDED", "x")]
     assert clock.slept == [2.0, 2.0, 2.0]
     assert server.connections == 1
-    assert len(caplog.records) == 3
+    retries = [(each.levelname, each.attempt) for each in caplog.records if "retrying in 2 s" in each.getMessage()]
+    assert retries == [("WARNING", 1), ("DEBUG", 2), ("DEBUG", 3)]  # one warning per cause
 
 
 # --- Silence ---------------------------------------------------------------------------------------------------------

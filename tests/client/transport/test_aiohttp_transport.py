@@ -818,7 +818,7 @@ async def test_a_server_without_tls_has_its_own_message(connect: Connect):
         [b"HTTP/1.1 400 Bad Request\r\n\r\n", CLOSE], greeting=b"HTTP/1.1 400 No\r\n\r\n"
     ) as server:
         url = server.url.replace("http:", "https:")
-        with pytest.raises(TLSError, match=r"the server does not use TLS on this port; try http:// in the URL"):
+        with pytest.raises(TLSError, match=r"the server does not use TLS on this port; write http:// in the URL"):
             await connect(url, ca_data=ca_data()).send(get(), timeout=60)
 
 

@@ -50,7 +50,7 @@ class LoopThread(threading.Thread):
                     runner.run(self._wait_for_end())
                 except (SystemExit, KeyboardInterrupt) as error:
                     # The caller that waits for the result receives it too; other callers still need the loop.
-                    fields = {"error": repr(error)}
+                    fields = {"reason": repr(error)}
                     _log.warning("A function in the background event loop raised %r", error, extra=fields)
 
     async def _wait_for_end(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.errors import UsageError
@@ -100,6 +100,13 @@ class BlockingObject:
         if self._loop.is_open:
             self._loop.run(self._async.aclose(), self._name_of("close"))  # type: ignore[attr-defined]  # it has one
             self._release_loop()
+
+    def __aenter__(self) -> NoReturn:
+        name = type(self).__name__
+        raise UsageError(f"blocking.{name} is blocking: write `with` instead of `async with`, or use listwatch.{name}")
+
+    async def __aexit__(self, *_: object) -> None:
+        """Is never called; Python looks for it before it calls `__aenter__`."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BlockingObject) and self._async is other._async

@@ -48,6 +48,7 @@ class ThreadedInformer(SharedIndexInformer[T]):
 
     _indexer_type = ThreadedIndexer
     _listener_type = ThreadListener
+    _how_to_start = "write `with informer:`, or call `informer.start()`"
     _running_loop: LoopReference | None = None
 
 
@@ -55,6 +56,7 @@ class ThreadedFactory(SharedInformerFactory):
     """A factory of threaded informers."""
 
     _informer_type = ThreadedInformer
+    _how_to_start = "write `with factory:`, or call `factory.start()`"
     _running_loop: LoopReference | None = None
 
 
@@ -96,6 +98,8 @@ class RunningInformer(Running, Generic[T]):
 
 class PlainThreadedInformer(Informer[T]):
     """An informer whose only handler is called in a thread; the informer waits for it before the next change."""
+
+    _how_to_start = "write `with informer:`"
 
     def __init__(self, source: Any, kind: type[T], handler: Handler[T] | HandlerFunctions[T], **options: Any) -> None:
         functions = handler if isinstance(handler, HandlerFunctions) else HandlerFunctions.of(handler)

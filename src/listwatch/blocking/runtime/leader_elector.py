@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
@@ -24,8 +23,6 @@ from listwatch.errors import LeadershipLostError
 from listwatch.leaderelection.elector import LeaderElector
 
 __all__ = ["Election", "ThreadedElector"]
-
-_log = logging.getLogger("listwatch.leaderelection")
 
 Lead = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -54,8 +51,8 @@ class Election(BlockingObject):
             try:
                 with self._lead_with(self._async._term):
                     self._act()
-            except LeadershipLostError as error:
-                _log.warning("%s; retrying", error, extra=self._async._fields)
+            except LeadershipLostError:
+                pass  # it was logged; be a candidate again
 
     def _act(self) -> None:
         try:

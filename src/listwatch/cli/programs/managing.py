@@ -51,10 +51,10 @@ async def manage(program: Program, client: ClientSet, options: ManagerOptions) -
     )
     await program.add_to(manager)
     names = ", ".join(each.name for each in manager.controllers)
-    _log.info("Running %s of %s", names, program.file.name, extra={"file": str(program.file), "controllers": names})
+    _log.info("Running %s of %s", names, program.file.name, extra={"file": str(program.file), "controller": names})
     if options.health_port:
         address = f"http://{options.health_host}:{options.health_port}"
-        _log.info("Serving /healthz, /readyz and /metrics on %s", address, extra={"address": address})
+        _log.info("Serving /healthz, /readyz and /metrics on %s", address, extra={"server": address})
     await manager.run()
 
 

@@ -145,7 +145,7 @@ class TokenFileCredentials:
             raise error
         if not self._has_failed:
             _log.warning(
-                "Using the last token because the token file cannot be read: %s", error, extra={"path": self._path}
+                "Using the last token because the token file cannot be read: %s", error, extra={"file": self._path}
             )
         self._has_failed = True
         return self._credential

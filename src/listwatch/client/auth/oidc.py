@@ -10,13 +10,13 @@ import base64
 import logging
 import ssl
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 from urllib.parse import quote_plus, urlencode
 
 import msgspec
 
-from listwatch.client.auth.credential import Credential, IssuedCredential
+from listwatch.client.auth.credential import Credential, IssuedCredential, token_expiry
 from listwatch.client.config.client_config import OIDCConfig, is_header_value, redact_url, url_problems
 from listwatch.client.config.kubeconfig_writer import write_tokens
 from listwatch.client.config.redaction import HiddenStruct
@@ -47,10 +47,6 @@ class _Tokens(HiddenStruct, frozen=True):
     id_token: str | None = None
     refresh_token: str | None = None
     error: str | None = None
-
-
-class _Claims(msgspec.Struct):
-    exp: float | None = None
 
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
@@ -172,11 +168,10 @@ class OIDCProvider:
 
 def _expiry(token: str) -> datetime | None:
     """When to renew an ID token: ten seconds before it expires; None if it has no expiry."""
+    expires = token_expiry(token)
     try:
-        payload = token.split(".")[1]
-        claims = decoder_for(_Claims).decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        return datetime.fromtimestamp(claims.exp, UTC) - _EXPIRY_DELTA if claims.exp is not None else None
-    except (IndexError, ValueError, OverflowError, OSError):  # msgspec's and base64's errors are ValueErrors
+        return None if expires is None else expires - _EXPIRY_DELTA
+    except OverflowError:
         return None
 
 

@@ -186,6 +186,8 @@ class ClientConfig(ValidatedConfig):
     exec: ExecConfig | None = None
     auth_provider: OIDCConfig | None = None
     impersonate: Impersonation | None = None
+    # Where the credentials were read from; errors name it.
+    kubeconfig_user: KubeconfigUser | None = field(default=None, compare=False)
 
     ca_file: str = ""
     ca_data: bytes = field(default=b"", metadata={"show": lambda data: f"<{len(data)} bytes>"})
@@ -292,6 +294,14 @@ def check_config(given: object) -> None:
         # Names the type only: the value may be a URL with a password, or a dict with a token.
         advice = "pass listwatch.load_config() or listwatch.ClientConfig(host=...)"
         raise UsageError(f"a client needs a ClientConfig, not a {type(given).__name__}: {advice}")
+
+
+def closed_client() -> UsageError:
+    """Return the error of a request that is sent after the client was closed."""
+    return UsageError(
+        "the client is closed: its `async with` block has ended, or aclose() was called; send requests before that, or "
+        "create a new client"
+    )
 
 
 # --- Hosts and URLs --------------------------------------------------------------------------------------------------

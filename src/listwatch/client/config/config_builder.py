@@ -132,6 +132,8 @@ class ConfigBuilder:
     def set_user(self, user: NamedEntry[User], cluster: NamedEntry[Cluster] | None) -> None:
         self._set_fields(user, USER_FIELDS)
         source, plugin, provider = KubeconfigUser(user.file, user.name), user.body.exec, user.body.auth_provider
+        if not _CREDENTIALS & self._overrides.keys():
+            self.set("kubeconfig_user", source)
         if plugin and "exec" not in self._fixed:
             location = _location(user, "exec")
             self.set("exec", self._exec(plugin, location, source, cluster), location)

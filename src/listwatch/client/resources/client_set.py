@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from listwatch._exports import unknown_attribute
 from listwatch.api.references import ResourceLike, read_reference
+from listwatch.async_only import missing_attribute
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
 from listwatch.client.resources.dynamic_client import DynamicClient
@@ -85,6 +86,8 @@ class ClientSet(Groups, BaseClient):
     if not TYPE_CHECKING:  # type checkers read the declared attributes instead
 
         def __getattr__(self, name):
+            if name == "close":
+                raise missing_attribute(self, name)
             if name not in group_versions():
                 raise unknown_attribute("ClientSet", name, group_versions())
             self.__dict__[name] = Group(name, self.rest, group_versions()[name])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from listwatch.async_only import AsyncOnly, missing_attribute
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.rest.rest_client import RESTClient
 
 __all__ = ["BaseClient"]
 
 
-class BaseClient:
+class BaseClient(AsyncOnly):
     """A client over a RESTClient.
 
     `config` is a ClientConfig, or a RESTClient to share. Without it, `load_config()` is called on entering
@@ -20,6 +21,8 @@ class BaseClient:
     def __init__(self, config: ClientConfig | RESTClient | None = None) -> None:
         self._owns_rest = not isinstance(config, RESTClient)
         self._rest = config if isinstance(config, RESTClient) else RESTClient(config)
+        if self._owns_rest:
+            self._rest._name_owner(type(self).__name__)
 
     @property
     def rest(self) -> RESTClient:
@@ -40,3 +43,8 @@ class BaseClient:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._rest._session}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise missing_attribute(self, name)

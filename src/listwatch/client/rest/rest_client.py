@@ -9,21 +9,21 @@
 from __future__ import annotations
 
 import copy
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from listwatch.api.http_messages import PATCH_TYPES, api_path
-from listwatch.client.config.client_config import ClientConfig, check_config
+from listwatch.async_only import AsyncOnly, missing_attribute
+from listwatch.client.config.client_config import ClientConfig, check_config, closed_client
 from listwatch.client.rest.rate_limiter import RateLimiter, TokenBucket
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.sender import ClientStatistics, Sender, Transport
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.clock import Clock, SystemClock
-from listwatch.errors import UsageError
 
 __all__ = ["RESTClient"]
 
 
-class RESTClient:
+class RESTClient(AsyncOnly):
     """Requests to one API server, relative to one group-version.
 
     Without a config, `load_config()` is called on entering `async with`, or with the first request.
@@ -42,6 +42,11 @@ class RESTClient:
         self._prefix = api_path(group_version)
         self._owns_session = True
         self._session = _Session(config, transport, rate_limiter, clock or SystemClock())
+        self._name_owner(type(self).__name__)
+
+    def _name_owner(self, name: str) -> None:
+        """Set the class of the client that has to be closed, for messages."""
+        self._session.owner = name
 
     @property
     def config(self) -> ClientConfig:
@@ -108,6 +113,11 @@ class RESTClient:
     def __repr__(self) -> str:
         return f"<RESTClient of {self._session} {self._group_version}>"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise missing_attribute(self, name)
+
 
 class _Session:
     """The configuration and the sender, which clients of several group-versions share.
@@ -124,8 +134,20 @@ class _Session:
         self._limiter = limiter
         self._clock = clock
         self._is_closed = False
+        self._owner = ""
         if config is not None:
             self._configure(config)
+
+    @property
+    def owner(self) -> str:
+        """The class of the client that has to be closed."""
+        return self._owner
+
+    @owner.setter
+    def owner(self, name: str) -> None:
+        self._owner = name
+        if self._transport is not None and hasattr(self._transport, "owner"):
+            self._transport.owner = name
 
     @property
     def config(self) -> ClientConfig:
@@ -140,7 +162,7 @@ class _Session:
         if self._config is not None and self._sender is not None:
             return self._config, self._sender
         if self._is_closed:
-            raise UsageError("the client is closed; create a new one")
+            raise closed_client()
         # Imported here because programs that pass a ClientConfig need no YAML.
         from listwatch.client.config.kubeconfig import load_config
 
@@ -149,8 +171,10 @@ class _Session:
     def _configure(self, config: ClientConfig) -> tuple[ClientConfig, Sender]:
         check_config(config)
         self._config = config
+        if self._transport is None:
+            self._transport = _default_transport(config, self._clock, self._owner)
         self._sender = Sender(
-            self._transport or _default_transport(config, self._clock),
+            self._transport,
             limiter=self._limiter or _default_limiter(config, self._clock),
             warnings=WarningReporter(config.warning_handler),
             clock=self._clock,
@@ -167,11 +191,13 @@ class _Session:
         return self._config.base_url if self._config else "the default server"
 
 
-def _default_transport(config: ClientConfig, clock: Clock) -> Transport:
+def _default_transport(config: ClientConfig, clock: Clock, owner: str) -> Transport:
     # Imported here because programs that pass a transport need no HTTP library.
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 
-    return AiohttpTransport(config, clock=clock)
+    transport = AiohttpTransport(config, clock=clock)
+    transport.owner = owner
+    return transport
 
 
 def _default_limiter(config: ClientConfig, clock: Clock) -> RateLimiter | None:

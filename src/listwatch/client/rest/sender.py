@@ -10,7 +10,8 @@ timeout                   never             never          after 1 s
 refused, and others       never             never          never
 
 A longer Retry-After than `max_retry_after` is shortened to that. The retry observer of the context is notified before
-each retry, and may lengthen the delay. `request` builds the requests; a Transport sends each attempt.
+each retry, and may lengthen the delay. `request` builds the requests; a Transport sends each attempt. The log has each
+attempt at DEBUG: method, path without query, status and duration.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 from weakref import WeakSet
 
-from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_response, retry_after
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_response, request_id, retry_after
 from listwatch.client.config.client_config import ServerWarning
 from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.client.rest.write_observer import notify_write_observer
 from listwatch.clock import Clock
 from listwatch.errors import ConnectionLostError, ListWatchError, ProtocolError, TransportError, TransportTimeoutError
+from listwatch.folded_log import FoldedLog, cause_of_text
 from listwatch.retry_observer import notify_retry_observer
 
 __all__ = [
@@ -52,11 +54,10 @@ DEFAULT_RETRIES = 10
 """How often a request is sent again before its error is raised."""
 
 _RETRY_DELAY = 1.0
-_LONG_RETRY_DELAY = 5.0
 _WATCH_RESPONSE_TIMEOUT = 30.0
 """Seconds until the response to a watch must begin; servers send its head before the first event."""
 _LONG_WAIT = 1.0
-_LOG_INTERVAL = 10.0
+_THROTTLING_LOG_INTERVAL = 10.0
 
 
 # --- The transport ----------------------------------------------------------------------------------------------------
@@ -214,7 +215,8 @@ class Sender:
         self._retries = 0
         self._throttled = 0
         self._throttled_seconds = 0.0
-        self._next_log = -math.inf
+        self._retry_log = FoldedLog(_log, clock)
+        self._throttling_log = FoldedLog(_log, clock, interval=_THROTTLING_LOG_INTERVAL)
 
     async def do(self, request: HTTPRequest, policy: RetryPolicy) -> tuple[HTTPResponse, tuple[ServerWarning, ...]]:
         """Return a successful response and the server's warnings. Raises the error of any other response."""
@@ -291,14 +293,14 @@ class Sender:
             delay = min(retry.delay, self._max_retry_after)
             if delay >= left:
                 break
-            observed = notify_retry_observer(_error_of(request, outcome, retry), delay)
+            error = _error_of(request, outcome, retry)
+            observed = notify_retry_observer(error, delay)
             delay = delay if observed is None else min(observed, left)
             earlier = outcome if isinstance(outcome, TransportError) else earlier
             retries_left -= 1
-            level = logging.WARNING if delay > _LONG_RETRY_DELAY else logging.INFO
-            # An observer reports the failure itself.
-            level = level if observed is None else logging.DEBUG
-            await self._wait_to_retry(request, retry, delay, retries_left, level)
+            if observed is None:  # an observer reports the failure itself
+                self._log_retry(request, retry, delay, error, attempt=policy.max_retries - retries_left)
+            await self._wait_to_retry(request, delay)
             if deadline < math.inf:
                 timeout = max(deadline - self._clock.monotonic(), 0.0)
         if not isinstance(outcome, TransportError):
@@ -317,29 +319,51 @@ class Sender:
         except TransportError as error:
             self._failures += 1
             self._count(request.method, "<error>", started)
+            if _log.isEnabledFor(logging.DEBUG):
+                self._log_attempt(request, f"failed: {error.message}", started)
             return error
         self._responses[response.status] += 1
         self._count(request.method, str(response.status), started)
+        if _log.isEnabledFor(logging.DEBUG):
+            self._log_attempt(request, "", started, status=response.status, request_id=request_id(response.headers))
         return response
+
+    def _log_attempt(
+        self, request: HTTPRequest, failure: str, started: float, *, status: int = 0, request_id: str = ""
+    ) -> None:
+        # Without the query, whose parameters may hold secrets.
+        path, milliseconds = request.target.partition("?")[0], (self._clock.monotonic() - started) * 1000
+        fields = {
+            "method": request.method,
+            "path": path,
+            "status": status,
+            "ms": milliseconds,
+            "request_id": request_id,
+        }
+        _log.debug("%s %s: %s in %.1f ms", request.method, path, failure or status, milliseconds, extra=fields)
 
     def _count(self, method: str, code: str, started: float) -> None:
         self._attempts[method, code] += 1
         self._seconds[method] += self._clock.monotonic() - started
 
-    async def _wait_to_retry(
-        self, request: HTTPRequest, retry: Retry, delay: float, retries_left: int, level: int
+    def _log_retry(
+        self, request: HTTPRequest, retry: Retry, delay: float, error: ListWatchError, *, attempt: int
     ) -> None:
-        self._retries += 1
         shortened = f" (Retry-After: {retry.delay:g} s)" if delay < retry.delay else ""
-        _log.log(
-            level,
-            "%s: %s; retrying in %g s%s",
+        self._retry_log.log(
+            logging.WARNING,
+            (request.method, request.target.partition("?")[0], cause_of_text(error)),
+            "%s: %s; attempt %d failed, retrying in %g s%s",
             request.describe(),
             retry.reason,
+            attempt,
             delay,
             shortened,
-            extra={"request": request.describe(), "delay": delay, "retries_left": retries_left},
+            fields={**_fields(request), "attempt": attempt, "delay": delay},
         )
+
+    async def _wait_to_retry(self, request: HTTPRequest, delay: float) -> None:
+        self._retries += 1
         await self._clock.sleep(delay)
         if self._limiter is not None:
             await self._throttle(self._limiter, request)
@@ -350,14 +374,14 @@ class Sender:
             return
         self._throttled += 1
         self._throttled_seconds += waited
-        now = self._clock.monotonic()
-        if waited > _LONG_WAIT and now >= self._next_log:
-            self._next_log = now + _LOG_INTERVAL
-            _log.warning(
+        if waited > _LONG_WAIT:
+            self._throttling_log.log(
+                logging.WARNING,
+                "throttled",
                 "%s was throttled for %.1f s by the client's rate limiter (qps, burst)",
                 request.describe(),
                 waited,
-                extra={"request": request.describe(), "seconds": waited},
+                fields={**_fields(request), "seconds": waited},
             )
 
     def _check(self, request: HTTPRequest, response: HTTPResponse) -> tuple[ServerWarning, ...]:
@@ -377,6 +401,10 @@ class Sender:
         self._warnings.report(response.warnings)
         self._streams[kind].add(response)
         return response
+
+
+def _fields(request: HTTPRequest) -> dict[str, object]:
+    return {"method": request.method, "path": request.target.partition("?")[0]}
 
 
 def _error_of(

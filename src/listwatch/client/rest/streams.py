@@ -37,6 +37,7 @@ from listwatch.api.watch_events import (
     read_events,
 )
 from listwatch.client.rest.sender import ResponseStream
+from listwatch.clock import SystemClock
 from listwatch.errors import (
     ConnectionLostError,
     DecodeError,
@@ -47,6 +48,7 @@ from listwatch.errors import (
     StatusDetails,
     UsageError,
 )
+from listwatch.folded_log import FoldedLog
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.wire import LineSplitter
@@ -316,6 +318,7 @@ class WatchStream(Generic[T]):
         self._failure: ResponseTooLargeError | None = None  # to be raised after the events before it
         self._is_started = False
         self._skipped = 0
+        self._skip_log: FoldedLog | None = None
 
     @property
     def is_closed(self) -> bool:
@@ -378,9 +381,19 @@ class WatchStream(Generic[T]):
 
     def _skip(self, event: UndecodableEvent) -> None:
         self._skipped += 1
-        if self._skipped & (self._skipped - 1) == 0:  # 1, 2, 4, 8, …: a server may send nothing else
-            fields = {"request": self._doing, "skipped": self._skipped}
-            _log.warning("%s: skipped an event (%d so far): %s", self._doing, self._skipped, event.error, extra=fields)
+        # A server may send nothing else.
+        self._skip_log = self._skip_log or FoldedLog(_log, SystemClock())
+        message = "%s: skipped an event (%d so far): %s"
+        method, _, path = self._doing.partition(" ")
+        self._skip_log.log(
+            logging.WARNING,
+            "skipped",
+            message,
+            self._doing,
+            self._skipped,
+            event.error,
+            fields={"method": method, "path": path},
+        )
 
     def _take_pending(self) -> list[ReceivedEvent[T]]:
         pending = list(self._pending)

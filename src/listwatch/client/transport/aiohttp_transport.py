@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import asyncio
 import io
+import logging
 import os
 import ssl
 import sys
+import threading
+import warnings
 from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
 from urllib.parse import urljoin, urlsplit
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 import aiohttp
 from yarl import URL
 
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse, is_success
-from listwatch.client.auth.credentials import Credential, credentials_for
-from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.auth.credential import OWN_HEADER, Credential, describe_credential
+from listwatch.client.auth.credentials import credentials_for
+from listwatch.client.config.client_config import ClientConfig, closed_client
 from listwatch.client.config.tls import TLSContexts
 from listwatch.client.transport.connection import AiohttpStream, Exchange
 from listwatch.client.transport.connection_pool import Pool, Pools
@@ -30,14 +35,26 @@ from listwatch.client.transport.network_errors import TRANSLATABLE, translate_er
 from listwatch.client.transport.proxies import proxy_for
 from listwatch.client.transport.sockets import SocksProxy
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.errors import ProtocolError, TransportTimeoutError, UsageError
+from listwatch.errors import (
+    ConnectionLostError,
+    ProtocolError,
+    TLSError,
+    TransportError,
+    TransportTimeoutError,
+    UsageError,
+)
 
 __all__ = ["AiohttpTransport"]
+
+_log = logging.getLogger("listwatch.client")
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 10
 _LARGE_BODY = 2**20  # aiohttp warns about larger bytes, and writes a file object in parts
 _FETCH_TIMEOUT = 30.0
+_NEEDS_TLS = "if the server expects TLS, write https:// in the URL"
+# How Go's server, and so kube-apiserver, responds to plain HTTP on a port with TLS.
+_PLAIN_HTTP_REJECTED = b"Client sent an HTTP request to an HTTPS server."
 _MAX_FETCH_SIZE = 2**20
 
 
@@ -61,17 +78,21 @@ class AiohttpTransport:
         self._retiring: set[asyncio.Task[None]] = set()
         self._streams: WeakSet[AiohttpStream] = WeakSet()
         self._is_closed = False
+        self._has_responded = False
+        self.owner = type(self).__name__
+        """The class of the client that has to close this transport, for messages."""
+        self._unclosed: finalize[..., Any] | None = None
 
     async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
         """Send a request once, and return the whole response, whatever its status."""
         try:
             async with time_limit(self._clock, timeout):
                 exchange = await self._exchange(request, streaming=False)
-                return await exchange.read(self._max_response_size)
+                return self._checked(await exchange.read(self._max_response_size))
         except TimeoutError:
-            problem: Exception = self._timeout_error(timeout, request.describe())
+            problem: Exception = self._timeout_error(timeout, request.describe(), "set a longer timeout")
         except TRANSLATABLE as error:
-            problem = translate_error(error, request.describe(), self._host)
+            problem = self._translated(error, request.describe())
         raise problem  # outside of the handler: aiohttp's errors hold the request, with its credentials
 
     async def open_stream(
@@ -86,19 +107,27 @@ class AiohttpTransport:
             async with time_limit(self._clock, timeout):
                 exchange = await self._exchange(request, streaming=True, parts=parts)
                 if not is_success(exchange.response.status):
-                    return await exchange.read(self._max_response_size)
+                    return self._checked(await exchange.read(self._max_response_size))
             return self._stream(exchange, request.describe())
         except TimeoutError:
-            problem: Exception = self._timeout_error(timeout, request.describe())
+            # Not the timeout of the response, which may be read for hours: servers send its head at once.
+            problem: Exception = self._timeout_error(
+                timeout, request.describe(), "the server, or a proxy before it, does not start the response"
+            )
         except TRANSLATABLE as error:
-            problem = translate_error(error, request.describe(), self._host)
+            problem = self._translated(error, request.describe())
         raise problem
 
     async def aclose(self) -> None:
         """Close all connections, also those in use."""
         self._is_closed = True
+        if self._unclosed is not None:
+            self._unclosed.detach()
         if self._loop is not asyncio.get_running_loop():
-            return  # never used, or used in a loop that is closed, with all its connections
+            # Never used, or used in a loop that is closed, with all its connections.
+            if self._pools:
+                self._pools.abandon()
+            return
         for stream in list(self._streams):
             stream.close()
         await self._credentials.aclose()
@@ -126,6 +155,11 @@ class AiohttpTransport:
                 may_renew = False
             elif status in _REDIRECTS and redirects < _MAX_REDIRECTS and (next_url := _redirect_target(exchange, url)):
                 url, redirects = next_url, redirects + 1
+            elif status == 401:
+                sent = (
+                    OWN_HEADER if has_credential else describe_credential(self._config, credential, self._clock.now())
+                )
+                return exchange._replace(credential=sent)
             else:
                 return exchange
             exchange.release()
@@ -164,6 +198,7 @@ class AiohttpTransport:
         except BaseException:
             pool.leave()
             raise
+        self._has_responded = True
         return Exchange(response, pool.leave)
 
     def _stream(self, exchange: Exchange, doing: str) -> AiohttpStream:
@@ -190,11 +225,24 @@ class AiohttpTransport:
             headers += self._impersonation
         return headers
 
-    def _timeout_error(self, timeout: float | None, doing: str) -> TransportTimeoutError:
+    def _timeout_error(self, timeout: float | None, doing: str, advice: str) -> TransportTimeoutError:
         issuer = self._credentials.pending_issuer
         what = f"no credentials from {issuer}" if issuer else "no response"
-        message = f"{what} within {timeout or 0:.3g} s; set a longer timeout"
+        message = f"{what} within {timeout or 0:.3g} s; {'set a longer timeout' if issuer else advice}"
         return TransportTimeoutError(message, doing=doing, host=self._host)
+
+    def _translated(self, error: Exception, doing: str) -> Exception:
+        problem = translate_error(error, doing, self._host)
+        # Servers that expect TLS close the connection, or respond with an alert.
+        is_unclear = isinstance(problem, ConnectionLostError | ProtocolError) and not self._has_responded
+        if is_unclear and isinstance(problem, TransportError) and not self._uses_tls:
+            problem.message += f"; {_NEEDS_TLS}"
+        return problem
+
+    def _checked(self, response: HTTPResponse) -> HTTPResponse:
+        if response.status == 400 and not self._uses_tls and response.body.strip() == _PLAIN_HTTP_REJECTED:
+            raise TLSError("the server expects TLS on this port; write https:// in the URL")
+        return response
 
     # --- connections -------------------------------------------------------------------------------------------------
 
@@ -209,11 +257,13 @@ class AiohttpTransport:
                 user_agent=self._config.user_agent,
                 disable_compression=self._config.disable_compression,
             )
+            if not threading.current_thread().daemon:
+                self._unclosed = finalize(self, _report_unclosed, self._pools, self.owner, self._base_url)
         return self._pools
 
     def _check_usable(self) -> None:
         if self._is_closed:
-            raise UsageError("the client is closed; create a new one")
+            raise closed_client()
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
@@ -225,6 +275,8 @@ class AiohttpTransport:
     def _retire_pools(self) -> None:
         if self._pools is None:
             return
+        if self._unclosed is not None:
+            self._unclosed.detach()
         task = asyncio.create_task(self._pools.retire(), name="retire connections")
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)
@@ -255,6 +307,21 @@ class AiohttpTransport:
 
     def __repr__(self) -> str:
         return f"<AiohttpTransport to {self._base_url}, {'closed' if self._is_closed else 'open'}>"
+
+
+def _report_unclosed(pools: Pools, owner: str, url: str) -> None:
+    """Name a client that was garbage-collected, or exists at exit, without being closed; close its connections.
+
+    Called instead of the warnings of aiohttp, which do not name it. Clients in a daemon thread, as those of the
+    blocking API, end with the process.
+    """
+    pools.abandon()
+    message = (
+        f"{owner} of {url} was never closed; use it as `async with {owner}(...) as client:`, "
+        "or call `await client.aclose()` at its end"
+    )
+    _log.warning("%s", message, extra={"server": url})
+    warnings.warn(message, ResourceWarning, stacklevel=2)
 
 
 def _parse_proxy(proxy: str) -> tuple[SocksProxy | None, URL | None]:

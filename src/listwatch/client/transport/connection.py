@@ -205,6 +205,8 @@ class Exchange(NamedTuple):
 
     response: aiohttp.ClientResponse
     leave_pool: Callable[[], None]
+    credential: str = ""
+    """For status 401: which credential was sent."""
 
     async def read(self, max_size: int) -> HTTPResponse:
         """Read the whole response, and return the connection to the pool.
@@ -224,7 +226,7 @@ class Exchange(NamedTuple):
             raise
         self.release()
         content = pieces if sum(map(len, pieces)) > LARGE else b"".join(pieces)
-        return HTTPResponse(self.response.status, headers, content, headers.getall("Warning", ()))
+        return HTTPResponse(self.response.status, headers, content, headers.getall("Warning", ()), self.credential)
 
     def _check_length(self, max_size: int) -> None:
         length = self.response.headers.get("Content-Length", "")

@@ -12,6 +12,7 @@ import platform
 import ssl
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -58,6 +59,7 @@ class Pool:
             max_line_size=_MAX_HEADER_SIZE,
             max_field_size=_MAX_HEADER_SIZE,
         )
+        self._loop = asyncio.get_running_loop()
         self._users = 0
         self._unused: asyncio.Event | None = None
 
@@ -82,6 +84,18 @@ class Pool:
 
     async def aclose(self) -> None:
         await self.session.close()
+
+    def abandon(self) -> None:
+        """Close the connections of a pool that was never closed; from any thread."""
+        connector = self.session.connector
+        if connector is None:
+            return
+        self.session.detach()
+        loop = self._loop
+        if loop.is_closed():
+            return  # with all its connections
+        with suppress(RuntimeError):  # it was closed meanwhile
+            loop.call_soon_threadsafe(lambda: loop.create_task(_close(connector)))
 
 
 class Pools:
@@ -108,6 +122,15 @@ class Pools:
     async def aclose(self) -> None:
         await asyncio.gather(self.requests.aclose(), self.streams.aclose())
 
+    def abandon(self) -> None:
+        """Close all connections of a client that was never closed; from any thread."""
+        self.requests.abandon()
+        self.streams.abandon()
+
+
+async def _close(connector: aiohttp.BaseConnector) -> None:
+    await connector.close()
+
 
 class _Connector(aiohttp.TCPConnector):
     """Opens connections with TCP keepalive, within a timeout, and through a SOCKS proxy if there is one."""
@@ -119,6 +142,9 @@ class _Connector(aiohttp.TCPConnector):
         self._factory = functools.partial(protocol, loop=asyncio.get_running_loop(), buffer=buffer)
         self._clock = clock
         self._socks = socks
+
+    def __del__(self, _warnings: object = None) -> None:
+        """Do not warn as aiohttp does: the transport names the client that was never closed."""
 
     async def _create_connection(self, req: aiohttp.ClientRequest, *args: Any, **kwargs: Any) -> Any:
         async with time_limit(self._clock, CONNECT_TIMEOUT):

@@ -40,9 +40,11 @@ _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 _STANDARD_LIBRARY = ("builtins", "socket", "ssl")
 
+_NOT_YET_VALID = 9
+_EXPIRED = 10
 _HOSTNAME_MISMATCH = 62
 _IP_MISMATCH = 64
-_NOT_TLS = "the server does not use TLS on this port; try http:// in the URL"
+_NOT_TLS = "the server does not use TLS on this port; write http:// in the URL"
 _OLD_TLS = "the server supports only TLS versions that are no longer secure"
 _TLS_MESSAGES = {
     "WRONG_VERSION_NUMBER": _NOT_TLS,
@@ -50,7 +52,9 @@ _TLS_MESSAGES = {
     "TLSV13_ALERT_CERTIFICATE_REQUIRED": "the server requires a client certificate; set one in the ClientConfig",
     "SSLV3_ALERT_HANDSHAKE_FAILURE": "the server rejected the TLS handshake; it may require a client certificate",
     "SSLV3_ALERT_BAD_CERTIFICATE": "the server rejected the client certificate",
-    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "the client certificate has expired",
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": (
+        "the client certificate has expired; renew it, in the kubeconfig or where client_cert_file points to"
+    ),
     "TLSV1_ALERT_UNKNOWN_CA": "the server does not trust the authority of the client certificate",
     "TLSV1_ALERT_PROTOCOL_VERSION": _OLD_TLS,
     "UNSUPPORTED_PROTOCOL": _OLD_TLS,
@@ -118,6 +122,11 @@ def _tls_error(error: BaseException) -> TransportError | None:
             if code in (_HOSTNAME_MISMATCH, _IP_MISMATCH):
                 return TLSError(
                     f"the server certificate is for another name: {reason}; set tls_server_name to its name"
+                )
+            if code in (_NOT_YET_VALID, _EXPIRED):
+                found = "has expired" if code == _EXPIRED else "is not valid yet"
+                return TLSError(
+                    f"the server certificate {found}; renew it on the server, or correct the clock of this machine"
                 )
             return TLSError(
                 f"the server certificate is not trusted: {reason}; set ca_file or ca_data to the cluster's authority"

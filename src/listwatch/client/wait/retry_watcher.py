@@ -17,6 +17,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from listwatch.api.statuses import suggests_delay
 from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, WatchEvent
+from listwatch.backoff import MAX_RETRY_AFTER
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import (
     APIError,
@@ -28,6 +29,7 @@ from listwatch.errors import (
     UsageError,
     WatchClosedError,
 )
+from listwatch.folded_log import FoldedLog, cause_of_text
 from listwatch.meta import is_known_older
 from listwatch.objects.object import Object
 
@@ -36,7 +38,6 @@ __all__ = ["RetryWatcher", "Watchable"]
 _log = logging.getLogger("listwatch.client")
 
 _MIN_INTERVAL = 1.0
-_MAX_RETRY_AFTER = 60.0
 _FINAL_ERRORS = (GoneError, ForbiddenError, UnauthorizedError, ResponseTooLargeError)
 _UNREADABLE = "ClientWatchDecoding"
 
@@ -72,6 +73,8 @@ class RetryWatcher(Generic[T]):
         self._not_before = -math.inf  # when the next watch may start
         self._reading: asyncio.Timeout | None = None  # while a task waits for an event
         self._is_closed = False
+        self._failures = 0
+        self._failure_log = FoldedLog(_log, self._clock)
         self.resource_version = resource_version
         """The resource version of the last event."""
 
@@ -123,21 +126,38 @@ class RetryWatcher(Generic[T]):
             await self._close_watch()
             if _is_final(error):
                 raise
-            delay = min(suggests_delay(error) or 0.0, _MAX_RETRY_AFTER)
+            delay = min(suggests_delay(error) or 0.0, MAX_RETRY_AFTER)
             self._not_before = max(self._not_before, self._clock.monotonic() + delay)
-            _log.info(
-                "The watch of %r was interrupted after resource version %s: %s",
-                self._source,
-                self.resource_version,
-                error,
-                extra={"source": repr(self._source), "resource_version": self.resource_version, "delay": delay},
-            )
+            self._log_failure(error)
         return None
+
+    def _log_failure(self, error: Exception) -> None:
+        self._failures += 1
+        delay = max(self._not_before - self._clock.monotonic(), 0.0)
+        self._failure_log.log(
+            logging.WARNING,
+            cause_of_text(error),
+            "The watch of %r was interrupted after resource version %s: %s; attempt %d failed, retrying in %.1f s",
+            self._source,
+            self.resource_version,
+            error,
+            self._failures,
+            delay,
+            fields={
+                "resource": repr(self._source),
+                "resource_version": self.resource_version,
+                "attempt": self._failures,
+                "delay": delay,
+            },
+        )
 
     async def _open_watch(self) -> AsyncIterator[WatchEvent[T] | ErrorEvent]:
         if (left := self._not_before - self._clock.monotonic()) > 0:
             await self._clock.sleep(left)
         self._not_before = self._clock.monotonic() + _MIN_INTERVAL
+        if _log.isEnabledFor(logging.DEBUG):
+            fields = {"resource": repr(self._source), "resource_version": self.resource_version}
+            _log.debug("Watching %r from version %s", self._source, self.resource_version, extra=fields)
         watch = self._source.watch(resource_version=self.resource_version, allow_watch_bookmarks=True)
         self._stream, self._watch = await watch.__aenter__(), watch
         return self._stream
@@ -150,6 +170,7 @@ class RetryWatcher(Generic[T]):
     def _accept(self, event: WatchEvent[T] | ErrorEvent) -> WatchEvent[T] | None:
         if isinstance(event, ErrorEvent):
             raise event.error
+        self._failures = 0
         if not event.object.resource_version:
             raise WatchClosedError(
                 f"the event of {event.object.describe()} has no resourceVersion, so the watch cannot be resumed"

@@ -33,7 +33,7 @@ from listwatch.server.access.persisted_secrets import read_or_create
 
 __all__ = ["CertificateAuthority", "KeyPair"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.server")
 
 _FILE = "ca.pem"
 _AUTHORITY_VALIDITY = timedelta(days=3650)

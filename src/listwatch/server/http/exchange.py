@@ -54,7 +54,7 @@ from listwatch.server.watch.watching import Watch, Watches, error_line
 
 __all__ = ["Backend", "RequestHandler"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.server")
 
 MAX_BODY = 3 * 1024 * 1024
 _MIN_SIZE_TO_COMPRESS = 128 * 1024
@@ -236,7 +236,7 @@ class Exchange:
         if isinstance(error, JournalError):
             return InternalServerError(
                 "Internal error occurred: the request was not stored, because the storage of the server cannot be "
-                "written; see the log of the server"
+                f"written{f' ({error.reason})' if error.reason else ''}; see the log of the server"
             )
         if isinstance(error, RecursionError):
             return BadRequestError("the object is nested too deeply for the embedded server")

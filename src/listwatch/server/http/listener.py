@@ -28,7 +28,7 @@ from listwatch.server.http.exchange import RequestHandler
 
 __all__ = ["ConnectionSettings", "Listener"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.server")
 
 # The limit of Go's server for the request line and headers is one megabyte. The line is limited to less, because yarl
 # caches the URLs that it has parsed.

@@ -12,7 +12,7 @@ from listwatch.server.storage.values import JournalError
 
 __all__ = ["Commits", "Controller"]
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.server")
 
 
 class Controller(Protocol):

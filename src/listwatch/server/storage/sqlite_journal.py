@@ -24,7 +24,7 @@ from listwatch.meta import ObjectKey
 from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
 from listwatch.server.storage.values import Event, JournalError, Stored
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("listwatch.server")
 
 FILE_NAME = "storage.db"
 
@@ -102,7 +102,7 @@ class SqliteJournal:
         self._unsynced: list[Event] = []
         self._superseded: list[tuple[int]] = []
         self._compacted = 0
-        self._failure = ""
+        self._failure = self._reason = ""
         self._fails_permanently = False
 
     def append(self, event: Event) -> None:
@@ -155,7 +155,7 @@ class SqliteJournal:
 
     def _begin(self) -> None:
         if self._fails_permanently:
-            raise JournalError(self._failure)
+            raise JournalError(self._failure, reason=self._reason)
         if not self._database.in_transaction:
             self._database.execute("BEGIN")
 
@@ -172,7 +172,8 @@ class SqliteJournal:
             # In the message too: the command line logs no fields.
             _log.error("The storage %s cannot be written: %s; %s", self._file, error, advice, extra=extra)
         self._failure = f"{self._file}: cannot be written ({error}); {advice}"
-        return JournalError(self._failure, lost=lost)
+        self._reason = f"{error}; {advice}"
+        return JournalError(self._failure, lost=lost, reason=self._reason)
 
 
 def _has_space(folder: Path) -> bool:

@@ -134,8 +134,12 @@ class RevisionTooLargeError(StorageError):
 
 
 class JournalError(StorageError):
-    """The journal cannot be written; `lost` are the events that were appended since the last sync."""
+    """The journal cannot be written; `lost` are the events that were appended since the last sync.
 
-    def __init__(self, message: str = "", *, lost: Sequence[Event] = ()) -> None:
+    `reason` is what clients may know: the cause and the remedy, without the path of the file.
+    """
+
+    def __init__(self, message: str = "", *, lost: Sequence[Event] = (), reason: str = "") -> None:
         super().__init__(message)
         self.lost = lost
+        self.reason = reason

@@ -69,6 +69,7 @@ class EtcdClient:
             timeout=timeout,
             clock=clock or SystemClock(),
             random=random or Random(),
+            owner=type(self).__name__,
         )
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from random import Random
 from typing import TypeVar
@@ -33,6 +34,8 @@ from listwatch.sources.etcd.messages import Authenticated, Header, ListedRange, 
 
 __all__ = ["Gateway", "Member"]
 
+_log = logging.getLogger("listwatch.sources.etcd")
+
 R = TypeVar("R")
 
 _LEADER_REQUIRED = "Grpc-Metadata-Hasleader"
@@ -45,10 +48,11 @@ _NOT_PROCESSED = (ConnectError, TLSError, MemberUnavailableError)
 class Member:
     """One endpoint of the cluster."""
 
-    def __init__(self, config: ClientConfig, *, clock: Clock) -> None:
+    def __init__(self, config: ClientConfig, *, owner: str, clock: Clock) -> None:
         self.url = config.base_url
         self.host = urlsplit(self.url).netloc
         self.transport = AiohttpTransport(config, clock=clock)
+        self.transport.owner = owner
 
     def __repr__(self) -> str:
         return f"<Member {self.url}>"
@@ -66,10 +70,11 @@ class Gateway:
         timeout: float,
         clock: Clock,
         random: Random,
+        owner: str = "EtcdClient",
     ) -> None:
         self.clock = clock
         self.timeout = timeout
-        self.members = [Member(config, clock=clock) for config in configs]
+        self.members = [Member(config, owner=owner, clock=clock) for config in configs]
         # Clients start with different members, so that the load is distributed.
         self._current = random.randrange(len(self.members))
         self._username = username
@@ -132,7 +137,10 @@ class Gateway:
         may_login = True
         while True:
             request = HTTPRequest("POST", path, await self._headers(member), body)
+            started = self.clock.monotonic()
             response = await member.transport.send(request, timeout=timeout or self.timeout)
+            if _log.isEnabledFor(logging.DEBUG):
+                self._log_response(member, path, response.status, started)
             if is_success(response.status):
                 return decode(response.body, kind)
             error = error_from_response(response.status, response.body, request.describe(), member.host)
@@ -158,15 +166,23 @@ class Gateway:
         while True:
             headers = {**await self._headers(member), _LEADER_REQUIRED: "true"}
             http_request = HTTPRequest("POST", path, headers, body)
+            started = self.clock.monotonic()
             opened = await member.transport.open_stream(
                 http_request, timeout=self.timeout + pause * len(then), parts=parts if then else None
             )
+            if _log.isEnabledFor(logging.DEBUG):
+                self._log_response(member, path, opened.status, started)
             if not isinstance(opened, HTTPResponse):
                 return opened
             error = error_from_response(opened.status, opened.body, http_request.describe(), member.host)
             if not may_login or not self.forgets_token(error):
                 raise error
             may_login = False
+
+    def _log_response(self, member: Member, path: str, status: int, started: float) -> None:
+        milliseconds = (self.clock.monotonic() - started) * 1000
+        fields = {"method": "POST", "path": path, "status": status, "ms": milliseconds, "server": member.host}
+        _log.debug("POST %s on %s: %d in %.1f ms", path, member.host, status, milliseconds, extra=fields)
 
     async def revision(self, member: Member, key: bytes, *, at: str = "0", timeout: float | None = None) -> Header:
         """Read the header of a linearizable read of one key; with `at`, the read fails if that revision is not there.

@@ -11,6 +11,7 @@ from typing import Protocol, Self
 from listwatch.cancellation import cancel_and_wait
 from listwatch.clock import time_limit
 from listwatch.errors import ListWatchError, UsageError
+from listwatch.folded_log import FoldedLog, cause_of_text
 from listwatch.sources.etcd.etcd_client import EtcdClient
 from listwatch.sources.etcd.messages import LeaseGranted, LeaseKeptAlive, Written
 
@@ -89,16 +90,17 @@ class EtcdLease:
         self._id = granted.id
 
     async def _renew_until_cancelled(self) -> None:
-        failures = 0
+        failures, log = 0, FoldedLog(_log, self._clock)
         while True:
             await self._clock.sleep(self._ttl / (6 if failures else 3))
             try:
                 await self._renew()
             except ListWatchError as error:
                 failures += 1
-                level = logging.WARNING if failures == 1 else logging.DEBUG
-                fields = {"lease": self._id, "attempt": failures}
-                _log.log(level, "Cannot renew lease %s: %s", self._id, error, extra=fields)
+                message = "Cannot renew lease %s: %s; attempt %d failed, retrying in %g s"
+                fields = {"lease": self._id, "attempt": failures, "delay": self._ttl / 6}
+                values = (self._id, error, failures, self._ttl / 6)
+                log.log(logging.WARNING, cause_of_text(error), message, *values, fields=fields)
             else:
                 failures = 0
 

@@ -270,7 +270,7 @@ class EtcdWatch(Generic[T]):
                 return
             self._successor, _ = await self._open_at(member, delivered, [{"progress_request": {}}] * _PROGRESS_REQUESTS)
         except ListWatchError as error:
-            _log.debug("Cannot request the progress of a watch: %s", error, extra={"host": member.host})
+            _log.debug("Cannot request the progress of a watch: %s", error, extra={"server": member.host})
             return  # the present watch continues
         assert self._messages is not None
         self._messages.close()
