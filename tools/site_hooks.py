@@ -4,6 +4,7 @@
     examples/*.py                   examples.md
     bench/README.md, bench/results  benchmarks.md, with its charts
     the public packages             reference/PACKAGE.md, from the docstrings
+    the models                      reference/models/MODULE.md, from their stubs
 
 Links are those that work in the repository. Here they are changed to the pages of the site; a link to a file that is
 not part of the site goes to the repository, or becomes plain text if pyproject.toml does not name one.
@@ -12,6 +13,7 @@ not part of the site goes to the repository, or becomes plain text if pyproject.
 from __future__ import annotations
 
 import ast
+import inspect
 import posixpath
 import re
 import tomllib
@@ -22,6 +24,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tools import generate_reference
+from tools.model_pages import model_pages
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -62,7 +65,11 @@ _DRAWING = re.compile(r"^!\[(?P<alt>[^\]]*)\]\((?P<path>drawings/[\w-]+\.svg)\)$
 def on_config(config: MkDocsConfig) -> None:
     """Add the pages of the reference to the navigation."""
     [section] = [each for each in config.nav or [] if "Reference" in each]
-    section["Reference"].append({"Packages": [{name: f"reference/{name}.md"} for name in _packages()]})
+    models = sorted((ROOT / "src/listwatch/models").glob("*_v*.pyi"))
+    section["Reference"] += [
+        {"Packages": [{name: f"reference/{name}.md"} for name in _packages()]},
+        {"Models": [{stub.stem: f"reference/models/{stub.stem}.md"} for stub in models]},
+    ]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -76,6 +83,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "benchmarks.md": benchmarks(),
         "examples.md": examples(),
         **reference(),
+        **{f"reference/models/{name}.md": page for name, page in model_pages(ROOT / "src/listwatch/models").items()},
     }
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
@@ -202,7 +210,10 @@ def reference() -> dict[str, str]:
         elsewhere = [each for each in _names(package) if _home(name, each) != name]
         lines = [f"# {name}", "", generate_reference.first_sentence(package.__doc__ or ""), ""]
         for each in described:
-            lines += [f"::: {name}.{each}", ""]
+            if _is_own(getattr(package, each)):
+                lines += [f"::: {name}.{each}", ""]
+            else:
+                lines += [f"## {each} {{ #{name}.{each} }}", "", generate_reference.summary(package, each), ""]
         if elsewhere:
             lines += ["## Names that other packages describe", "", "| name | what it is |", "| --- | --- |"]
         for each in elsewhere:
@@ -228,6 +239,12 @@ def _packages() -> tuple[str, ...]:
 
 def _names(package: ModuleType) -> list[str]:
     return sorted(generate_reference.public_names(package), key=str.lower)
+
+
+def _is_own(value: object) -> bool:
+    """Whether a name is defined here; a function of another library, such as `field`, has no docstring to render."""
+    defines_its_module = inspect.isclass(value) or inspect.isroutine(value)
+    return not defines_its_module or (value.__module__ or "").startswith("listwatch")
 
 
 @cache
