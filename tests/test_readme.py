@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 import listwatch as lw
 from listwatch.models.core_v1 import Container, Pod, PodSpec
 from listwatch.objects import ObjectMeta
@@ -66,7 +68,7 @@ async def test_the_informer_prints_every_change(tmp_path: Path) -> None:
         await pods.create(Pod(metadata=meta, spec=PodSpec(containers=[Container(name="web", image="nginx")])))
         async with running(INFORMER, server, tmp_path) as output:
             assert await next_line(output) == "ADDED default/web-0"
-            assert await next_line(output) == "1 pods of web and api"
+            assert await next_line(output) == "1 pods of web and api, from memory"
             await pods.patch("web-0", {"metadata": {"labels": {"tier": "front"}}})
             assert await next_line(output) == "MODIFIED default/web-0 Pending"
             await pods.delete("web-0", grace_period_seconds=0)
@@ -107,3 +109,8 @@ def test_the_test_passes(tmp_path: Path) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 180
+
+
+@pytest.mark.parametrize("program", [INFORMER, CONTROLLER, TEST])
+def test_a_program_fits_into_the_column_of_a_package_index(program: str) -> None:
+    assert [line for line in program.splitlines() if len(line) > 105] == []

@@ -31,10 +31,10 @@ def figures(folder: Path) -> str:
     """The table, the sentences below it, and where they were measured, as Markdown."""
     informers = _read(folder, "informers")
     rows = {count: race["rows"] for count, race in informers["races"].items()}
+    slower = _where_others_are_faster(folder, rows[OBJECTS])
     parts = [
         _table(rows),
-        f"¹ {int(FEWER_OBJECTS):,} pods, because of the time that it takes.",
-        _wrapped(f"{_at_scale(rows[MORE_OBJECTS])} {_where_others_are_faster(folder, rows[OBJECTS])}"),
+        _wrapped(f"¹ {int(FEWER_OBJECTS):,} pods. {_at_scale(rows[MORE_OBJECTS])} {slower}"),
         _wrapped(_measured_on(informers)),
     ]
     return "\n\n".join(parts)
