@@ -209,6 +209,11 @@ async def test_every_command_has_help_that_begins_as_in_the_list(command: str, r
     assert done.out.startswith(f"Usage: listwatch {command} ")
 
 
+def test_every_command_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    assert [each for each in COMMANDS if f"### {each}\n" not in page] == []
+
+
 def test_help_loads_no_client_and_no_command():
     program = (
         "import sys; from listwatch.cli.__main__ import main; main(['--help']); "

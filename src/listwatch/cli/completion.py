@@ -34,13 +34,13 @@ def complete_contexts(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_namespaces(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Suggest the namespaces of the cluster."""
-    return _items(_ask(ctx, _namespaces), incomplete)
+    return _items(_query(ctx, _namespaces), incomplete)
 
 
 def complete_resources(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Suggest the resources of the cluster; after a comma, the next one."""
     done, comma, rest = incomplete.rpartition(",")
-    return _items(_ask(ctx, _resources), rest, prefix=done + comma)
+    return _items(_query(ctx, _resources), rest, prefix=done + comma)
 
 
 def complete_objects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -48,13 +48,13 @@ def complete_objects(ctx: click.Context, param: click.Parameter, incomplete: str
     kind, slash, rest = incomplete.partition("/")
     given = ctx.params.get(param.name or "") or ()
     if slash:
-        return _items(_ask(ctx, lambda session: _names(session, kind)), rest, prefix=f"{kind}/")
+        return _items(_query(ctx, lambda session: _names(session, kind)), rest, prefix=f"{kind}/")
     if not given:
         return complete_resources(ctx, param, incomplete)
     if "/" in given[0]:
         return []
     taken = set(given[1:])
-    names = _ask(ctx, lambda session: _names(session, given[0].partition(",")[0]))
+    names = _query(ctx, lambda session: _names(session, given[0].partition(",")[0]))
     return _items([name for name in names if name not in taken], incomplete)
 
 
@@ -62,7 +62,7 @@ def complete_pods(ctx: click.Context, param: click.Parameter, incomplete: str) -
     """Suggest the names of pods; after `TYPE/`, the names of objects of that type."""
     if "/" in incomplete:
         return complete_objects(ctx, param, incomplete)
-    return _items(_ask(ctx, lambda session: _names(session, "pods")), incomplete)
+    return _items(_query(ctx, lambda session: _names(session, "pods")), incomplete)
 
 
 def _items(names: Iterable[str], incomplete: str, *, prefix: str = "") -> list[CompletionItem]:
@@ -74,8 +74,8 @@ def _items(names: Iterable[str], incomplete: str, *, prefix: str = "") -> list[C
 # --- Names from the cluster -------------------------------------------------------------------------------------------
 
 
-def _ask(ctx: click.Context, question: Callable[[Session], Awaitable[list[str]]]) -> list[str]:
-    """Return the names that the cluster of the options on the command line has; none if it cannot be reached."""
+def _query(ctx: click.Context, read: Callable[[Session], Awaitable[list[str]]]) -> list[str]:
+    """Read names from the cluster that the options of the command line select; none if that fails."""
     import asyncio
 
     from listwatch.cli.session import ConnectionOptions, open_session
@@ -86,12 +86,12 @@ def _ask(ctx: click.Context, question: Callable[[Session], Awaitable[list[str]]]
         **{name: given[name] for name in ConnectionOptions.__slots__ if given.get(name) and name != "verbose"}
     )
 
-    async def answer() -> list[str]:
+    async def run() -> list[str]:
         async with asyncio.timeout(_TIMEOUT), open_session(options) as session:
-            return await question(session)
+            return await read(session)
 
     try:
-        return asyncio.run(answer())
+        return asyncio.run(run())
     except (ListWatchError, OSError):
         return []
 

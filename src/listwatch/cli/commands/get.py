@@ -11,7 +11,6 @@ from listwatch.cli.output import OutputFormat, format_objects, format_table, obj
 from listwatch.cli.session import Session
 from listwatch.cli.tables import Table, read_table
 from listwatch.cli.targets import Target, find_targets, read_objects, selector_options, target_argument
-from listwatch.cli.watching import watch_objects
 
 __all__ = ["command"]
 
@@ -45,6 +44,9 @@ async def command(
       listwatch get pods -l app=web -o jsonpath='{.items[*].metadata.name}'
     """
     if watch:
+        # Imported here: the other ways to call this command need no informer.
+        from listwatch.cli.watching import watch_objects
+
         await watch_objects(session, targets, selector, field_selector, output)
         return
     found = await find_targets(session, targets)
