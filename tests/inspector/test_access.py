@@ -11,7 +11,7 @@ from tests.inspector.served import TOKEN, Served, served
 
 from listwatch.workqueue.queue import WorkQueue
 
-PATHS = ("snapshot", "stream", "search", "object", "events", "reconciles", "other")
+PATHS = ("snapshot", "stream", "search", "object", "owned", "events", "reconciles", "other")
 AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -63,11 +63,15 @@ async def test_other_names_are_rejected_as_host(page: Served, host: str):
 
 @pytest.mark.parametrize(
     "headers",
-    [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "http://127.0.0.1:1"},
+    [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "http://["}, {"Origin": "http://127.0.0.1:1"},
      {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}],
 )  # fmt: skip
 async def test_requests_of_other_sites_are_rejected(page: Served, headers: dict[str, str]):
     assert await page.status("/api/snapshot", headers={**AUTHORIZED, **headers}) == 403
+
+
+async def test_a_link_from_another_site_opens_the_page(page: Served):
+    assert await page.status("/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}) == 200
 
 
 async def test_requests_of_the_page_itself_are_accepted(page: Served):

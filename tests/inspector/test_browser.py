@@ -98,6 +98,7 @@ async def test_states_controllers_search_and_objects_are_shown():
         # 5. To its owner.
         await page.click("document.querySelector('#panel .owners button')")
         await page.wait_for("document.getElementById('panel-title').innerText == 'Deployment default/web'")
+        await page.wait_for("document.getElementById('panel').innerText.includes('web-0 · pods')")
         assert page.errors == []
 
 

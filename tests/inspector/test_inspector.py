@@ -335,6 +335,12 @@ def test_a_wrong_address_is_rejected_when_the_manager_is_created(address: str):
         options_from(address)
 
 
+@pytest.mark.parametrize("options", [{"port": "80"}, {"port": -1}, {"max_streams": 0}, {"allowed_hosts": "a"}])
+def test_wrong_options_are_rejected(options: Any):
+    with pytest.raises(UsageError, match="InspectorOptions"):
+        InspectorOptions(**options)
+
+
 def test_addresses_are_host_and_port():
     assert options_from("[::1]:80") == InspectorOptions(host="::1", port=80)
     assert options_from(":8090") == InspectorOptions(port=8090)
@@ -450,6 +456,10 @@ async def test_an_object_is_shown_as_yaml_with_its_owners_and_events():
             ]
             [found] = (await page.read("/api/events", informer=view["informer"], key="default/web-0"))["events"]
             assert (found["reason"], found["count"], found["message"]) == ("BackOff", 3, "token=<hidden>")
+            middle_view = await page.object("configmaps", "default/middle")
+            owned = await page.read("/api/owned", informer=middle_view["informer"], key="default/middle")
+            assert [each["key"] for each in owned["objects"]] == ["default/web-0"]
+            assert (await page.read("/api/owned", informer=view["informer"], key="default/web-0"))["total"] == 0
             gone = await page.read("/api/object", informer=view["informer"], key="default/gone")
             assert "default/gone is not in the cache" in gone["error"]
 

@@ -111,6 +111,10 @@ def test_a_token_is_hidden_where_a_text_is_shortened():
     assert PASSWORD[:5] not in Redactor([PASSWORD])(text)
 
 
+def test_a_very_long_text_is_shortened():
+    assert len(Redactor([])("token=abcdef " * 1_000_000)) < 2_000
+
+
 @pytest.mark.parametrize("text", ["dial tcp 127.0.0.1:6443: connection refused", "pods web-0 not found", ""])
 def test_ordinary_messages_stay_as_they_are(text: str):
     assert Redactor([])(text) == text

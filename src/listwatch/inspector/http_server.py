@@ -22,10 +22,11 @@ from aiohttp import web
 from listwatch.clock import Clock
 from listwatch.errors import BadKeyError, ListWatchError, UsageError
 from listwatch.inspector.components import Components
-from listwatch.inspector.object_search import ObjectQuery, search
+from listwatch.inspector.object_search import ObjectQuery, search, search_owned
 from listwatch.inspector.object_view import events_of, view_of
 from listwatch.inspector.options import InspectorOptions
 from listwatch.inspector.snapshot_feed import SnapshotFeed
+from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 
 __all__ = ["InspectorServer"]
@@ -87,6 +88,7 @@ class InspectorServer:
             "/api/stream": self._stream,
             "/api/search": self._search,
             "/api/object": self._object,
+            "/api/owned": self._owned,
             "/api/events": self._events,
             "/api/reconciles": self._reconciles,
         }
@@ -160,8 +162,10 @@ class InspectorServer:
                 "InspectorOptions(allowed_hosts=[...])",
             )
         origin = request.headers.get("Origin", "")
-        is_foreign = origin and urlsplit(origin).netloc != request.headers.get("Host")
-        if is_foreign or request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+        is_foreign = bool(origin) and origin.partition("://")[2] != request.headers.get("Host")
+        # A link from another site to the page itself is harmless: the page contains no data.
+        site = request.headers.get("Sec-Fetch-Site", "none") if request.path not in _FILES else "none"
+        if is_foreign or site not in ("none", "same-origin"):
             raise _Refused(HTTPStatus.FORBIDDEN, "requests of other sites are rejected")
 
     def _is_own_host(self, host: str) -> bool:
@@ -234,11 +238,20 @@ class InspectorServer:
             raise _Refused(HTTPStatus.NOT_FOUND, f"{key} is not in the cache: it was deleted, or is not selected")
         return _json(view)
 
-    async def _events(self, request: web.Request) -> web.StreamResponse:
+    def _item(self, request: web.Request) -> Cached:
         informer = self._components.informers.get(request.query.get("informer", ""))
-        item = None if informer is None else informer.indexer.get(request.query.get("key", ""))
+        item: Cached | None = None if informer is None else informer.indexer.get(request.query.get("key", ""))
         if item is None:
             raise _Refused(HTTPStatus.NOT_FOUND, "the object is not in the cache")
+        return item
+
+    async def _owned(self, request: web.Request) -> web.StreamResponse:
+        item = self._item(request)
+        with self._counted():
+            return _json(await search_owned(self._components.informers, item))
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        item = self._item(request)
         with self._counted():
             return _json(await events_of(item, self._components.client, self._components.redactor(), self._clock))
 

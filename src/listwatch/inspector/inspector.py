@@ -19,6 +19,8 @@ from listwatch.inspector.options import InspectorOptions
 
 __all__ = ["Inspector"]
 
+_ALL_ADDRESSES = ("0.0.0.0", "::", "")
+
 
 class Inspector:
     """Serves one read-only page between entering and leaving, which shows the given components while they run.
@@ -45,7 +47,7 @@ class Inspector:
         """The URL of the page without the token, for logs."""
         if self._server is None:
             raise UsageError("the inspector is not started: enter it with `async with`")
-        host = self._options.host
+        host = "127.0.0.1" if self._options.host in _ALL_ADDRESSES else self._options.host
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self._server.port}/"
 

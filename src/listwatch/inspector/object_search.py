@@ -9,11 +9,11 @@ import msgspec
 
 from listwatch.cooperative import TimeSlice
 from listwatch.informer.shared_informer import AnyInformer
-from listwatch.inspector.object_view import holds_secrets
+from listwatch.inspector.object_view import holds_secrets, owner_references
 from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelector, parse_label_selector
 
-__all__ = ["FoundObject", "ObjectQuery", "SearchResult", "search"]
+__all__ = ["FoundObject", "ObjectQuery", "SearchResult", "search", "search_owned"]
 
 MAX_RESULTS = 200
 
@@ -84,6 +84,29 @@ async def search(informers: Mapping[str, AnyInformer], query: ObjectQuery) -> Se
             await time_slice.checkpoint()
     best = [each for found in ranked for each in found][: query.limit]
     return SearchResult(best, total, searched)
+
+
+async def search_owned(informers: Mapping[str, AnyInformer], owner: object, *, limit: int = 50) -> SearchResult:
+    """Search the cached objects that this object owns."""
+    found: list[FoundObject] = []
+    total = searched = 0
+    uid = owner.uid if isinstance(owner, Object) else ""
+    time_slice = TimeSlice()
+    for identifier, informer in informers.items() if uid else ():
+        for item in informer.indexer.list():
+            searched += 1
+            if isinstance(item, Object) and _is_owned_by(item, uid):
+                total += 1
+                if len(found) < limit:
+                    found.append(_found(identifier, informer, item))
+            if time_slice.now() > time_slice.end:  # objects may be large
+                await time_slice.checkpoint()
+    return SearchResult(found, total, searched)
+
+
+def _is_owned_by(item: Object, uid: str) -> bool:
+    # Decoding the metadata of all objects would take long, and a copy of it would stay in memory.
+    return uid.encode() in item._raw and uid in (each.uid for each in owner_references(item))
 
 
 def _matches(informer: AnyInformer, keys: list[str], query: ObjectQuery) -> Iterator[tuple[int, object]]:

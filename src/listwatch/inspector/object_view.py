@@ -17,7 +17,16 @@ from listwatch.models.core_v1 import Event
 from listwatch.objects.metadata import OwnerReference
 from listwatch.objects.object import Object
 
-__all__ = ["EventView", "EventsView", "ObjectView", "OwnerView", "events_of", "holds_secrets", "view_of"]
+__all__ = [
+    "EventView",
+    "EventsView",
+    "ObjectView",
+    "OwnerView",
+    "events_of",
+    "holds_secrets",
+    "owner_references",
+    "view_of",
+]
 
 _MAX_YAML = 400_000
 """Characters of YAML that are shown."""
@@ -142,7 +151,7 @@ def _owners_of(item: object, informers: Mapping[str, AnyInformer]) -> Iterator[O
     if not isinstance(item, Object):
         return
     seen: set[str] = set()
-    pending = [(0, reference, item.namespace) for reference in reversed(_references(item))]
+    pending = [(0, reference, item.namespace) for reference in reversed(owner_references(item))]
     while pending and len(seen) < _MAX_OWNERS:
         depth, reference, namespace = pending.pop()
         if reference.uid in seen:
@@ -159,10 +168,11 @@ def _owners_of(item: object, informers: Mapping[str, AnyInformer]) -> Iterator[O
             key=owner.cache_key if owner is not None else "",
         )
         if owner is not None and depth < _MAX_DEPTH:
-            pending += [(depth + 1, each, owner.namespace) for each in reversed(_references(owner))]
+            pending += [(depth + 1, each, owner.namespace) for each in reversed(owner_references(owner))]
 
 
-def _references(item: Object) -> list[OwnerReference]:
+def owner_references(item: Object) -> list[OwnerReference]:
+    """The owner references of an object; nothing stays decoded in it."""
     try:
         return [*item.copy().metadata.owner_references]
     except ListWatchError:

@@ -31,7 +31,8 @@ class InspectorOptions:
     """Seconds between two updates of the pages."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.port <= 65535:
+        port: object = self.port
+        if not isinstance(port, int) or not 0 <= port <= 65535:
             raise UsageError(f"InspectorOptions(port={self.port!r}): expected a port from 0 to 65535")
         if self.token and len(self.token) < _MIN_TOKEN:
             raise UsageError(

@@ -21,6 +21,8 @@ _MIN_COPY = 4
 """A value of a Secret that is shorter than this is not looked for in other strings: it would be found by chance."""
 
 _MAX_TEXT = 1_000
+_MAX_SEARCHED = 16_000
+"""Characters of a text in which credentials are looked for; the rest is not shown."""
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -54,7 +56,7 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text without credentials, shortened."""
-        text = self.without_known(text)
+        text = self.without_known(text)[:_MAX_SEARCHED]
         for pattern in _PATTERNS:
             text = pattern.sub(rf"\g<1>{HIDDEN}", text)
         return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"

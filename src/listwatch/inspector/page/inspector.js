@@ -485,15 +485,18 @@ function refreshObject(snapshot) {
 function showObject(view) {
   byId("panel-title").textContent = `${view.kind} ${view.key}`;
   const events = element("div", {}, element("p", { class: "muted" }, "loading"));
+  const owned = element("div", {});
   const reconciles = view.controllers.map((name) => element("div", {}, element("p", { class: "muted" }, `loading ${name}`)));
   byId("panel-body").replaceChildren(
     element("div", { class: "chips" }, chip(view.source), chip(`version ${view.resource_version}`), view.hides_data ? chip("data is hidden", "warn") : ""),
     ...(view.owners.length ? [element("h3", {}, "Owners"), owners(view.owners)] : []),
+    owned,
     ...(reconciles.length ? [element("h3", {}, "Reconciles"), ...reconciles] : []),
     element("h3", {}, "Events"), events,
     element("h3", {}, "YAML"), yaml(view.yaml),
     view.is_shortened ? element("p", { class: "muted" }, "The object is longer: only its beginning is shown.") : "",
   );
+  loadOwned(view, owned);
   loadEvents(view, events);
   view.controllers.forEach((name, index) => loadReconciles(name, view.key, reconciles[index], true));
 }
@@ -506,6 +509,18 @@ function owners(found) {
     item.style.paddingLeft = `${each.depth * 18}px`;
     return item;
   }));
+}
+
+async function loadOwned(view, place) {
+  try {
+    const { objects, total } = await read("api/owned", { informer: view.informer, key: view.key });
+    if (!objects.length) return;
+    const list = element("ul", { class: "owners" }, objects.map((each) => element("li", {},
+      element("button", { type: "button", class: "link", onclick: () => openObject(each.informer, each.key) }, each.name),
+      element("span", { class: "muted" }, ` · ${each.source}`))));
+    const more = total > objects.length ? element("p", { class: "muted" }, `and ${number(total - objects.length)} more`) : "";
+    place.replaceChildren(element("h3", {}, "Owns"), list, more);
+  } catch { /* the object is shown without them */ }
 }
 
 const eventColumns = [
