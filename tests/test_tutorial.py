@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import listwatch as lw
 from listwatch.server import APIServer
 
 PAGE = Path(__file__).parents[1] / "docs" / "tutorial.md"
@@ -77,21 +78,36 @@ async def test_the_program_of_the_tutorial_runs(tmp_path: Path):
             write(tmp_path, title, text)
     main = (tmp_path / "main.py").read_text()
     (tmp_path / "main.py").write_text(main.replace("health_port=8081", "health_port=0"))
-    async with APIServer() as server:
+    apply, tree, describe = [
+        line.split()[2:]
+        for _, _, text in BLOCKS
+        for line in text.splitlines()
+        if re.match(r"\$ listwatch (?!serve)", line)
+    ]
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
         server.kubeconfig(tmp_path / "kubeconfig")
+        assert "webapp.example.com/shop created" in await output(tmp_path, "-m", "listwatch", *apply)
         controller = await start(tmp_path, "main.py")
-        trial = await start(tmp_path, "try_it.py")
-        output, _ = await trial.communicate()
-        assert (trial.returncode, output.decode().splitlines()[-1:]) == (0, ["shop 2"]), output.decode()
+        webapps = client.dynamic.resource("example.com/v1", "WebApp", namespace="default")
+        await lw.wait_for(webapps, "shop", "condition=Ready=False", timeout=60)
+        assert "deployment.apps/shop" in await output(tmp_path, "-m", "listwatch", *tree)
+        assert "0 of 2 replicas are ready" in await output(tmp_path, "-m", "listwatch", *describe)
         controller.send_signal(signal.SIGTERM)
-        output, _ = await controller.communicate()
-        assert controller.returncode == 0, output.decode()
+        printed, _ = await controller.communicate()
+        assert controller.returncode == 0, printed.decode()
 
 
-async def start(folder: Path, script: str) -> asyncio.subprocess.Process:
+async def output(folder: Path, *arguments: str) -> str:
+    process = await start(folder, *arguments)
+    printed, _ = await process.communicate()
+    assert process.returncode == 0, printed.decode()
+    return printed.decode()
+
+
+async def start(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        script,
+        *arguments,
         cwd=folder,
         env={**os.environ, "KUBECONFIG": "kubeconfig"},
         stdout=asyncio.subprocess.PIPE,
