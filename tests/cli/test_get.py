@@ -42,6 +42,11 @@ async def test_a_table_has_a_row_for_each_object(pods: None, run: Run):
     assert "\x1b" not in done.out
 
 
+async def test_a_table_has_no_column_of_states_if_no_object_has_one(client: ClientSet, run: Run):
+    await client.core_v1.configmaps("default").create({"metadata": {"name": "a"}})
+    assert "STATUS" not in (await run("get", "configmaps")).rows[0]
+
+
 async def test_all_namespaces_add_a_column(pods: None, run: Run):
     done = await run("get", "pods", "-A")
     header, *rows = done.rows

@@ -23,6 +23,7 @@ __all__ = ["Column", "Row", "Table", "object_columns", "object_row", "read_table
 
 _ACCEPT = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 _PAGE_SIZE = 500
+_OWN_COLUMNS = ["Name", "Status", "Age"]
 
 
 class Column(msgspec.Struct):
@@ -82,6 +83,13 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     resource_version: str = ""
     continue_token: str = ""
+
+    def without_empty_status(self) -> Table:
+        """Return a table without the column of states if no object has one. Tables of the server have no such cells."""
+        if [each.name for each in self.columns] != _OWN_COLUMNS or any(row.cells[1] for row in self.rows):
+            return self
+        rows = [Row([row.cells[0], row.cells[2]], row.item) for row in self.rows]
+        return replace(self, columns=[self.columns[0], self.columns[2]], rows=rows)
 
     def headers(self, *, wide: bool, namespace: bool, labels: bool = False) -> list[str]:
         """Return the headers of `cells`."""
@@ -144,7 +152,7 @@ def table_of(raw: bytes, now: datetime) -> Table:
 
 def object_columns() -> list[Column]:
     """Return the columns of `object_row`."""
-    return [Column("Name"), Column("Status"), Column("Age")]
+    return [Column(name) for name in _OWN_COLUMNS]
 
 
 def object_row(tree: JSONObject, now: datetime) -> Row:

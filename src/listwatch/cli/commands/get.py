@@ -95,6 +95,7 @@ async def _table(session: Session, target: Target, selector: str, field_selector
 
 
 def _format(table: Table, *, wide: bool, namespace: bool, labels: bool, prefix: str, headers: bool) -> str:
+    table = table.without_empty_status()
     names = table.headers(wide=wide, namespace=namespace, labels=labels)
     rows = [table.cells(row, wide=wide, namespace=namespace, labels=labels, prefix=prefix) for row in table.rows]
     return format_table(names, rows, show_headers=headers)
