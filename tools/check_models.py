@@ -58,7 +58,7 @@ def facts(files: Mapping[str, str]) -> Facts:
             found |= dict(_resources(json.loads(_constant(text, "RESOURCES"))))
         elif path == "server/schema/schema_data.py":
             found |= dict(_types(json.loads(_constant(text, "DATA"))))
-        elif path.startswith("models/"):
+        elif path.startswith("models/") and path.endswith(".py"):
             found |= dict(_classes(Path(path).stem, ast.parse(text)))
     return found
 

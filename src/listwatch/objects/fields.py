@@ -38,7 +38,6 @@ __all__ = [
     "MetadataField",
     "lazy",
     "set_head",
-    "set_parts",
     "set_raw",
     "wire_name",
     "write_change",
@@ -56,15 +55,16 @@ def lazy(type_: object, *, wire: str = "") -> Any:
 class LazyParts:
     """The bytes of an object, its decoded head, and the positions of its parts."""
 
-    __slots__ = ("__dict__", "__weakref__", "_head", "_parts", "_raw")
+    __slots__ = ("__dict__", "__weakref__", "_head", "_raw")
 
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {}
 
     _raw: bytes
     # The metadata that caches need. Once all metadata is decoded it may be changed, and is stored here instead.
     _head: Head | ObjectMeta
-    # None before the first access; then a struct with the parts of the lazy fields; or a dict with all parts.
-    _parts: Any
+    # None before the first access; then a struct with the parts of the lazy fields; or a dict with all parts. It is
+    # stored in the __dict__, which most objects never have.
+    _parts: Any = None
 
     def part(self, wire: str) -> msgspec.Raw | None:
         """One received top-level part; None if it is absent."""
@@ -91,12 +91,11 @@ class LazyParts:
             return field.read(self.part(field.wire), self)
         value = getattr(found, field.name)
         setattr(found, field.name, msgspec.UNSET)
-        set_parts(self, found)
+        self.__dict__["_parts"] = found
         return field.absent(self) if value is None else value
 
     def _split(self) -> dict[str, msgspec.Raw]:
-        parts = self._find_parts()
-        set_parts(self, parts)
+        parts = self.__dict__["_parts"] = self._find_parts()
         return parts
 
     def _find_parts(self) -> dict[str, msgspec.Raw]:
@@ -108,7 +107,7 @@ class LazyParts:
         except DECODE_FAILURES as error:
             # One invalid part must not make the others unreadable. Scanning is slow, so the result is kept.
             if (found := readable_parts(self._raw)) is not None:
-                set_parts(self, found)
+                self.__dict__["_parts"] = found
                 return found
             what = self._describe_as(type(self).__name__)
             raise report_damage(self, DecodeError(reason_of(error, self._raw), object_name=what)) from None
@@ -128,7 +127,7 @@ class LazyParts:
 
 
 # Assigning to an object checks the name, which these functions do not.
-set_raw, set_head, set_parts = (vars(LazyParts)[name].__set__ for name in ("_raw", "_head", "_parts"))
+set_raw, set_head = (vars(LazyParts)[name].__set__ for name in ("_raw", "_head"))
 
 
 def _is_decodable(part: msgspec.Raw, field: LazyField | None, holder: LazyParts) -> bool:

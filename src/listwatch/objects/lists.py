@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from threading import RLock
 from types import GenericAlias, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
@@ -54,6 +54,8 @@ class StructWithLists(msgspec.StructMeta):
         elif not namespace.get("__module__", "").startswith("listwatch."):  # a user's class
             namespace = read_declaration(name, namespace, sends_defaults="omit_defaults" not in options)
         options.setdefault("kw_only", True)
+        if factories := _direct_factories(namespace):
+            namespace = namespace | factories
         hints: dict[str, Any] = namespace.get("__annotations__", {})
         lists = {} if _keeps_lists(bases, namespace, options) else _tuple_fields(namespace, hints)
         if lists:
@@ -79,6 +81,15 @@ class StructWithLists(msgspec.StructMeta):
         """The signature for `help()`, with lists instead of tuples."""
         signature = super().__signature__
         return signature.replace(parameters=[_with_list(cls, each) for each in signature.parameters.values()])
+
+
+def _direct_factories(namespace: Mapping[str, Any]) -> dict[str, object]:
+    """The fields whose default is an empty struct, with a factory that calls no Python function while decoding."""
+    return {
+        name: msgspec.field(default_factory=partial(_construct, each.default_factory), name=each.name)
+        for name, each in namespace.items()
+        if type(each) is _Field and isinstance(each.default_factory, StructWithLists)
+    }
 
 
 def _unknown_field(struct: msgspec.StructMeta, name: str) -> TypeError:

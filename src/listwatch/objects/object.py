@@ -17,12 +17,12 @@ from listwatch._exports import did_you_mean
 from listwatch.errors import DecodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.damage import report_damage
-from listwatch.objects.fields import NEW, LazyField, LazyParts, MetadataField, lazy, set_head, set_parts, set_raw
+from listwatch.objects.fields import NEW, LazyField, LazyParts, MetadataField, lazy, set_head, set_raw
 from listwatch.objects.head import Head, Labels, cut_managed_fields, read_damaged_head, read_head
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.model_declaration import is_class_variable
 from listwatch.objects.reading import DECODE_FAILURES, reason_of, tree_of
-from listwatch.objects.untracked import untrack
+from listwatch.objects.untracked import untrack_at
 from listwatch.objects.wire import check_document, compact
 from listwatch.objects.writing import clone, encode, to_json
 
@@ -30,6 +30,7 @@ __all__ = ["Object", "lazy"]
 
 _new = object.__new__
 _NULL = msgspec.Raw(b"null")
+_PARTS = {"_parts"}
 _EMPTY = (_NULL, msgspec.Raw(b'""'))
 
 
@@ -69,7 +70,6 @@ class Object(_TypedFields):
             raise TypeError(self._no_field(min(unknown)))
         set_raw(self, NEW)
         set_head(self, Head())
-        set_parts(self, None)
         self.metadata = parts.pop("metadata", None) or ObjectMeta()
         self.__dict__.update(parts)
 
@@ -93,12 +93,11 @@ class Object(_TypedFields):
         """Create an object from its bytes, which are kept. Only the head is decoded and checked; see `from_json`."""
         self = _new(cls)
         set_raw(self, raw)
-        set_parts(self, None)
         try:
             set_head(self, read_head(raw))
         except DECODE_FAILURES:
             set_head(self, read_damaged_head(raw, cls.__name__))
-        untrack(self)
+        untrack_at(id(self))
         return self
 
     @classmethod
@@ -207,7 +206,8 @@ class Object(_TypedFields):
         duplicate = type(self).__new__(type(self))
         head = self._head
         set_raw(duplicate, self._raw)
-        set_parts(duplicate, self._parts)
+        if self._parts is not None:
+            duplicate.__dict__["_parts"] = self._parts
         # Iterates over a copy: another thread may decode further parts meanwhile.
         for name, value in self.__dict__.copy().items():
             if field := self.lazy_fields.get(name):
@@ -229,10 +229,10 @@ class Object(_TypedFields):
             return self
         duplicate = self.copy()
         set_raw(duplicate, raw)
-        set_parts(duplicate, None)
+        duplicate.__dict__.pop("_parts", None)
         if isinstance(self._head, Head):
             self._head.share_labels()  # a view of the labels would keep the original bytes alive
-        untrack(duplicate)
+        untrack_at(id(duplicate))
         return duplicate
 
     @property
@@ -306,7 +306,8 @@ class Object(_TypedFields):
         return type(self).from_wire, (self.to_json(),)
 
     def _is_untouched(self) -> bool:
-        return not self.__dict__
+        held = self.__dict__
+        return not held or held.keys() == _PARTS
 
 
 def _same_json(one: object, other: object) -> bool:

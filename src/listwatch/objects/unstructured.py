@@ -11,7 +11,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind
 from listwatch.objects.damage import report_damage
-from listwatch.objects.fields import write_change
+from listwatch.objects.fields import set_head, set_raw, write_change
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
 from listwatch.objects.reading import DECODE_FAILURES, reason_and_place, tree_of
@@ -24,22 +24,18 @@ __all__ = ["Unstructured"]
 class Unstructured(Object, MutableMapping[str, Any]):
     """An object as a mapping: `obj["spec"]["replicas"]`. `obj.metadata` is typed; `obj["metadata"]` is read-only."""
 
-    # The parts by wire name: raw JSON until they are accessed, then Python values.
-    __slots__ = ("_fields",)
+    __slots__ = ()
+
+    # The parts by wire name: raw JSON until they are accessed, then Python values. Stored in the __dict__, as `_parts`.
+    _fields: dict[str, object] | None = None
 
     def __init__(self, content: Mapping[str, object] | None = None, *, metadata: ObjectMeta | None = None) -> None:
         """Create an object from a mapping such as a manifest. `metadata` replaces the metadata of the mapping."""
         fresh = type(self).from_dict(content or {})
-        self._raw, self._head, self._parts = fresh._raw, fresh._head, None
-        self._fields: dict[str, object] | None = None
+        set_raw(self, fresh._raw)
+        set_head(self, fresh._head)
         if metadata is not None:
             self.metadata = metadata
-
-    @classmethod
-    def from_wire(cls, raw: bytes) -> Self:
-        self = super().from_wire(raw)
-        set_fields(self, None)
-        return self
 
     @property
     def api_version(self) -> str:
@@ -86,7 +82,6 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     def copy(self) -> Self:
         duplicate = super().copy()
-        duplicate._fields = None
         if self._fields is not None:
             duplicate._fields = {name: _copied(value) for name, value in self._fields.items()}
         return duplicate
@@ -167,9 +162,6 @@ def _copied(value: object) -> object:
         return duplicate if duplicate == value else copy.deepcopy(value)  # clone turns models into mappings
     except RecursionError:
         raise EncodeError("it is nested too deeply", object_name="a copy") from None
-
-
-set_fields = vars(Unstructured)["_fields"].__set__  # as those of `fields.py`
 
 
 # --- metadata as a mapping ---------------------------------------------------------------------------------------
