@@ -102,6 +102,18 @@ async def test_states_controllers_search_and_objects_are_shown():
         assert page.errors == []
 
 
+async def test_the_reconciles_of_a_key_are_updated_while_they_are_shown():
+    async with managed() as (_, _, manager), page_of(manager.inspector_url) as page:
+        await page.wait_for("document.querySelector('#controllers button.link')")
+        await page.click(f"{row('default/broken', within='#controllers')}.querySelector('button')")
+        await page.wait_for("document.getElementById('panel-title').innerText == 'ConfigMap default/broken'")
+        attempt = "Number(document.querySelector('#panel td[data-label=Attempt]').innerText)"
+        await page.wait_for(f"{attempt} > 0")
+        before = await page.evaluate(attempt)
+        await page.wait_for(f"{attempt} > {before}")
+        assert page.errors == []
+
+
 async def test_no_value_of_a_secret_reaches_the_browser():
     async with managed() as (_, _, manager), page_of(manager.inspector_url) as page:
         await page.wait_for(LIVE)

@@ -240,7 +240,7 @@ class InspectorServer:
 
     def _item(self, request: web.Request) -> Cached:
         informer = self._components.informers.get(request.query.get("informer", ""))
-        item: Cached | None = None if informer is None else informer.indexer.get(request.query.get("key", ""))
+        item: Cached | None = None if informer is None else informer.indexer._find(request.query.get("key", ""))
         if item is None:
             raise _Refused(HTTPStatus.NOT_FOUND, "the object is not in the cache")
         return item

@@ -110,10 +110,10 @@ def _is_owned_by(item: Object, uid: str) -> bool:
 
 
 def _matches(informer: AnyInformer, keys: list[str], query: ObjectQuery) -> Iterator[tuple[int, object]]:
-    get = informer.indexer.get
+    find = informer.indexer._find
     for key in keys:
         rank = query.rank(key)
-        if rank is None or (item := get(key)) is None:
+        if rank is None or (item := find(key)) is None:
             continue
         if query.labels is None or query.labels.matches(item.labels if isinstance(item, Object) else None):
             yield rank, item

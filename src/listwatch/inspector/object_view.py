@@ -94,7 +94,7 @@ async def view_of(
 ) -> ObjectView | None:
     """The object with this key in the cache of that informer; None if there is none."""
     informer = informers[identifier]
-    item = informer.indexer.get(key)
+    item = informer.indexer._find(key)
     if item is None:
         return None
     is_secret = holds_secrets(informer, item)
@@ -185,7 +185,7 @@ def _cached(
     """The informer and the object of an owner; it is in the same namespace, or cluster-scoped."""
     for identifier, informer in informers.items():
         for key in (f"{namespace}/{reference.name}", reference.name):
-            found = informer.indexer.get(key)
+            found = informer.indexer._find(key)
             if isinstance(found, Object) and found.uid == reference.uid:
                 return identifier, found
     return "", None

@@ -474,11 +474,24 @@ async function loadObject(object) {
 // Loads the object again when its cache has changed.
 function refreshObject(snapshot) {
   const object = state.object;
+  refreshReconciles(object, snapshot.controllers);
   if (!object?.informer || object.isGone) return;
   const version = snapshot.informers.find((each) => each.id === object.informer)?.resource_version;
   if (version && version !== object.cacheVersion && Date.now() - object.at > 1500) {
     object.cacheVersion = version;
     loadObject(object);
+  }
+}
+
+// Loads the reconciles in the panel again when the key was reconciled.
+function refreshReconciles(object, controllers) {
+  for (const [name, place] of object?.places ?? []) {
+    const recent = controllers.find((each) => each.name === name)?.recent.filter((each) => each.key === object.key) ?? [];
+    const seen = JSON.stringify(recent.map((each) => [each.started, each.result]));
+    if (recent.length && place.dataset.seen !== seen) {
+      place.dataset.seen = seen;
+      loadReconciles(name, object.key, place);
+    }
   }
 }
 
@@ -498,7 +511,8 @@ function showObject(view) {
   );
   loadOwned(view, owned);
   loadEvents(view, events);
-  view.controllers.forEach((name, index) => loadReconciles(name, view.key, reconciles[index], true));
+  state.object.places = new Map(view.controllers.map((name, index) => [name, reconciles[index]]));
+  view.controllers.forEach((name, index) => loadReconciles(name, view.key, reconciles[index]));
 }
 
 function owners(found) {
@@ -541,11 +555,10 @@ async function loadEvents(view, place) {
   }
 }
 
-async function loadReconciles(controller, key, place, isNamed) {
+async function loadReconciles(controller, key, place) {
   try {
     const found = await read("api/reconciles", { controller, key });
-    const title = isNamed ? [element("p", { class: "muted" }, `by ${controller}`)] : [];
-    place.replaceChildren(...title, reconcileTable(found.reconciles, null));
+    place.replaceChildren(element("p", { class: "muted" }, `by ${controller}`), reconcileTable(found.reconciles, null));
   } catch (error) {
     place.replaceChildren(element("p", { class: "error" }, error.message));
   }
@@ -565,13 +578,13 @@ async function openKey(controller, key) {
     const found = candidates.find(isWatched) ?? (candidates.length === 1 ? candidates[0] : null);
     if (found) return openObject(found.informer, found.key);
   } catch { /* the reconciles are shown without the object */ }
-  state.object = { key };
+  const place = element("div", {});
+  state.object = { key, places: new Map([[controller, place]]) };
   byId("panel").hidden = false;
   byId("panel-title").textContent = `${name} (not in a cache)`;
-  const place = element("div", {});
   byId("panel-body").replaceChildren(element("h3", {}, "Reconciles"), place);
   byId("panel-close").focus();
-  return loadReconciles(controller, key, place, true);
+  return loadReconciles(controller, key, place);
 }
 
 function yaml(text) {
