@@ -67,7 +67,7 @@ async def _frames(
         top.frame(screen, width=160, height=50)
         took.append(1000 * (time.perf_counter() - started))
         cpu.append(1000 * (time.thread_time() - cpu_started))
-        await asyncio.sleep(_INTERVAL)
+        await asyncio.sleep(_INTERVAL if top.rows.progress >= 1 else 0.001)  # as `Top.run` does
     if took:
         print(f"{what:<40}{_figures(took)}; CPU {_figures(cpu)}; {len(took)} frames")
 

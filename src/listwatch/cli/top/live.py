@@ -117,7 +117,8 @@ class Top:
             with keyboard(sys.stdin.fileno()) as pressed, console.screen(hide_cursor=True):
                 while True:
                     self.frame(screen, width=console.width, height=console.height)
-                    if not await self._handle_keys(pressed, interval):
+                    # An order that is being built gets the time between two frames, too.
+                    if not await self._handle_keys(pressed, interval if self.rows.progress >= 1 else 0.001):
                         return
 
     async def _handle_keys(self, pressed: asyncio.Queue[str], interval: float) -> bool:

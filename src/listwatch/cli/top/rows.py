@@ -38,6 +38,7 @@ class _Order:
         self._is_waiting = set(self.waiting)
         self.entries: list[_Entry] = []
         self._values: dict[str, SortValue] = {}
+        self._moved: dict[str, SortValue | None] = {}  # keys with the values of their entries
 
     def wait(self, key: str) -> None:
         """Look at an object again in the next refresh."""
@@ -52,39 +53,45 @@ class _Order:
         self._is_waiting.difference_update(taken)
         return taken
 
-    def move(self, key: str, value: SortValue | None, added: list[_Entry], removed: dict[str, SortValue]) -> None:
-        """Note where a row moves to; None removes it."""
+    def move(self, key: str, value: SortValue | None) -> None:
+        """Move a row to the place of a value at the next flush; None removes it."""
         old = self._values.get(key)
         if old == value:
             return
-        if old is not None:
-            removed[key] = old
+        self._moved.setdefault(key, old)
         if value is None:
             del self._values[key]
         else:
             self._values[key] = value
-            added.append((value, key))
 
-    def apply(self, added: list[_Entry], removed: dict[str, SortValue]) -> None:
+    @property
+    def is_due(self) -> bool:
+        """Whether enough rows have moved: moving them costs as much as reading all entries."""
+        return len(self._moved) > max(len(self.entries) // 4, _FEW)
+
+    def flush(self) -> None:
         """Move the rows."""
+        values = self._values
+        removed = {key: old for key, old in self._moved.items() if old is not None and old != values.get(key)}
+        added = [
+            (value, key) for key, old in self._moved.items() if (value := values.get(key)) is not None and value != old
+        ]
+        self._moved = {}
         if len(added) + len(removed) <= _ONE_BY_ONE * len(self.entries):
             for key, old in removed.items():
                 del self.entries[bisect_left(self.entries, (old, key))]
             for entry in added:
                 insort(self.entries, entry)
-            return
-        if removed:
-            self.entries = [entry for entry in self.entries if removed.get(entry[1], _ABSENT) != entry[0]]
-        # Sorting merges a long sorted part and a short one in linear time.
-        self.entries += sorted(added)
-        self.entries.sort()
+        elif added or removed:
+            if removed:
+                self.entries = [entry for entry in self.entries if entry[1] not in removed]
+            # Sorting merges a long sorted part and a short one in linear time.
+            self.entries += sorted(added)
+            self.entries.sort()
 
     def position(self, key: str) -> int | None:
         value = self._values.get(key)
         return None if value is None else bisect_left(self.entries, (value, key))
-
-
-_ABSENT = object()
 
 
 class Rows:
@@ -181,15 +188,14 @@ class Rows:
         """Bring the order up to date, for about as many seconds at most."""
         deadline = self._clock.monotonic() + seconds
         order = self._next or self._order
-        added: list[_Entry] = []
-        removed: dict[str, SortValue] = {}
         now = self._clock.now()
         while order.waiting:
             for key in order.take(_SLICE):
-                order.move(key, self._value(order, key, now), added, removed)
+                order.move(key, self._value(order, key, now))
             if self._clock.monotonic() >= deadline:
                 break
-        order.apply(added, removed)
+        if order is self._order or order.is_due or not order.waiting:
+            order.flush()
         if self._next is not None and not order.waiting:
             self._order, self._next = order, None
 
