@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.json_value import JSONObject
-from listwatch.protobuf.messages import message
+from listwatch.protobuf.messages import MAX_MESSAGES, message
 from listwatch.protobuf.schema import find_kind
 from listwatch.protobuf.wire_format import read_fields, truncated, varint
 
@@ -82,13 +82,13 @@ def open_envelope(data: bytes) -> Envelope:
     return Envelope(api_version, kind, raw)
 
 
-def decode_message(raw: bytes, api_version: str, kind: str) -> JSONObject:
-    """Decode the message of an object, without the envelope; raises DecodeError."""
+def decode_message(raw: bytes, api_version: str, kind: str, *, max_messages: int = MAX_MESSAGES) -> JSONObject:
+    """Decode the message of an object, without the envelope; raises DecodeError. A list needs a larger limit."""
     name = find_kind(api_version, kind)
     if not name:
         raise DecodeError(f"{kind} of {api_version} has no protobuf encoding")
     try:
-        found = message(name).decode(raw, 0, len(raw), 0)
+        found = message(name).decode(raw, 0, len(raw), 0, [max_messages])
     except IndexError:
         raise truncated() from None
     except RecursionError:
@@ -97,10 +97,10 @@ def decode_message(raw: bytes, api_version: str, kind: str) -> JSONObject:
     return {"kind": kind, "apiVersion": api_version, **found}
 
 
-def decode_object(data: bytes) -> JSONObject:
-    """Decode an object or a list; raises DecodeError."""
+def decode_object(data: bytes, *, max_messages: int = MAX_MESSAGES) -> JSONObject:
+    """Decode an object or a list; raises DecodeError. A list of thousands of objects needs a larger limit."""
     envelope = open_envelope(data)
-    return decode_message(envelope.raw, envelope.api_version, envelope.kind)
+    return decode_message(envelope.raw, envelope.api_version, envelope.kind, max_messages=max_messages)
 
 
 def decode_watch_event(frame: bytes) -> tuple[str, bytes]:

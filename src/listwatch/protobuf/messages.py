@@ -28,10 +28,13 @@ from listwatch.protobuf.wire_format import (
     varint,
 )
 
-__all__ = ["MAX_DEPTH", "Codec", "message"]
+__all__ = ["MAX_DEPTH", "MAX_MESSAGES", "Codec", "message"]
 
 MAX_DEPTH = 250
 """The deepest nesting of messages. Each level uses two of Python's thousand frames."""
+
+MAX_MESSAGES = 200_000
+"""The most messages in one object. An empty one has two bytes, and takes hundreds of bytes when it is decoded."""
 
 # How a field is read. Those from _BOOL on are numbers, which need no length.
 _STRING, _MESSAGE, _MESSAGES, _STRINGS, _MAP, _INLINE, _BYTES, _PACKED, _BOOL, _INT32, _INT64, _DOUBLE = range(12)
@@ -43,8 +46,11 @@ _DOUBLES = struct.Struct("<d")
 class Codec(Protocol):
     """Encodes and decodes the content of one message."""
 
-    def decode(self, data: bytes, position: int, end: int, depth: int) -> JSON:
-        """Decode the bytes between two positions; raises DecodeError, or IndexError at the end of the data."""
+    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
+        """Decode the bytes between two positions; raises DecodeError, or IndexError at the end of the data.
+
+        `budget` has the number of messages that may still be decoded.
+        """
 
     def encode(self, value: Any) -> bytes:
         """Encode a value of the type that the schema declares; others raise an error of any type."""
@@ -84,9 +90,12 @@ class Message:
 
     # --- Decoding
 
-    def decode(self, data: bytes, position: int, end: int, depth: int) -> JSONObject:
+    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSONObject:
         if depth > MAX_DEPTH:
             raise DecodeError("exceeded max depth")
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise DecodeError(f"the object has more than {MAX_MESSAGES} messages")
         found: dict[str, Any] = {}  # values are read by the schema
         readers = self._readers
         while position < end:
@@ -117,18 +126,18 @@ class Message:
                 if position < stop or keeps_zero:
                     found[name] = str(data[position:stop], "utf-8", "replace")
             elif kind == _MESSAGE:
-                value = codec.decode(data, position, stop, depth + 1)
+                value = codec.decode(data, position, stop, depth + 1, budget)
                 if value or keeps_zero:
                     found[name] = value
             elif kind == _MAP:
-                entry, value = codec.decode_entry(data, position, stop, depth + 1)
+                entry, value = codec.decode_entry(data, position, stop, depth + 1, budget)
                 members = found.get(name)
                 if members is None:
                     found[name] = {entry: value}
                 else:
                     members[entry] = value
             elif kind == _INLINE:
-                found.update(codec.decode(data, position, stop, depth + 1))
+                found.update(codec.decode(data, position, stop, depth + 1, budget))
             elif kind == _BYTES:
                 found[name] = str(base64.b64encode(data[position:stop]), "ascii")
             elif kind == _PACKED:
@@ -137,7 +146,7 @@ class Message:
                 if kind == _STRINGS:
                     value = str(data[position:stop], "utf-8", "replace")
                 else:
-                    value = codec.decode(data, position, stop, depth + 1)
+                    value = codec.decode(data, position, stop, depth + 1, budget)
                 items = found.get(name)
                 if items is None:
                     found[name] = [value]
@@ -148,7 +157,7 @@ class Message:
             raise truncated()
         for name, zero, codec in self._required:
             if name not in found:
-                found[name] = codec.decode(b"", 0, 0, depth + 1) if codec else zero
+                found[name] = codec.decode(b"", 0, 0, depth + 1, budget) if codec else zero
         return found
 
     @cached_property
@@ -340,7 +349,7 @@ class _Map:
         self._is_bytes = field.scalar == "y"
         self._zero = "" if field.scalar else None
 
-    def decode_entry(self, data: bytes, position: int, end: int, depth: int) -> tuple[str, JSON]:
+    def decode_entry(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> tuple[str, JSON]:
         # The usual form: a short key, then a short value.
         middle = position + 2 + data[position + 1] if position < end and data[position] == 0x0A else end
         if (
@@ -348,7 +357,9 @@ class _Map:
             and data[middle] == 0x12
             and data[middle + 1] == end - middle - 2 < 128 > data[position + 1]
         ):
-            return str(data[position + 2 : middle], "utf-8", "replace"), self._read(data, middle + 2, end, depth)
+            return str(data[position + 2 : middle], "utf-8", "replace"), self._read(
+                data, middle + 2, end, depth, budget
+            )
         name = ""
         value: JSON = self._zero
         has_value = False
@@ -359,19 +370,19 @@ class _Map:
                 name = str(data[start:position], "utf-8", "replace")
             elif key == 0x12:
                 start, position = read_length(data, position, end)
-                value, has_value = self._read(data, start, position, depth), True
+                value, has_value = self._read(data, start, position, depth, budget), True
             else:
                 # As Kubernetes' decoders do, a known number with another wire type is skipped.
                 position = skip_field(data, position, end, key, "entry", {})
         if position > end:
             raise truncated()
         if self._codec and not has_value:
-            value = self._codec.decode(b"", 0, 0, depth)
+            value = self._codec.decode(b"", 0, 0, depth, budget)
         return name, value
 
-    def _read(self, data: bytes, start: int, end: int, depth: int) -> JSON:
+    def _read(self, data: bytes, start: int, end: int, depth: int, budget: list[int]) -> JSON:
         if self._codec:
-            return self._codec.decode(data, start, end, depth)
+            return self._codec.decode(data, start, end, depth, budget)
         if self._is_bytes:
             return str(base64.b64encode(data[start:end]), "ascii")
         return str(data[start:end], "utf-8", "replace")
@@ -396,8 +407,8 @@ class _List:
     def __init__(self, full_name: str) -> None:
         self._message = Message(full_name)
 
-    def decode(self, data: bytes, position: int, end: int, depth: int) -> JSON:
-        return self._message.decode(data, position, end, depth).get("items") or []
+    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
+        return self._message.decode(data, position, end, depth, budget).get("items") or []
 
     def encode(self, value: Any) -> bytes:
         return self._message.encode({"items": value})

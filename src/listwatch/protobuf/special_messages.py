@@ -76,7 +76,7 @@ class QuantityCodec:
 
     zero = b"\x0a\x010"
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int) -> JSON:
+    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
         if begin := _only_field(data, position, end):
             return _text(data, begin, end)
         found = "0"
@@ -97,7 +97,7 @@ class TimeCodec:
     def __init__(self, precision: str) -> None:
         self._precision = precision
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int) -> JSON:
+    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
         if position == end:
             return None
         if data[position] == 0x08:
@@ -125,7 +125,7 @@ class IntOrStringCodec:
 
     zero = b"\x08\x00\x10\x00\x1a\x00"
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int) -> JSON:
+    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
         kind, integer, text = 0, 0, ""
         fields = {1: "0Type", 2: "0IntVal", 3: "2StrVal"}
         for number, value, stop in read_fields(data, position, end, "IntOrString", fields):
@@ -155,7 +155,7 @@ class RawCodec:
     def __init__(self, message: str) -> None:
         self._message = message
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int) -> JSON:
+    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
         found: JSON = None
         for _, start, stop in read_fields(data, position, end, self._message, {1: "2Raw"}):
             try:
@@ -180,7 +180,7 @@ class SchemaOrListCodec:
         self._schema = schema
         self._items = items
 
-    def decode(self, data: bytes, position: int, end: int, depth: int) -> JSON:
+    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
         schema: JSON = None
         items: list[JSON] = []
         fields = {1: "2Schema", 2: f"2{self._items}"}
@@ -188,7 +188,7 @@ class SchemaOrListCodec:
             if number == 2 and self._items == "Property":
                 items.append(_text(data, start, stop))
                 continue
-            found = self._schema().decode(data, start, stop, depth + 1)
+            found = self._schema().decode(data, start, stop, depth + 1, budget)
             if number == 1:
                 schema = found
             else:
@@ -210,14 +210,14 @@ class SchemaOrBoolCodec:
     def __init__(self, schema: Callable[[], Any]) -> None:
         self._schema = schema
 
-    def decode(self, data: bytes, position: int, end: int, depth: int) -> JSON:
+    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
         allows, schema = False, None
         fields = {1: "0Allows", 2: "2Schema"}
         for number, value, stop in read_fields(data, position, end, "JSONSchemaPropsOrBool", fields):
             if number == 1:
                 allows = value != 0
             else:
-                schema = self._schema().decode(data, value, stop, depth + 1)
+                schema = self._schema().decode(data, value, stop, depth + 1, budget)
         return allows if schema is None else schema
 
     def encode(self, value: Any) -> bytes:

@@ -229,6 +229,19 @@ def test_a_table_is_not_acceptable_as_protobuf(api: API):
     )
 
 
+def test_the_offered_media_types_depend_on_the_request(api: API, widgets: Widgets):
+    widgets.define()
+    types = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    streams = ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+    html = {"Accept": "text/html"}
+    for path, expected in [
+        (api.path("configmaps", "a"), f"406: Not Acceptable\n\nAvailable representations: {types}"),
+        (api.path("configmaps"), f"406: Not Acceptable\n\nAvailable representations: {types}{streams}"),
+        (widgets.path(), f"only the following media types are accepted: {types}"),
+    ]:
+        assert api.get(path, headers=html).failed(406, "NotAcceptable")["message"] == expected
+
+
 # --- Custom resources -------------------------------------------------------------------------------------------------
 
 

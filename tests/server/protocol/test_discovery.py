@@ -7,6 +7,7 @@ import pytest
 
 from listwatch.errors import MethodNotAllowedError, NotAcceptableError, NotFoundError
 from listwatch.meta import Resource, Subresource
+from listwatch.protobuf import decode_object
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import read_target, route
 from listwatch.server.requests import NonResourceRequest, Response
@@ -104,13 +105,25 @@ def test_older_clients_get_the_older_version(server):
         "application/json",
         "*/*",
         "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,application/json",
-        "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",
+        "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json",
     ],
 )
 def test_a_client_that_does_not_accept_the_aggregated_form_gets_the_plain_one(server, accept):
     response = server.respond("/apis", Accept=accept)
     assert response.headers == {"Content-Type": "application/json"}
     assert json.loads(response.body)["kind"] == "APIGroupList"
+
+
+def test_the_aggregated_form_can_be_protobuf(server):
+    accept = V2.replace("application/json", "application/vnd.kubernetes.protobuf")
+    response = server.respond("/apis", Accept=f"{accept},application/json")
+    assert response.headers["Content-Type"] == accept
+    found, plain = decode_object(response.body), json.loads(server.respond("/apis", Accept=V2).body)
+    assert (found["kind"], found["apiVersion"]) == (plain["kind"], plain["apiVersion"])
+    assert [item["metadata"]["name"] for item in found["items"]] == [
+        item["metadata"]["name"] for item in plain["items"]
+    ]
+    assert found["items"][0]["versions"][0]["resources"] == plain["items"][0]["versions"][0]["resources"]
 
 
 def test_a_document_with_a_known_etag_is_not_sent_again(server):

@@ -14,7 +14,7 @@ import msgspec
 
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind, Resource, Subresource, join_api_version
-from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
+from listwatch.server.codec.decoding import JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE
 from listwatch.server.codec.representations import parse_accept
 from listwatch.server.json_tree import text_at
 from listwatch.server.requests import Response
@@ -22,24 +22,23 @@ from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 
 _GROUP, _LIST = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
-_VERSIONS = ("v2", "v2beta1")
+_VERSIONS = {JSON_MEDIA_TYPE: ("v2", "v2beta1"), PROTOBUF_MEDIA_TYPE: ("v2",)}
 
 # The documents of the oldest groups have no apiVersion.
 _UNVERSIONED = ("", "extensions")
 
 
-def aggregated_version(accept: str) -> str:
-    """Return the version of the aggregated form that the client accepts; empty for the plain form."""
+def aggregated_form(accept: str) -> tuple[str, str] | None:
+    """Return the media type and version of the aggregated form that the client accepts; None for the plain form."""
     for clause in parse_accept(accept):
         parameters = clause.parameters
+        if (parameters.get("g"), parameters.get("as")) != (_GROUP, _LIST):
+            continue
         version = parameters.get("v", "")
-        if (
-            clause.covers(JSON_MEDIA_TYPE)
-            and (parameters.get("g"), parameters.get("as")) == (_GROUP, _LIST)
-            and version in _VERSIONS
-        ):
-            return version
-    return ""
+        for media_type, versions in _VERSIONS.items():
+            if clause.covers(media_type) and version in versions:
+                return media_type, version
+    return None
 
 
 class Discovery:
@@ -48,30 +47,36 @@ class Discovery:
     def __init__(self, registry: Registry, *, address: str = "") -> None:
         self._registry = registry
         self._addresses: list[JSON] = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
-        self._made: dict[tuple[tuple[str, ...], str], tuple[bytes, str]] = {}
+        self._made: dict[tuple[tuple[str, ...], str, str], tuple[bytes, str]] = {}
         self._made_at = registry.generation
 
     # Aggregated
 
-    def aggregated(self, groups: Iterable[str], version: str, *, known_etag: str = "") -> Response:
+    def aggregated(
+        self, groups: Iterable[str], version: str, *, media_type: str = JSON_MEDIA_TYPE, known_etag: str = ""
+    ) -> Response:
         """Return the document of these groups; without its body if the client has the same."""
-        body, etag = self._document(tuple(groups), version)
+        body, etag = self._document(tuple(groups), version, media_type)
         headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
         if known_etag == etag:
             return Response(b"", 304, headers)
-        return Response(
-            body, headers={**headers, "Content-Type": f"{JSON_MEDIA_TYPE};g={_GROUP};v={version};as={_LIST}"}
-        )
+        return Response(body, headers={**headers, "Content-Type": f"{media_type};g={_GROUP};v={version};as={_LIST}"})
 
-    def _document(self, groups: tuple[str, ...], version: str) -> tuple[bytes, str]:
+    def _document(self, groups: tuple[str, ...], version: str, media_type: str) -> tuple[bytes, str]:
         if self._made_at != self._registry.generation:
             self._made, self._made_at = {}, self._registry.generation
-        if (groups, version) not in self._made:
+        key = groups, version, media_type
+        if key not in self._made:
             items = msgspec.json.encode([self._group_item(group) for group in groups])
             head = msgspec.json.encode({"kind": _LIST, "apiVersion": f"{_GROUP}/{version}", "metadata": {}})
             etag = f'"{hashlib.sha512(items).hexdigest().upper()}"'
-            self._made[groups, version] = b'%s,"items":%s}\n' % (head[:-1], items), etag
-        return self._made[groups, version]
+            body = b'%s,"items":%s}\n' % (head[:-1], items)
+            if media_type == PROTOBUF_MEDIA_TYPE:
+                from listwatch.server.codec.protobuf_encoding import protobuf_object  # rarely needed
+
+                body = protobuf_object(body)
+            self._made[key] = body, etag
+        return self._made[key]
 
     def _group_item(self, group: str) -> JSONObject:
         versions: list[JSON] = [

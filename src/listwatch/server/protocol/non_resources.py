@@ -20,7 +20,7 @@ from listwatch.json_value import JSONObject
 from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
 from listwatch.server.codec.representations import encode_plain, negotiate, wants_pretty
 from listwatch.server.json_tree import quoted
-from listwatch.server.protocol.discovery import Discovery, aggregated_version
+from listwatch.server.protocol.discovery import Discovery, aggregated_form
 from listwatch.server.protocol.routes import method_not_allowed, resource_not_found
 from listwatch.server.requests import NonResourceRequest, Response
 from listwatch.server.schema.registry import Registry
@@ -97,9 +97,10 @@ class NonResources:
 
     def _root(self, request: NonResourceRequest, groups: list[str], plain: JSONObject) -> Response:
         _check_is_get(request)
-        if version := aggregated_version(request.accept):
+        if form := aggregated_form(request.accept):
+            media_type, version = form
             known = request.headers.get("If-None-Match", "")
-            return self._discovery.aggregated(groups, version, known_etag=known)
+            return self._discovery.aggregated(groups, version, media_type=media_type, known_etag=known)
         return _document(plain, request)
 
     def _version(self, request: NonResourceRequest, group: str, version: str) -> Response:

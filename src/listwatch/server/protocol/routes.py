@@ -59,10 +59,8 @@ _SHORT = 256
 _MAX_CACHED = 1024
 
 _PATCHES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH})
-_PRODUCED = (
-    *("application/json", "application/yaml", "application/vnd.kubernetes.protobuf"),
-    *("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"),
-)
+_PRODUCED = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +221,7 @@ def route(
     place, verb = known or _find(info, registry)
     if verb == "patch":
         _check_patch(place.resource, content_type)
-    _check_accepted(accept)
+    _check_accepted(accept, verb, place.resource)
     if not known:
         _check_names(place, verb)
         _cache_route(key, place, verb, registry)
@@ -307,24 +305,26 @@ def _exact_verb(verb: str, place: _Place, query: Query) -> str:
     return verb
 
 
-def _check_accepted(accept: str) -> None:
-    """Raise NotAcceptableError unless the header has a supported media type by its full name, or `*/*`."""
-    if len(accept) <= _SHORT:
-        _check_cached(accept)
-    else:
-        _check_uncached(accept)
+def _check_accepted(accept: str, verb: str, resource: Resource) -> None:
+    """Raise NotAcceptableError unless the header has a supported media type by its full name, or `*/*`.
 
-
-def _check_uncached(accept: str) -> None:
-    wanted = {clause.partition(";")[0].strip() for clause in accept.split(",")}
-    if accept and wanted.isdisjoint(("*/*", *_PRODUCED)):
-        offers = ", ".join(_PRODUCED)
+    Custom resources are checked when the representation is negotiated.
+    """
+    if _accepts_cached(accept) if len(accept) <= _SHORT else _accepts(accept):
+        return
+    if builtin_schema().type_of(resource.api_version, resource.kind):
+        offers = ", ".join((*_PRODUCED, *_STREAMS) if verb in ("list", "watch") else _PRODUCED)
         message = f"406: Not Acceptable\n\nAvailable representations: {offers}"
         raise NotAcceptableError(message, details=StatusDetails())
 
 
+def _accepts(accept: str) -> bool:
+    wanted = {clause.partition(";")[0].strip() for clause in accept.split(",")}
+    return not accept or not wanted.isdisjoint(("*/*", *_PRODUCED))
+
+
 # A client repeats its headers.
-_check_cached = lru_cache(maxsize=256)(_check_uncached)
+_accepts_cached = lru_cache(maxsize=256)(_accepts)
 
 
 def _check_patch(resource: Resource, content_type: str) -> None:
