@@ -81,7 +81,8 @@ PURE = """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """
     server.__init__ server.__main__ server.serving server.api_server server.http server.access.certificates
-    server.access.persisted_secrets server.storage.commits server.storage.sqlite_journal server.watch.watching
+    server.access.persisted_secrets server.openapi.descriptions server.storage.commits server.storage.sqlite_journal
+    server.watch.watching
 """
 IMPURE_LIBRARIES = """
     aiohttp asyncio concurrent contextvars fcntl fileinput getpass glob http io.open logging mmap multiprocessing os

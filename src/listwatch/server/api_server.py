@@ -35,6 +35,8 @@ from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import ConnectionSettings, Listener
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment, IDGenerator
+from listwatch.server.openapi.descriptions import descriptions_of
+from listwatch.server.openapi.documents import OpenAPI
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.requests import Admission, APIRequest, User
 from listwatch.server.schema.registry import Registry
@@ -212,7 +214,11 @@ class APIServer:
             access=self._access,
             allowed_hosts=AllowedHosts(self._host),
             pipeline=pipeline,
-            non_resources=NonResources(registry, ready_checks={"storage": storage.is_writable}),
+            non_resources=NonResources(
+                registry,
+                ready_checks={"storage": storage.is_writable},
+                openapi=OpenAPI(registry, objects.definitions, descriptions_of).respond,
+            ),
             watches=watches,
             commits=commits,
             faults=self._injector,

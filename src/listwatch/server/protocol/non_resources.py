@@ -5,6 +5,7 @@
     /healthz /livez /readyz                   "ok", with ?verbose all checks; /healthz/CHECK for one check
     /api /api/v1                              discovery of the core group
     /apis /apis/GROUP /apis/GROUP/VERSION     discovery of the other groups
+    /openapi/v2 /openapi/v3/…                 OpenAPI documents
 
 All other paths get a 404 in plain text.
 """
@@ -43,8 +44,10 @@ class NonResources:
         address: str = "",
         checks: Checks | None = None,
         ready_checks: Checks | None = None,
+        openapi: Callable[[NonResourceRequest], Response | None] | None = None,
     ) -> None:
         self._registry = registry
+        self._openapi = openapi
         self._discovery = Discovery(registry, address=address)
         common: Checks = {"ping": lambda: True, **(checks or {})}
         self._checks: Mapping[str, Checks] = {
@@ -66,12 +69,16 @@ class NonResources:
                 return _json(_version())
             case ["api" | "apis", *_]:
                 return self._discover(request)
+            case ["openapi", *_] if self._openapi:
+                _check_is_get(request)
+                return self._openapi(request) or _not_found()
             case _:
                 return _not_found()
 
     def _paths(self) -> list[str]:
         groups = ((f"/apis/{group}" if group else "/api", group) for group in self._registry.groups())
         paths = {"/apis", "/version", *(f"/{health}" for health in _HEALTH)}
+        paths |= {"/openapi/v2", "/openapi/v3"} if self._openapi else set()
         paths |= {f"/{health}/{check}" for health in _HEALTH for check in self._checks[health]}
         for path, group in groups:
             paths |= {path, *(f"{path}/{version}" for version in self._registry.versions(group))}
