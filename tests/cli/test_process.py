@@ -180,7 +180,7 @@ async def test_http_at_an_https_address_is_explained(tmp_path: Path, start: Star
 async def test_https_at_an_http_address_is_explained(tmp_path: Path, server: APIServer, start: Start):
     done = await ended(start, "get", "pods", KUBECONFIG=kubeconfig(tmp_path, server.url.replace("https:", "http:")))
     assert done.code == 3
-    assert "; retrying in 1 s" in done.errors
+    assert done.errors.count("; retrying in 1 s") == 3
     assert "its URL has to begin with https://" in done.errors
 
 

@@ -80,6 +80,23 @@ async def test_a_table_that_cannot_be_decoded_is_an_error(scripted: ScriptedServ
     assert done.errors.startswith("error: a table: ")
 
 
+async def test_where_the_server_sends_no_table_names_states_and_ages_are_shown(scripted: ScriptedServer, run: Run):
+    items = [
+        {"metadata": {"name": "a", "labels": None}, "status": {"phase": "Running"}},
+        {"metadata": {"name": "b", "deletionTimestamp": "2026-01-01T00:00:00Z"}, "status": {"phase": "Running"}},
+        {"metadata": {"name": "c"}, "spec": {"replicas": 2}, "status": {"readyReplicas": 1}},
+        {"metadata": {"name": "d"}, "status": {"conditions": [{"type": "Ready", "status": "False"}]}},
+    ]
+    scripted.will(reply({"kind": "PodList", "items": items}))
+    assert (await run("get", "pods")).rows == [
+        ["NAME", "STATUS", "AGE"],
+        ["a", "Running", "<unknown>"],
+        ["b", "Terminating", "<unknown>"],
+        ["c", "1/2", "ready", "<unknown>"],
+        ["d", "NotReady", "<unknown>"],
+    ]
+
+
 async def test_a_watch_prints_the_rows_of_the_server(
     scripted: ScriptedServer, start: Callable[..., Awaitable[Process]]
 ):

@@ -40,7 +40,7 @@ def connected(
         @functools.wraps(function)
         def command(**arguments: object) -> object:
             # Imported here: `--help` needs no client.
-            from listwatch.cli.running import run_async
+            from listwatch.cli.running import RetryReporter, run_async
             from listwatch.cli.session import open_session
             from listwatch.retry_observer import observing_retries
 
@@ -48,7 +48,7 @@ def connected(
             _configure_logging(options.verbose)
 
             async def run() -> object:
-                with observing_retries(_report_retry):
+                with observing_retries(RetryReporter()):
                     async with open_session(options) as session:
                         return await function(session, **arguments)
 
@@ -57,12 +57,6 @@ def connected(
         return connection_options(namespaced=namespaced, all_namespaces=all_namespaces)(command)
 
     return decorate
-
-
-def _report_retry(error: Exception, delay: float) -> float:
-    """Report why a command takes long."""
-    click.echo(f"{error}; retrying in {delay:.0f} s", err=True)
-    return delay
 
 
 def connection_options(*, namespaced: bool = True, all_namespaces: bool = True) -> Callable[[Function], Function]:

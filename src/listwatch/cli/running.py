@@ -11,10 +11,28 @@ from contextlib import suppress
 from typing import NoReturn, TypeVar
 
 from listwatch.cli.exit_codes import ExitCode
+from listwatch.errors import ConnectionLostError
 
-__all__ = ["run_async"]
+__all__ = ["RetryReporter", "run_async"]
 
 T = TypeVar("T")
+
+_MAX_LOST = 3
+"""How many lost connections a command tolerates."""
+
+
+class RetryReporter:
+    """Reports on stderr why a command takes long. A server that drops every connection is an error after 3 s."""
+
+    def __init__(self) -> None:
+        self._lost = 0
+
+    def __call__(self, error: Exception, delay: float) -> float:
+        self._lost += isinstance(error, ConnectionLostError)
+        if self._lost > _MAX_LOST:
+            raise error
+        print(f"{error}; retrying in {delay:.0f} s", file=sys.stderr, flush=True)
+        return delay
 
 
 def run_async(main: Coroutine[object, object, T]) -> T:

@@ -37,7 +37,7 @@ class _Metadata(msgspec.Struct, rename="camel"):
     name: str = ""
     namespace: str = ""
     resource_version: str = ""
-    labels: dict[str, str] = {}
+    labels: dict[str, str] | None = None
 
 
 class _Object(msgspec.Struct):
@@ -112,14 +112,13 @@ async def read_table(
     parameters = selector_parameters(label_selector or None, field_selector or None, "")
     if name:
         return table_of(await table_request(session, resource).name(name).do_raw(), session.clock.now())
-    whole = Table()
+    pages: list[Table] = []
     while True:
-        options = query_parameters(limit=_PAGE_SIZE, continue_token=whole.continue_token)
+        options = query_parameters(limit=_PAGE_SIZE, continue_token=pages[-1].continue_token if pages else "")
         raw = await table_request(session, resource).params(parameters).params(options).do_raw()
-        page = table_of(raw, session.clock.now())
-        whole = replace(page, columns=whole.columns or page.columns, rows=[*whole.rows, *page.rows])
-        if not page.continue_token:
-            return whole
+        pages.append(table_of(raw, session.clock.now()))
+        if not pages[-1].continue_token:
+            return Table(pages[0].columns, [row for page in pages for row in page.rows])
 
 
 def table_request(session: Session, resource: Resource) -> Request:
@@ -164,6 +163,6 @@ def object_row(tree: JSONObject, now: datetime) -> Row:
     return Row(cells, _Object(msgspec.convert(found, _Metadata)))
 
 
-def _labels(labels: dict[str, str]) -> str:
-    pairs: Iterable[str] = (f"{name}={value}" for name, value in sorted(labels.items()))
+def _labels(labels: dict[str, str] | None) -> str:
+    pairs: Iterable[str] = (f"{name}={value}" for name, value in sorted((labels or {}).items()))
     return ",".join(pairs) or "<none>"
