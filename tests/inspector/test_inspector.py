@@ -157,6 +157,19 @@ async def test_stopping_the_inspector_ends_the_streams():
         assert await response.content.read() == b""
 
 
+async def test_a_page_that_does_not_read_is_disconnected(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("listwatch.inspector.http_server._SEND_TIMEOUT", 0.01)
+    queues = [WorkQueue[str](name=f"queue {number}") for number in range(2_000)]
+    async with Inspector(*queues, options=InspectorOptions(token=TOKEN, interval=1e-6)) as inspector:
+        assert inspector._server is not None
+        _, writer = await asyncio.open_connection("127.0.0.1", inspector._server.port, limit=1)
+        request = f"GET /api/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        writer.write(request.encode())
+        await turns_until(lambda: inspector._server._streams == 1)
+        await turns_until(lambda: inspector._server._streams == 0)
+        writer.transport.abort()
+
+
 async def test_no_snapshot_is_made_while_no_page_is_open():
     made = []
 
@@ -165,14 +178,18 @@ async def test_no_snapshot_is_made_while_no_page_is_open():
             made.append(1)
             return iter(())
 
-    async with served(Counting(), interval=0.001) as page:
+    options = InspectorOptions(interval=1e-6)
+    async with Inspector(Counting(), options=options) as inspector, served_at(inspector.url) as page:
+        assert inspector._server is not None
+        feed = inspector._server._feed
         async with page.request("/api/stream") as response:
             await next_snapshot(response)
             await next_snapshot(response)
-        before = -1
-        while before != len(made):  # until the disconnect was noticed
-            before = len(made)
-            await asyncio.sleep(0.02)
+        await turns_until(lambda: feed._task is None)
+        before = len(made)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert len(made) == before
 
 
 # --- controllers ------------------------------------------------------------------------------------------------------
