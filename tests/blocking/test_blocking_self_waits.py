@@ -96,7 +96,7 @@ def test_a_handler_that_waits_for_the_sync_of_the_factory_gets_an_error(client: 
 def test_waiting_for_a_factory_that_was_not_started_is_an_error(client: blocking.ClientSet):
     factory = blocking.SharedInformerFactory(client)
     _ = factory.core_v1.configmaps
-    with pytest.raises(UsageError, match=r"call start\(\)"):
+    with pytest.raises(UsageError, match=r"call `factory.start\(\)`"):
         factory.wait_for_sync()
     factory.stop()
 

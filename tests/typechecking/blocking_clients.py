@@ -42,7 +42,9 @@ def typed(client: blocking.ClientSet) -> None:
 def tools(client: blocking.ClientSet) -> None:
     pods = client.core_v1.pods("default")
     assert_type(blocking.wait_for(pods, "web-0", ready), Pod | None)
-    for event in blocking.RetryWatcher(pods, "7"):
+    watcher = blocking.RetryWatcher(pods, "7")
+    assert_type(watcher, blocking.RetryWatcher[Pod])
+    for event in watcher:
         assert_type(event.object, Pod)
     assert_type(blocking.until(pods, "7", lambda event: event.object.spec.node_name == "n1"), WatchEvent[Pod])
     changed = blocking.until_with_sync(pods, Pod, lambda change: change.object.spec.node_name == "n1")

@@ -101,12 +101,16 @@ class BlockingObject:
             self._loop.run(self._async.aclose(), self._name_of("close"))  # type: ignore[attr-defined]  # it has one
             self._release_loop()
 
-    def __aenter__(self) -> NoReturn:
-        name = type(self).__name__
-        raise UsageError(f"blocking.{name} is blocking: write `with` instead of `async with`, or use listwatch.{name}")
+    # Hidden from type checkers: for them, a blocking object would be an asynchronous context manager of Never.
+    if not TYPE_CHECKING:
 
-    async def __aexit__(self, *_: object) -> None:
-        """Is never called; Python looks for it before it calls `__aenter__`."""
+        def __aenter__(self) -> NoReturn:
+            name = type(self).__name__
+            advice = f"write `with` instead of `async with`, or use listwatch.{name}"
+            raise UsageError(f"blocking.{name} is blocking: {advice}")
+
+        async def __aexit__(self, *_: object) -> None:
+            """Is never called; Python looks for it before it calls `__aenter__`."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BlockingObject) and self._async is other._async
