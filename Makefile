@@ -89,7 +89,7 @@ models: setup ## regenerate src/listwatch/models from SOURCE=…, and the protob
 	@$(RUN) -m tools.generate_models $(SOURCE)
 	@$(RUN) -m tools.generate_protobuf
 
-descriptions: setup ## regenerate the models with the descriptions of the real kube-apiserver, which is built if it is missing
+descriptions: setup ## regenerate the models with the descriptions of the real kube-apiserver, built if it is missing, and of Go modules
 	@$(RUN) -m tools.describe_models $(SOURCE)
 
 blocking: setup ## regenerate src/listwatch/blocking from the asynchronous classes

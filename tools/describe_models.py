@@ -1,4 +1,7 @@
-"""Generates the models with the descriptions of a real kube-apiserver: `python -m tools.describe_models SOURCE`."""
+"""Generates the models with descriptions: `python -m tools.describe_models SOURCE`, or `make descriptions`.
+
+They come from a real kube-apiserver and, for what is newer than it, from the Go modules of the API.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from listwatch.testing.real.real_api_server_thread import RealAPIServer, RealAPIServerThread
-from tools import build_realcluster, generate_models
+from tools import build_realcluster, generate_models, generate_protobuf
 
 
 def main(arguments: list[str]) -> int:
@@ -19,7 +22,8 @@ def main(arguments: list[str]) -> int:
         token.write_text(server.token)
         certificate.write_bytes(server.ca_certificate)
         access = [f"--descriptions={server.url}", f"--token-file={token}", f"--ca-file={certificate}"]
-        generate_models.main([*arguments, *access])
+        folders = [f"--go-module={folder}" for folder in generate_protobuf.download(generate_protobuf.VERSION)]
+        generate_models.main([*arguments, *access, *folders])
     return 0
 
 

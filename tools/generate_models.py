@@ -3,17 +3,19 @@
 SOURCE is a folder with `schemas.json`, `discovery-api-v1.json` and `discovery-apis.json`, or the URL of an API server.
 
 The stubs beside the modules have the descriptions of the API. If SOURCE has none, they come from the server that
-`--descriptions` names, and otherwise stay as they are; `make descriptions` reads them from a real kube-apiserver.
+`--descriptions` names, then from Go modules, and otherwise stay as they are. `make descriptions` reads them from a real
+kube-apiserver and, for what is newer than it, from the Go modules of the API.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tools.models.client_groups import client_groups_text
 from tools.models.definitions import read_definitions
+from tools.models.go_descriptions import go_descriptions
 from tools.models.informer_groups import informer_groups_text
 from tools.models.python_code import ModuleWriter
 from tools.models.source import Source, read_source
@@ -40,9 +42,10 @@ def generate(source: Source, descriptions: Descriptions | None = None) -> Iterat
     yield "informer/typed_groups.py", informer_groups_text(source, definitions)
 
 
-def write(source: Source, package: Path, documented: Source | None = None) -> int:
+def write(source: Source, package: Path, documented: Source | None = None, go_modules: Iterable[Path] = ()) -> int:
     """Write the generated files, remove stale ones, and return the number of files."""
     descriptions = descriptions_in(package / "models")
+    descriptions |= go_descriptions(go_modules, read_definitions(source.schemas))
     if documented:
         descriptions |= descriptions_of(read_definitions(documented.schemas))
     files = dict(generate(source, descriptions))
@@ -63,6 +66,9 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("source", help="a folder, or the URL of an API server")
     parser.add_argument("--descriptions", metavar="URL", help="an API server with descriptions, for a source without")
+    parser.add_argument(
+        "--go-module", metavar="FOLDER", type=Path, action="append", default=[], help="a Go module with descriptions"
+    )
     parser.add_argument("--token-file", type=Path, help="file with a bearer token for the API server")
     parser.add_argument("--ca-file", help="CA certificate of the API server")
     parser.add_argument("--output", type=Path, default=PACKAGE, help="package to write to (default: %(default)s)")
@@ -75,7 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
         )
     except (OSError, ValueError) as error:
         parser.error(f"cannot read {options.source}: {error}")
-    count = write(source, options.output, documented)
+    count = write(source, options.output, documented, options.go_module)
     print(f"{count} files from Kubernetes {source.version} in {options.output}")
 
 

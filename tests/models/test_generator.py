@@ -372,6 +372,37 @@ def test_descriptions_come_from_a_server_if_the_source_has_none(
     assert {name: (package / name).read_text() for name in files} == files
 
 
+GO = """
+package v1
+
+var map_ToySpec = map[string]string{
+	"":       "A toy, from Go.",
+	"colour": "From Go.",
+	"seal":   "A \\"seal\\" of\\n - wax",
+}
+
+func (ToySpec) SwaggerDoc() map[string]string {
+	return map_ToySpec
+}
+"""
+
+
+def test_descriptions_come_from_go_modules_if_there_are_no_others(folder: Path, tmp_path: Path) -> None:
+    place = tmp_path / "api" / "toys" / "v1"
+    place.mkdir(parents=True)
+    (place / "types_swagger_doc_generated.go").write_text(GO)
+    package = tmp_path / "package"
+    generate_models.main([str(folder), "--go-module", str(tmp_path / "api"), "--output", str(package)])
+    stub = (package / "models" / "toys_v1.pyi").read_text()
+    assert 'A "seal" of\n     - wax\n' in stub
+    assert "From Go." not in stub  # the source describes it
+    remove_descriptions(folder)
+    other = tmp_path / "other"
+    generate_models.main([str(folder), "--go-module", str(tmp_path / "api"), "--output", str(other)])
+    assert '"""From Go.\n' in (other / "models" / "toys_v1.pyi").read_text()
+    assert '"""A toy, from Go."""' in (other / "models" / "toys_v1.pyi").read_text()
+
+
 def test_a_rejected_request_names_the_source(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         generate_models.main([url, "--output", str(tmp_path)])

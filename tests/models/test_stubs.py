@@ -82,8 +82,8 @@ def test_every_field_has_its_json_name_below_it(stub: Path):
                 assert f"JSON: `{wires[ast.unparse(line.target)]}`." in ast.literal_eval(below.value)
 
 
-def test_most_fields_have_a_description():
-    # Those that are newer than the kube-apiserver of `make real` have none.
+def test_nearly_every_field_has_a_description():
+    # The API does not describe the fields of JSONSchemaProps, for example.
     described = descriptions_in(MODELS)
     fields = {
         (stub.stem, name, field)
@@ -91,7 +91,7 @@ def test_most_fields_have_a_description():
         for name, node in classes_in(stub).items()
         for field in fields_of(node)
     }
-    assert len([wire for _, _, wire in described if wire]) > 0.85 * len(fields)
+    assert len([wire for _, _, wire in described if wire]) > 0.98 * len(fields)
     assert described["core_v1", "PodSpec", "nodeName"].startswith(
         "NodeName indicates in which node this pod is scheduled."
     )

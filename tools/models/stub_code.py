@@ -10,7 +10,6 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
 from textwrap import indent
@@ -121,13 +120,18 @@ def descriptions_in(folder: Path) -> dict[tuple[str, str, str], str]:
 
 def _texts(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     """The description of the class, under the name "", and those of its fields by wire name."""
-    if text := ast.get_docstring(node):
-        yield "", text
+    if text := ast.get_docstring(node, clean=False):
+        yield "", _undented(text)
     for statement, below in pairwise(node.body):
         if isinstance(statement, ast.AnnAssign) and isinstance(below, ast.Expr):
-            text, facts = split_facts(cleandoc(ast.literal_eval(below.value)))
+            text, facts = split_facts(_undented(ast.literal_eval(below.value)))
             if text:
                 yield facts.removeprefix(_FACTS).partition("`")[0], text
+
+
+def _undented(docstring: str) -> str:
+    """The text as it was before it was written; `cleandoc` would remove the indentation of its lists."""
+    return docstring.replace("\n    ", "\n")
 
 
 def split_facts(docstring: str) -> tuple[str, str]:
@@ -153,7 +157,7 @@ def _facts(field: Field) -> str:
 
 
 def _docstring(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"""', '\\"""')
+    escaped = text.expandtabs(4).replace("\\", "\\\\").replace('"""', '\\"""')
     if escaped.endswith('"'):
         escaped = escaped[:-1] + '\\"'
     first, end, rest = escaped.partition("\n")

@@ -60,7 +60,9 @@ class SelfSubjectReviewStatus(Model):
 class TokenRequestSpec(Model):
     """TokenRequestSpec contains client provided parameters of a token request."""
     attestations: dict[str, list[str]] = {}
-    """JSON: `attestations`. Default: absent."""
+    """attestations is a map of well-known keys to string-slice values. The values for each key have a specific semantic meaning, which is documented on the key definition. Requesters of tokens may ask the Kubernetes API Server to attest to certain claims. The API Server may perform authorization checks depending on the key of this map.
+
+    JSON: `attestations`. Default: absent."""
     audiences: list[str] = []
     """audiences are the intendend audiences of the token. A recipient of a token must identify themself with an identifier in the list of audiences of the token, and otherwise should reject the token. A token issued for multiple audiences may be used to authenticate against any of the audiences listed but implies a high degree of trust between the target audiences.
 

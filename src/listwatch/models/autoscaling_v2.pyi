@@ -201,7 +201,9 @@ class HorizontalPodAutoscalerCondition(Model):
 
     JSON: `message`. Default: absent."""
     observed_generation: int | None = None
-    """JSON: `observedGeneration`. Default: absent."""
+    """observedGeneration represents the .metadata.generation that the condition was set based upon. For instance, if .metadata.generation is currently 12, but the .status.conditions[x].observedGeneration is 9, the condition is out of date with respect to the current state of the instance.
+
+    JSON: `observedGeneration`. Default: absent."""
     reason: str | None = None
     """reason is the reason for the condition's last transition.
 

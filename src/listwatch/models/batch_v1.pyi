@@ -77,7 +77,9 @@ class JobSpec(Model):
 
     JSON: `podReplacementPolicy`. Default: absent."""
     scheduling: JobSchedulingConfiguration | None = None
-    """JSON: `scheduling`. Default: absent."""
+    """scheduling defines the Workload-aware Scheduling configuration for this Job. When set, it specifies the scheduling policy (basic or gang), topology constraints, disruption mode, and shared resource claims. When omitted, the Job defaults to the basic scheduling policy, which behaves as standard pod-by-pod scheduling. This field is alpha-level and requires the WorkloadWithJob feature gate. This field is immutable, including whether it is set at all, only policy.gang.minCount may be changed after creation.
+
+    JSON: `scheduling`. Default: absent."""
     selector: meta_v1.LabelSelector | None = None
     """A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
 
@@ -200,14 +202,23 @@ class JobCondition(Model):
 
 
 class JobSchedulingConfiguration(Model):
+    """JobSchedulingConfiguration composes the reusable workload-aware scheduling building blocks."""
     disruption_mode: scheduling_v1alpha3.WorkloadPodGroupDisruptionMode | None = None
-    """JSON: `disruptionMode`. Default: absent."""
+    """DisruptionMode defines the mode in which the Job's pods can be disrupted. One of Single, All. This field is immutable after creation: it may not be added or removed, and the selected mode may not be changed.
+
+    JSON: `disruptionMode`. Default: absent."""
     resource_claims: list[scheduling_v1alpha3.WorkloadPodGroupResourceClaim] = []
-    """JSON: `resourceClaims`. Default: absent."""
+    """ResourceClaims defines which ResourceClaims may be shared among Pods in the Job. Pods consume the devices allocated to a PodGroup's claim by defining a claim in its own Spec.ResourceClaims that matches the PodGroup's claim exactly. The claim must have the same name and refer to the same ResourceClaim or ResourceClaimTemplate. At most 4 claims may be set, matching the limit on the resulting PodGroup. This list is immutable after creation: entries may neither be added, removed, nor modified.
+
+    JSON: `resourceClaims`. Default: absent."""
     scheduling_constraints: scheduling_v1alpha3.WorkloadPodGroupSchedulingConstraints | None = None
-    """JSON: `schedulingConstraints`. Default: absent."""
+    """SchedulingConstraints defines scheduling constraints (e.g. topology) for the Job's pods. This field is immutable after creation.
+
+    JSON: `schedulingConstraints`. Default: absent."""
     scheduling_policy: scheduling_v1alpha3.WorkloadPodGroupSchedulingPolicy | None = None
-    """JSON: `schedulingPolicy`. Default: absent."""
+    """SchedulingPolicy defines the scheduling policy for this Job. Exactly one of Basic or Gang must be set. This field is immutable after creation: the policy may not be added or removed. The policy variant (basic/gang) is frozen by hand-written validation; only schedulingPolicy.gang.minCount may be changed.
+
+    JSON: `schedulingPolicy`. Default: absent."""
 
 
 class JobStatus(Model):

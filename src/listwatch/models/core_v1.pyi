@@ -362,7 +362,9 @@ class ClusterTrustBundleProjection(Model):
 
     JSON: `signerName`. Default: absent."""
     user: int | None = None
-    """JSON: `user`. Default: absent."""
+    """user is Optional: The owner UID of the created file. If specified, the item-level user field takes precedence over defaultUser. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `user`. Default: absent."""
 
 
 class ComponentCondition(Model):
@@ -466,7 +468,9 @@ class ConfigMapVolumeSource(Model):
 
     JSON: `defaultMode`. Default: absent."""
     default_user: int | None = None
-    """JSON: `defaultUser`. Default: absent."""
+    """defaultUser is Optional: The owner UID of the created files by default. The defaultUser field is only used as a fallback when the item-level user field is unset. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `defaultUser`. Default: absent."""
     items: list[KeyToPath] = []
     """items if unspecified, each key-value pair in the Data field of the referenced ConfigMap will be projected into the volume as a file whose name is the key and content is the value. If specified, the listed keys will be projected into the specified paths, and unlisted keys will not be present. If a key is specified which is not present in the ConfigMap, the volume setup will error unless it is marked optional. Paths must be relative and may not contain the '..' path or start with '..'.
 
@@ -954,7 +958,9 @@ class DownwardAPIVolumeFile(Model):
 
     JSON: `resourceFieldRef`. Default: absent."""
     user: int | None = None
-    """JSON: `user`. Default: absent."""
+    """user is Optional: The owner UID of the created file. If specified, the item-level user field takes precedence over defaultUser. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `user`. Default: absent."""
 
 
 class DownwardAPIVolumeSource(Model):
@@ -964,7 +970,9 @@ class DownwardAPIVolumeSource(Model):
 
     JSON: `defaultMode`. Default: absent."""
     default_user: int | None = None
-    """JSON: `defaultUser`. Default: absent."""
+    """defaultUser is Optional: The owner UID of the created files by default. The defaultUser field is only used as a fallback when the item-level user field is unset. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `defaultUser`. Default: absent."""
     items: list[DownwardAPIVolumeFile] = []
     """Items is a list of downward API volume file
 
@@ -978,7 +986,9 @@ class EmptyDirVolumeSource(Model):
 
     JSON: `medium`. Default: absent."""
     mode: int | None = None
-    """JSON: `mode`. Default: absent."""
+    """mode specifies the permission bits for the emptyDir directory, in numeric notation (e.g., 0755, 01777). Must be a value between 0000 and 01777. If not specified, defaults to 0777. This might be in conflict with other options that affect the file mode, like fsGroup. If fsGroup is specified, the fsGroup permissions will override the mode specified here. This field has no effect on Windows. This field is alpha and requires EmptyDirVolumeMode featuregate to be enabled.
+
+    JSON: `mode`. Default: absent."""
     size_limit: Quantity | None = None
     """sizeLimit is the total amount of local storage required for this EmptyDir volume. The size limit is also applicable for memory medium. The maximum usage on memory medium EmptyDir would be the minimum value between the SizeLimit specified here and the sum of memory limits of all containers in a pod. The default is nil which means that the limit is undefined. More info: https://kubernetes.io/docs/concepts/storage/volumes#emptydir
 
@@ -1283,10 +1293,21 @@ class EventSource(Model):
 
 
 class EvictionResponder(Model):
+    """EvictionResponder allows you to specify the responder reacting to an Eviction. Responders should observe and communicate through the Eviction Resource API to help with the graceful eviction of a target (e.g. termination of a pod)."""
     name: str = ""
-    """JSON: `name`. Required."""
+    """name allows you to identify the responder responding to the Eviction.
+
+    It must be a valid domain-prefixed key (such as "acme.io/foo"). Domain names *.k8s.io and *.kubernetes.io are reserved. This field must be unique for each responder. This field is required.
+
+    JSON: `name`. Required."""
     priority: int = 0
-    """JSON: `priority`. Required."""
+    """priority for this responder. Higher priorities are selected first by the evictionrequest-controller. If there are responders with the same priority, the responder whose domain name comes first in the alphabetical higher domain order, will be picked. This means that the top domain labels are compared alphabetically first, followed by the lower domain labels. The key is compared last.
+
+    The responder that is the managing controller of the pod should set the value of this field to 10000 to allow both for preemption or fallback registration by other responders.
+
+    The minimum value is 0 and the maximum value is 100000. The interval 0-999 is reserved for responders with *.k8s.io suffix. This field is required.
+
+    JSON: `priority`. Required."""
 
 
 class ExecAction(Model):
@@ -1428,7 +1449,9 @@ class GCEPersistentDiskVolumeSource(Model):
 class GRPCAction(Model):
     """GRPCAction specifies an action involving a GRPC service."""
     mode: str | None = None
-    """JSON: `mode`. Default: absent."""
+    """mode specifies the connection mode for the gRPC health probe. Set to "TLS" to use TLS without certificate verification. Set to "Plaintext" to use a plaintext (insecure) connection explicitly. If not specified, the probe uses a plaintext (insecure) connection.
+
+    JSON: `mode`. Default: absent."""
     port: int = 0
     """Port number of the gRPC service. Number must be in the range 1 to 65535.
 
@@ -1514,7 +1537,9 @@ class HTTPGetAction(Model):
 
     JSON: `port`. Required."""
     protocol: str | None = None
-    """JSON: `protocol`. Default: absent."""
+    """Protocol selects the wire protocol for the probe connection. Nil defaults to HTTP/1.1.
+
+    JSON: `protocol`. Default: absent."""
     scheme: str | None = None
     """Scheme to use for connecting to the host. Defaults to HTTP.
 
@@ -1715,7 +1740,9 @@ class KeyToPath(Model):
 
     JSON: `path`. Required."""
     user: int | None = None
-    """JSON: `user`. Default: absent."""
+    """user is Optional: The owner UID of the created file. If specified, the item-level user field takes precedence over defaultUser. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `user`. Default: absent."""
 
 
 class Lifecycle(Model):
@@ -2036,19 +2063,31 @@ class NodeAffinity(Model):
 
 
 class NodeAllocatableMappedResources(Model):
+    """NodeAllocatableMappedResources describes mapped node allocatable resource allocations."""
     name: str = ""
-    """JSON: `name`. Required."""
+    """Name is the name of the resource (e.g., cpu, memory).
+
+    JSON: `name`. Required."""
     quantity: Quantity = "0"
-    """JSON: `quantity`. Required."""
+    """Quantity is the total node allocatable resource capacity allocated for the claim. This claim's allocated devices is shared by all the containers referencing the claim. Kubelet adds this value to both requests and limits at the pod-level cgroup, and to limits at the container-level cgroup for each container referencing the claim.
+
+    JSON: `quantity`. Required."""
 
 
 class NodeAllocatableOverheadResources(Model):
+    """NodeAllocatableOverheadResources describes auxiliary overhead resource allocations."""
     name: str = ""
-    """JSON: `name`. Required."""
+    """Name is the name of the resource (e.g., cpu, memory).
+
+    JSON: `name`. Required."""
     per_container: Quantity | None = None
-    """JSON: `perContainer`. Default: absent."""
+    """PerContainer is the variable overhead quantity applied for each container referencing the claim. The container references are recorded in `nodeAllocatableResourceClaimStatuses.containers`. The total overhead quantity allocated for the claim is computed as: Quantity = PerPod + (PerContainer * NumReferences) Kubelet accounts for this overhead in cgroups: - Pod-level cgroup (requests and limits): Kubelet adds PerPod + (PerContainer * NumReferences). - Container-level cgroup (limits only): Kubelet adds PerPod + PerContainer for each referencing container. This allows any single container to access the pod-level overhead, while the parent cgroup caps the total usage to account for PerPod exactly once. At least one of PerPod or PerContainer must be specified. Specifying neither is an invalid configuration.
+
+    JSON: `perContainer`. Default: absent."""
     per_pod: Quantity | None = None
-    """JSON: `perPod`. Default: absent."""
+    """PerPod is the flat overhead quantity allocated per pod. Adding to each container limit allows individual containers to utilize the overhead, while the parent pod-level cgroup limit caps the total usage at the pod boundary where the overhead is accounted for exactly once. At least one of PerPod or PerContainer must be specified. Specifying neither is an invalid configuration.
+
+    JSON: `perPod`. Default: absent."""
 
 
 class NodeAllocatableResourceClaimStatus(Model):
@@ -2058,9 +2097,13 @@ class NodeAllocatableResourceClaimStatus(Model):
 
     JSON: `containers`. Default: absent."""
     mapping: list[NodeAllocatableMappedResources] = []
-    """JSON: `mapping`. Default: absent."""
+    """Mapping contains allocations through devices mapped in the device spec's `nodeAllocatableResources[...].mapping` field. This is used by kubelet for pod level and container-level cgroup enforcement.
+
+    JSON: `mapping`. Default: absent."""
     overhead: list[NodeAllocatableOverheadResources] = []
-    """JSON: `overhead`. Default: absent."""
+    """Overhead contains allocations through devices mapped in the device spec's `nodeAllocatableResources[...].overhead` field. This is used by kubelet for pod level and container-level cgroup enforcement.
+
+    JSON: `overhead`. Default: absent."""
     resource_claim_name: str = ""
     """ResourceClaimName is the resource claim referenced by the pod that resulted in this node allocatable resource allocation.
 
@@ -2140,8 +2183,11 @@ class NodeFeatures(Model):
 
 
 class NodePodPreemptionPolicy(Model):
+    """NodePodPreemptionPolicy defines the node-level policies governing preemption for pods on this node."""
     disable_resize_preemption: list[str] = []
-    """JSON: `disableResizePreemption`. Default: absent."""
+    """DisableResizePreemption lists the owners (e.g., autoscalers, operators, administrators) that have requested to disable scheduler and Kubelet preemption for in-place pod resize on this node. If this list is non-empty, resize-induced preemption is disabled on this node. This is an alpha field and requires enabling the InPlacePodVerticalScalingSchedulerPreemption feature gate.
+
+    JSON: `disableResizePreemption`. Default: absent."""
 
 
 class NodeRuntimeHandler(Model):
@@ -2231,7 +2277,9 @@ class NodeSpec(Model):
 
     JSON: `podCIDRs`. Default: absent."""
     pod_preemption_policy: NodePodPreemptionPolicy | None = None
-    """JSON: `podPreemptionPolicy`. Default: absent."""
+    """PodPreemptionPolicy controls the node-level preemption behaviors for pods on this node. This is an alpha field and requires enabling the InPlacePodVerticalScalingSchedulerPreemption feature gate.
+
+    JSON: `podPreemptionPolicy`. Default: absent."""
     provider_id: str | None = None
     """ID of the node assigned by the cloud provider in the format: <ProviderName>://<ProviderSpecificNodeID>
 
@@ -2285,7 +2333,9 @@ class NodeSystemInfo(Model):
 
     JSON: `osImage`. Required."""
     running_in_user_namespace: bool | None = None
-    """JSON: `runningInUserNamespace`. Default: absent."""
+    """Whether the node is running in a user namespace.
+
+    JSON: `runningInUserNamespace`. Default: absent."""
     swap: NodeSwapStatus | None = None
     """Swap Info reported by the node.
 
@@ -2513,23 +2563,23 @@ class PersistentVolumeClaimStatus(Model):
     allocated_resource_statuses: dict[str, str] = {}
     """allocatedResourceStatuses stores status of resource being resized for the given PVC. Key names follow standard Kubernetes label syntax. Valid values are either:
         * Un-prefixed keys:
-                - storage - the capacity of the volume.
+            - storage - the capacity of the volume.
         * Custom resources must use implementation-defined prefixed names such as "example.com/my-custom-resource"
     Apart from above values - keys that are unprefixed or have kubernetes.io prefix are considered reserved and hence may not be used.
 
     ClaimResourceStatus can be in any of following states:
         - ControllerResizeInProgress:
-                State set when resize controller starts resizing the volume in control-plane.
+            State set when resize controller starts resizing the volume in control-plane.
         - ControllerResizeFailed:
-                State set when resize has failed in resize controller with a terminal error.
+            State set when resize has failed in resize controller with a terminal error.
         - NodeResizePending:
-                State set when resize controller has finished resizing the volume but further resizing of
-                volume is needed on the node.
+            State set when resize controller has finished resizing the volume but further resizing of
+            volume is needed on the node.
         - NodeResizeInProgress:
-                State set when kubelet starts resizing the volume.
+            State set when kubelet starts resizing the volume.
         - NodeResizeFailed:
-                State set when resizing has failed in kubelet with a terminal error. Transient errors don't set
-                NodeResizeFailed.
+            State set when resizing has failed in kubelet with a terminal error. Transient errors don't set
+            NodeResizeFailed.
     For example: if expanding a PVC for more capacity - this field can be one of the following states:
         - pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeInProgress"
          - pvc.status.allocatedResourceStatus['storage'] = "ControllerResizeFailed"
@@ -2544,7 +2594,7 @@ class PersistentVolumeClaimStatus(Model):
     allocated_resources: dict[str, Quantity] = {}
     """allocatedResources tracks the resources allocated to a PVC including its capacity. Key names follow standard Kubernetes label syntax. Valid values are either:
         * Un-prefixed keys:
-                - storage - the capacity of the volume.
+            - storage - the capacity of the volume.
         * Custom resources must use implementation-defined prefixed names such as "example.com/my-custom-resource"
     Apart from above values - keys that are unprefixed or have kubernetes.io prefix are considered reserved and hence may not be used.
 
@@ -2566,7 +2616,9 @@ class PersistentVolumeClaimStatus(Model):
 
     JSON: `currentVolumeAttributesClassName`. Default: absent."""
     health_status: VolumeHealthStatus | None = None
-    """JSON: `healthStatus`. Default: absent."""
+    """healthStatus contains the latest controller-reported health information for the volume bound to this claim.
+
+    JSON: `healthStatus`. Default: absent."""
     modify_volume_status: ModifyVolumeStatus | None = None
     """ModifyVolumeStatus represents the status object of ControllerModifyVolume operation. When this is unset, there is no ModifyVolume operation being attempted.
 
@@ -2879,7 +2931,9 @@ class PodCertificateProjection(Model):
 
     JSON: `signerName`. Required."""
     user: int | None = None
-    """JSON: `user`. Default: absent."""
+    """user is Optional: The owner UID of the created file. If specified, the item-level user field takes precedence over defaultUser. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `user`. Default: absent."""
     user_annotations: dict[str, str] = {}
     """userAnnotations allow pod authors to pass additional information to the signer implementation.  Kubernetes does not restrict or validate this metadata in any way.
 
@@ -3169,7 +3223,13 @@ class PodSpec(Model):
 
     JSON: `ephemeralContainers`. Default: absent."""
     eviction_responders: list[EvictionResponder] = []
-    """JSON: `evictionResponders`. Default: absent."""
+    """evictionResponders reference responders that react to Evictions based on EvictionRequests. Responders should observe and communicate through the Eviction Resource API to help with the graceful termination of a pod. The responders are selected sequentially, according to their specified priority.
+
+    Responders should periodically report on an eviction progress by updating the .status.responders[].heartbeatTime field of the Eviction object. If this field is not updated within the heartbeat deadline defined by the Eviction API (currently 20 minutes), the eviction is passed over to the next responder with a lower priority. If there is no other responder, the last default imperative-eviction.k8s.io/evictor responder with a priority of 100 will evict the pod using the imperative Eviction API (pods/<name>/eviction subresource).
+
+    The maximum length of the responders list is 10. Responders are not supported when the pod is part of a PodGroup (.spec.schedulingGroup is set). This field can only be set on creation and is immutable afterwards.
+
+    JSON: `evictionResponders`. Default: absent."""
     host_aliases: list[HostAlias] = []
     """HostAliases is an optional list of hosts and IPs that will be injected into the pod's hosts file if specified.
 
@@ -3436,7 +3496,9 @@ class PodStatus(Model):
 
     JSON: `startTime`. Default: absent."""
     volume_health: list[PodVolumeHealth] = []
-    """JSON: `volumeHealth`. Default: absent."""
+    """volumeHealth contains node-reported health for each volume the pod is using. Populated by the kubelet on the pod's node.
+
+    JSON: `volumeHealth`. Default: absent."""
 
 
 class PodTemplateSpec(Model):
@@ -3452,12 +3514,19 @@ class PodTemplateSpec(Model):
 
 
 class PodVolumeHealth(Model):
+    """PodVolumeHealth contains health information for a volume used by a pod, reported by the CSI node plugin via the kubelet."""
     health_conditions: list[VolumeHealthCondition] = []
-    """JSON: `healthConditions`. Default: absent."""
+    """conditions is the set of adverse conditions reported by the CSI node plugin for this volume on this node. At most 16 conditions may be reported.
+
+    JSON: `healthConditions`. Default: absent."""
     last_transition_time: datetime | None = None
-    """JSON: `lastTransitionTime`. Default: absent."""
+    """lastTransitionTime is when the current set of conditions first appeared.
+
+    JSON: `lastTransitionTime`. Default: absent."""
     name: str = ""
-    """JSON: `name`. Required."""
+    """name matches an entry in pod.spec.volumes.
+
+    JSON: `name`. Required."""
 
 
 class PortStatus(Model):
@@ -3563,7 +3632,9 @@ class ProjectedVolumeSource(Model):
 
     JSON: `defaultMode`. Default: absent."""
     default_user: int | None = None
-    """JSON: `defaultUser`. Default: absent."""
+    """defaultUser is Optional: The owner UID of the created files by default. The defaultUser field is only used as a fallback when the item-level user field is unset. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `defaultUser`. Default: absent."""
     sources: list[VolumeProjection] = []
     """sources is the list of volume projections. Each entry in this list handles one source.
 
@@ -4069,7 +4140,9 @@ class SecretVolumeSource(Model):
 
     JSON: `defaultMode`. Default: absent."""
     default_user: int | None = None
-    """JSON: `defaultUser`. Default: absent."""
+    """defaultUser is Optional: The owner UID of the created files by default. The defaultUser field is only used as a fallback when the item-level user field is unset. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `defaultUser`. Default: absent."""
     items: list[KeyToPath] = []
     """items If unspecified, each key-value pair in the Data field of the referenced Secret will be projected into the volume as a file whose name is the key and content is the value. If specified, the listed keys will be projected into the specified paths, and unlisted keys will not be present. If a key is specified which is not present in the Secret, the volume setup will error unless it is marked optional. Paths must be relative and may not contain the '..' path or start with '..'.
 
@@ -4155,7 +4228,9 @@ class ServiceAccountTokenProjection(Model):
 
     JSON: `path`. Required."""
     user: int | None = None
-    """JSON: `user`. Default: absent."""
+    """user is Optional: The owner UID of the created file. If specified, the item-level user field takes precedence over defaultUser. (Alpha) This field requires the AtomicWriteVolumeUserFields feature gate to be enabled.
+
+    JSON: `user`. Default: absent."""
 
 
 class ServicePort(Model):
@@ -4744,25 +4819,39 @@ class VolumeDevice(Model):
 
 
 class VolumeHealthCondition(Model):
+    """VolumeHealthCondition represents an adverse health condition reported for a volume."""
     message: str | None = None
-    """JSON: `message`. Default: absent."""
+    """message is a human-readable description. Maximum permitted length of a message is 1024 bytes.
+
+    JSON: `message`. Default: absent."""
     reason: str = ""
-    """JSON: `reason`. Required."""
+    """reason is a brief CamelCase machine-parseable reason. Together with status it forms the unique identity of a condition entry. Maximum permitted length of a reason is 256 bytes.
+
+    JSON: `reason`. Required."""
     status: str = ""
-    """JSON: `status`. Required."""
+    """status is the machine-parseable health category. Possible values: - "Inaccessible": the volume cannot be accessed. - "DataLoss": data loss has been detected on the volume. - "Degraded": the volume is functioning with reduced capability.
+
+    JSON: `status`. Required."""
 
 
 class VolumeHealthStatus(Model):
+    """VolumeHealthStatus contains health information for a volume reported by the CSI controller plugin."""
     health_conditions: list[VolumeHealthCondition] = []
-    """JSON: `healthConditions`. Default: absent."""
+    """conditions is the set of adverse conditions reported by the CSI controller plugin. An empty list means no adverse condition. At most 16 conditions may be reported.
+
+    JSON: `healthConditions`. Default: absent."""
     last_transition_time: datetime | None = None
-    """JSON: `lastTransitionTime`. Default: absent."""
+    """lastTransitionTime is when the current set of conditions first appeared.
+
+    JSON: `lastTransitionTime`. Default: absent."""
 
 
 class VolumeMount(Model):
     """VolumeMount describes a mounting of a Volume within a container."""
     bind_mount_options: list[str] = []
-    """JSON: `bindMountOptions`. Default: absent."""
+    """bindMountOptions is the list of additional bind mount options to apply when mounting this volume into the container. Allowed values are noexec, nodev, and nosuid. These are Linux mount options and have no effect on Windows nodes. This field is not supported with image volumes. This is an alpha field and requires enabling the VolumeBindMountOptions feature gate.
+
+    JSON: `bindMountOptions`. Default: absent."""
     mount_path: str = ""
     """Path within the container at which the volume should be mounted.  Must not contain ':'.
 

@@ -118,8 +118,8 @@ class LimitResponse(Model):
 
 class LimitedPriorityLevelConfiguration(Model):
     """LimitedPriorityLevelConfiguration specifies how to handle requests that are subject to limits. It addresses two issues:
-    - How are requests for this priority level limited?
-    - What should be done with requests that exceed the limit?"""
+      - How are requests for this priority level limited?
+      - What should be done with requests that exceed the limit?"""
     borrowing_limit_percent: int | None = None
     """`borrowingLimitPercent`, if present, configures a limit on how many seats this priority level can borrow from other priority levels. The limit is known as this level's BorrowingConcurrencyLimit (BorrowingCL) and is a limit on the total number of seats that this level may borrow at any one time. This field holds the ratio of that limit to the level's nominal concurrency limit. When this field is non-nil, it must hold a non-negative integer and the limit is calculated as follows.
 

@@ -163,12 +163,12 @@ class CapacityRequestPolicy(Model):
 class CapacityRequestPolicyRange(Model):
     """CapacityRequestPolicyRange defines a valid range for consumable capacity values.
 
-    - If the requested amount is less than Min, it is rounded up to the Min value.
-    - If Step is set and the requested amount is between Min and Max but not aligned with Step,
-      it will be rounded up to the next value equal to Min + (n * Step).
-    - If Step is not set, the requested amount is used as-is if it falls within the range Min to Max (if set).
-    - If the requested or rounded amount exceeds Max (if set), the request does not satisfy the policy,
-      and the device cannot be allocated."""
+      - If the requested amount is less than Min, it is rounded up to the Min value.
+      - If Step is set and the requested amount is between Min and Max but not aligned with Step,
+        it will be rounded up to the next value equal to Min + (n * Step).
+      - If Step is not set, the requested amount is used as-is if it falls within the range Min to Max (if set).
+      - If the requested or rounded amount exceeds Max (if set), the request does not satisfy the policy,
+        and the device cannot be allocated."""
     max: Quantity | None = None
     """Max defines the upper limit for capacity that can be requested.
 
@@ -296,7 +296,9 @@ class Device(Model):
 
     JSON: `name`. Required."""
     node_allocatable_resources: dict[str, NodeAllocatableResource] = {}
-    """JSON: `nodeAllocatableResources`. Default: absent."""
+    """NodeAllocatableResources defines the mapping of node resources that are managed by the DRA driver exposing this device. This includes resources currently reported in v1.Node `status.allocatable` that are not extended resources (see https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources). Examples include "cpu", "memory", "ephemeral-storage", and hugepages. In addition to standard requests made through the Pod `spec`, these resources can also be requested through claims and allocated by the DRA driver. For example, a CPU DRA driver might allocate exclusive CPUs or auxiliary node memory dependencies of an accelerator device. The keys of this map are the node-allocatable resource names (e.g., "cpu", "memory"). Extended resource names are not permitted as keys.
+
+    JSON: `nodeAllocatableResources`. Default: absent."""
     node_name: str | None = None
     """NodeName identifies the node where the device is available.
 
@@ -497,7 +499,17 @@ class DeviceConstraint(Model):
 class DeviceCounterConsumption(Model):
     """DeviceCounterConsumption defines a set of counters that a device will consume from a CounterSet."""
     compatibility_groups: list[str] = []
-    """JSON: `compatibilityGroups`. Default: absent."""
+    """CompatibilityGroups is a list of opaque group names for this counter set consumption.
+
+    Devices that consume counters from the same counter set may only be allocated at the same time ("co-allocated") if they all share at least one common group: the intersection of the CompatibilityGroups of all co-allocated devices on that counter set must be non-empty. Devices that consume from different counter sets are never compared via this field.
+
+    An unset field, an explicit nil, and an empty list are equivalent and mean "no groups": such a device is only co-allocatable with sibling devices on the same counter set that also have no groups, and is never co-allocatable with a device that declares one or more groups.
+
+    Group names are opaque and meaningful only within the publishing driver's pool.
+
+    The maximum number of groups is 2, and the names must be unique.
+
+    JSON: `compatibilityGroups`. Default: absent."""
     counter_set: str = ""
     """CounterSet is the name of the set from which the counters defined will be consumed.
 
@@ -511,10 +523,29 @@ class DeviceCounterConsumption(Model):
 
 
 class DeviceDerivedAttribute(Model):
+    """DeviceDerivedAttribute defines a derived attribute computed via CEL."""
     expression: str = ""
-    """JSON: `expression`. Required."""
+    """Expression is a CEL expression evaluated against each candidate device. The expression must evaluate to a primitive scalar (string, integer, boolean, or semver) or a list of these scalars ([]string, []int64, []bool, []semver) to act as a virtual grouping key. Any other return type is an error and causes CEL evaluation for the device to fail.
+
+    The expression's input is an object named "device", which carries the same properties as in a CELDeviceSelector.
+
+    When pod scheduling encounters CEL runtime errors (such as looking up an attribute that isn't defined) for some devices, it will abort allocation and fail scheduling for the Pod. Surfacing evaluation errors immediately prevents silent topology matching failures that are extremely hard to detect. A robust expression should, for example, check for the existence of attributes before referencing them to avoid runtime evaluation errors.
+
+    The expression gets evaluated after a device has passed the other selector expressions for the request in which this expression is used. This allows writing expressions that are tailored towards the specific devices being requested (for example, by assuming the device is from a certain vendor and skipping those checks).
+
+    The length of the expression must be smaller or equal to 10 Ki. The cost of evaluating it is also limited based on the estimated number of logical steps; the combined cost of all derived attributes in a claim is capped by a shared CEL cost budget.
+
+    JSON: `expression`. Required."""
     name: str = ""
-    """JSON: `name`. Required."""
+    """Name is the identifier for this derived attribute, used in constraints.
+
+    It must be a DNS subdomain followed by a slash ("/") followed by a C identifier (e.g. "example.com/numaNode" or "derived/numaNode").
+
+    If the chosen name matches an existing physical attribute from a driver, the derived attribute's expression will shadow the physical attribute, and its evaluated value will be used in constraints instead. When the goal is to define a derived attribute that is only used within the ResourceClaim and not meant to shadow an existing attribute, use a domain prefix that no DRA driver should be using (e.g. "derived/myAttribute").
+
+    It is not valid to define a derived attribute that isn't used in at least one constraint.
+
+    JSON: `name`. Required."""
 
 
 class DeviceRequest(Model):
@@ -596,7 +627,9 @@ class DeviceRequestAllocationResult(Model):
 
     JSON: `shareID`. Default: absent."""
     skip_node_operations: list[str] = []
-    """JSON: `skipNodeOperations`. Default: absent."""
+    """SkipNodeOperations lists node-local resource operations (gRPC calls) that will be skipped for this allocated device when determining whether operations are necessary on the node. If all allocated devices for a driver in a claim skip an operation, that gRPC call will be skipped. It is a copy of the ResourceSlice.spec.skipNodeOperations value at the time when the device was allocated.
+
+    JSON: `skipNodeOperations`. Default: absent."""
     tolerations: list[DeviceToleration] = []
     """A copy of all tolerations specified in the request at the time when the device got allocated.
 
@@ -653,7 +686,17 @@ class DeviceSubRequest(Model):
 
     JSON: `count`. Default: absent."""
     derived_attributes: list[DeviceDerivedAttribute] = []
-    """JSON: `derivedAttributes`. Default: absent."""
+    """DerivedAttributes defines a set of virtual attributes computed via CEL expressions for each candidate device. These virtual attributes can be referenced in `.devices.constraints` to align and match different devices (e.g., co-allocating a GPU and a NIC on the same NUMA node) even if their drivers publish different attributes. Derived attributes are not available via `device.attributes` in the CEL environment when evaluating selector expressions.
+
+    Derived attributes allow you to extract, transform, or normalize topology information (such as extracting a NUMA index from a complex topology string or renaming a vendor-specific attribute) into a common virtual attribute name at scheduling time. The scheduler then evaluates these virtual attributes exactly like static attributes when matching constraints.
+
+    Every derived attribute defined in this list must be referenced by at least one MatchAttribute or DistinctAttribute constraint in the `.devices.constraints` list.
+
+    The maximum number of derived attributes is 32.
+
+    This is an alpha field and requires enabling the DRADerivedAttributes feature gate.
+
+    JSON: `derivedAttributes`. Default: absent."""
     device_class_name: str = ""
     """DeviceClassName references a specific DeviceClass, which can define additional configuration and selectors to be inherited by this subrequest.
 
@@ -717,24 +760,52 @@ class DeviceTaint(Model):
 
 
 class DeviceTaintRuleSpec(Model):
+    """DeviceTaintRuleSpec specifies the selector and one taint."""
     device_selector: DeviceTaintSelector | None = None
-    """JSON: `deviceSelector`. Default: absent."""
+    """DeviceSelector defines which device(s) the taint is applied to. All selector criteria must be satisfied for a device to match. The empty selector matches all devices. Without a selector, no devices are matches.
+
+    JSON: `deviceSelector`. Default: absent."""
     taint: DeviceTaint = ...
-    """JSON: `taint`. Required."""
+    """The taint that gets applied to matching devices.
+
+    JSON: `taint`. Required."""
 
 
 class DeviceTaintRuleStatus(Model):
+    """DeviceTaintRuleStatus provides information about an on-going pod eviction."""
     conditions: list[meta_v1.Condition] = []
-    """JSON: `conditions`. Default: absent."""
+    """Conditions provide information about the state of the DeviceTaintRule and the cluster at some point in time, in a machine-readable and human-readable format.
+
+    The following condition is currently defined as part of this API, more may get added: - Type: EvictionInProgress - Status: True if there are currently pods which need to be evicted, False otherwise
+      (includes the effects which don't cause eviction).
+    - Reason: not specified, may change - Message: includes information about number of pending pods and already evicted pods
+      in a human-readable format, updated periodically, may change
+
+    For `effect: None`, the condition above gets set once for each change to the spec, with the message containing information about what would happen if the effect was `NoExecute`. This feedback can be used to decide whether changing the effect to `NoExecute` will work as intended. It only gets set once to avoid having to constantly update the status.
+
+    Must have 8 or fewer entries.
+
+    JSON: `conditions`. Default: absent."""
 
 
 class DeviceTaintSelector(Model):
+    """DeviceTaintSelector defines which device(s) a DeviceTaintRule applies to. The empty selector matches all devices. Without a selector, no devices are matched."""
     device: str | None = None
-    """JSON: `device`. Default: absent."""
+    """If device is set, only devices with that name are selected. This field corresponds to slice.spec.devices[].name.
+
+    Setting also driver and pool may be required to avoid ambiguity, but is not required.
+
+    JSON: `device`. Default: absent."""
     driver: str | None = None
-    """JSON: `driver`. Default: absent."""
+    """If driver is set, only devices from that driver are selected. This fields corresponds to slice.spec.driver.
+
+    JSON: `driver`. Default: absent."""
     pool: str | None = None
-    """JSON: `pool`. Default: absent."""
+    """If pool is set, only devices in that pool are selected.
+
+    Also setting the driver name may be useful to avoid ambiguity when different drivers use the same pool name, but this is not required because selecting pools from different drivers may also be useful, for example when drivers with node-local devices use the node name as their pool name.
+
+    JSON: `pool`. Default: absent."""
 
 
 class DeviceToleration(Model):
@@ -815,7 +886,17 @@ class ExactDeviceRequest(Model):
 
     JSON: `count`. Default: absent."""
     derived_attributes: list[DeviceDerivedAttribute] = []
-    """JSON: `derivedAttributes`. Default: absent."""
+    """DerivedAttributes defines a set of virtual attributes computed via CEL expressions for each candidate device. These virtual attributes can be referenced in `.devices.constraints` to align and match different devices (e.g., co-allocating a GPU and a NIC on the same NUMA node) even if their drivers publish different attributes. Derived attributes are not available via `device.attributes` in the CEL environment when evaluating selector expressions.
+
+    Derived attributes allow you to extract, transform, or normalize topology information (such as extracting a NUMA index from a complex topology string or renaming a vendor-specific attribute) into a common virtual attribute name at scheduling time. The scheduler then evaluates these virtual attributes exactly like static attributes when matching constraints.
+
+    Every derived attribute defined in this list must be referenced by at least one MatchAttribute or DistinctAttribute constraint in the `.devices.constraints` list.
+
+    The maximum number of derived attributes is 32.
+
+    This is an alpha field and requires enabling the DRADerivedAttributes feature gate.
+
+    JSON: `derivedAttributes`. Default: absent."""
     device_class_name: str = ""
     """DeviceClassName references a specific DeviceClass, which can define additional configuration and selectors to be inherited by this request.
 
@@ -863,26 +944,43 @@ class NetworkDeviceData(Model):
 
 
 class NodeAllocatableMapping(Model):
+    """NodeAllocatableMapping defines how a DRA allocation directly translates into a node allocatable resource quantity. The mapping can be derived from either the count of allocated devices (via deviceMultiplier) or the specific capacity consumed (via capacityKey and capacityMultiplier). These options are mutually exclusive. Kubelet adds this mapped resource quantity from claim to both requests and limits at the pod-level cgroup, and to limits at the container-level cgroup for each container referencing the claim."""
     capacity_key: str | None = None
-    """JSON: `capacityKey`. Default: absent."""
+    """CapacityKey references a capacity name defined as a key in the `spec.devices[*].capacity` map. When this field is set, the value associated with this key in the `status.allocation.devices.results[*].consumedCapacity` map (for a specific claim allocation) determines the base quantity for the node allocatable resource. `capacityMultiplier` must also be set and is multiplied with the base quantity. For example, if `spec.devices[*].capacity` has an entry "dra.example.com/memory": "128Gi", and this field is set to "dra.example.com/memory", then for a claim allocation that consumes { "dra.example.com/memory": "4Gi" } the base quantity for the node allocatable resource mapping will be "4Gi". The final node allocatable resource amount is `consumedCapacity[capacityKey]` * `capacityMultiplier`.
+
+    JSON: `capacityKey`. Default: absent."""
     capacity_multiplier: Quantity | None = None
-    """JSON: `capacityMultiplier`. Default: absent."""
+    """CapacityMultiplier is used as a multiplier for the allocated capacity consumed. It is only valid if `capacityKey` is set. The final node allocatable resource amount is `consumedCapacity[capacityKey]` * `capacityMultiplier`. For example, if a Device's capacity "dra.example.com/cores" is consumed, and each "core" provides 2 "cpu"s, the mapping would be: {ResourceName: "cpu", capacityKey: "dra.example.com/cores", capacityMultiplier: "2"}. If a claim consumes 8 "dra.example.com/cores", the CPU footprint is 8 * 2 = 16.
+
+    JSON: `capacityMultiplier`. Default: absent."""
     device_multiplier: Quantity | None = None
-    """JSON: `deviceMultiplier`. Default: absent."""
+    """DeviceMultiplier is used as a multiplier for the allocated device count in the claim. The final node allocatable resource amount is `deviceCount` * `deviceMultiplier`. For example, a DRA driver representing each cache complex (CCX) as a device would have {ResourceName: "cpu", deviceMultiplier: "8"} in its `nodeAllocatableResources`. If 2 devices (CCX) are allocated to the claim, 2 * 8 = 16 CPUs would be considered as allocated. It is only valid when `capacityKey` and `capacityMultiplier` are not set.
+
+    JSON: `deviceMultiplier`. Default: absent."""
 
 
 class NodeAllocatableOverhead(Model):
+    """NodeAllocatableOverhead defines auxiliary resource overheads incurred when allocating a device. Overheads can be specified as a fixed cost per pod referencing the claim, a variable cost per container reference, or both. Kubelet accounts for this overhead by adding it to both the pod-level and container-level cgroups of referencing containers."""
     per_container: Quantity | None = None
-    """JSON: `perContainer`. Default: absent."""
+    """PerContainer is applied per container reference to the claim. This models overhead scaling linearly with the number of containers actively using the device. When both PerPod and PerContainer are specified, the total overhead allocated for each pod referencing the claim is computed as: Quantity = PerPod + (PerContainer * NumReferences) Kubelet accounts for this overhead in cgroups: - Pod-level cgroup (requests and limits): Kubelet adds PerPod + (PerContainer * NumReferences). - Container-level cgroup (limits only): Kubelet adds PerPod + PerContainer for each referencing container. This allows any single container to access the pod-level overhead, while the parent cgroup caps the total usage to account for PerPod exactly once.
+
+    JSON: `perContainer`. Default: absent."""
     per_pod: Quantity | None = None
-    """JSON: `perPod`. Default: absent."""
+    """PerPod is overhead applied once per pod referencing the claim on this node. This is a flat overhead incurred for every pod referencing the claim.
+
+    JSON: `perPod`. Default: absent."""
 
 
 class NodeAllocatableResource(Model):
+    """NodeAllocatableResource defines the translation between the DRA device/capacity units requested to the corresponding quantity of the node allocatable resource. At least one of Mapping or Overhead must be specified. Not specifying either is an invalid configuration."""
     mapping: NodeAllocatableMapping | None = None
-    """JSON: `mapping`. Default: absent."""
+    """Mapping is used when the device directly models a node allocatable resource like standard CPU or memory (e.g., with a CPU DRA driver). The calculated quantity is accounted for exactly once per claim instance on the node. To prevent node cgroup isolation friction, the scheduler explicitly blocks sharing mapped device claims across multiple pods.
+
+    JSON: `mapping`. Default: absent."""
     overhead: NodeAllocatableOverhead | None = None
-    """JSON: `overhead`. Default: absent."""
+    """Overhead contains fields for modeling auxiliary overhead incurred on node allocatable resources when allocating devices that are not themselves modeling a node allocatable resource (e.g., host memory overhead for GPUs). Sharing overhead-mapped claims across multiple pods is allowed. The node allocatable overhead is accounted for individually for each pod referencing the claim. Overhead is always subtracted from the node's allocatable capacity for the resource, even when mapping is specified for the same resource. Eg: If a device models memory capacity per socket as a consumable capacity pool via Mapping (with CapacityKey), any overhead specified for the same resource will be subtracted from the node's general allocatable capacity and not from the per-socket capacity pool in Mapping.
+
+    JSON: `overhead`. Default: absent."""
 
 
 class OpaqueDeviceConfiguration(Model):
@@ -1026,7 +1124,11 @@ class ResourceSliceSpec(Model):
 
     JSON: `nodeSelector`. Default: absent."""
     partition_type_attribute: str | None = None
-    """JSON: `partitionTypeAttribute`. Default: absent."""
+    """PartitionTypeAttribute names a string device attribute (by fully qualified name, e.g. "gpu.example.com/profile") whose value labels each device with its partition type, such as "Full" or "Half" for a MIG-style GPU.
+
+    When set, every partitionable device in the slice must carry the attribute and devices sharing a value must share the same ConsumesCounters cost.
+
+    JSON: `partitionTypeAttribute`. Default: absent."""
     per_device_node_selection: bool | None = None
     """PerDeviceNodeSelection defines whether the access from nodes to resources in the pool is set on the ResourceSlice level or on each device. If it is set to true, every device defined the ResourceSlice must specify this individually.
 
@@ -1048,7 +1150,16 @@ class ResourceSliceSpec(Model):
 
     JSON: `sharedCounters`. Default: absent."""
     skip_node_operations: list[str] = []
-    """JSON: `skipNodeOperations`. Default: absent."""
+    """SkipNodeOperations lists node-local resource operations (gRPC calls) that will be skipped for the devices in this slice when determining whether operations are necessary on the node. If all allocated devices for a driver in a claim skip an operation, that gRPC call will be skipped. Valid values are:
+
+    - "NodePrepareResources": NodePrepareResources gRPC calls are skipped. This
+      value cannot be specified unless "NodeUnprepareResources" is also listed
+      (or "*" is specified).
+    - "NodeUnprepareResources": NodeUnprepareResources gRPC calls are skipped. - "*": All node-local resource operations are skipped.
+
+    Other values may be added in the future. The kubelet must ignore unknown values.
+
+    JSON: `skipNodeOperations`. Default: absent."""
 
 
 class DeviceClass(Object):
@@ -1064,10 +1175,17 @@ class DeviceClass(Object):
 
 
 class DeviceTaintRule(Object):
+    """DeviceTaintRule adds one taint to all devices which match the selector. This has the same effect as if the taint was specified directly in the ResourceSlice by the DRA driver."""
     spec: DeviceTaintRuleSpec = ...
-    """JSON: `spec`. Required."""
+    """Spec specifies the selector and one taint.
+
+    Changing the spec automatically increments the metadata.generation number.
+
+    JSON: `spec`. Required."""
     status: DeviceTaintRuleStatus = ...
-    """JSON: `status`. Default: `{}`."""
+    """Status provides information about what was requested in the spec.
+
+    JSON: `status`. Default: `{}`."""
 
 
 class ResourceClaim(Object):

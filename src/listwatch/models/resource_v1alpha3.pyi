@@ -91,14 +91,23 @@ class DeviceTaintSelector(Model):
 
 
 class PartitionTypeStatus(Model):
+    """PartitionTypeStatus reports allocatability for a single partition type, identified by the value of a grouping attribute."""
     allocatable: int = 0
-    """JSON: `allocatable`. Required."""
+    """Allocatable is the number of additional devices of this partition type that could still be allocated given current shared-counter consumption.
+
+    JSON: `allocatable`. Required."""
     attribute: str = ""
-    """JSON: `attribute`. Required."""
+    """Attribute is the fully qualified name of the device attribute whose value groups this entry. It is the PartitionTypeAttribute declared by the devices' own slice, or the default named in the request when their slice declares none.
+
+    JSON: `attribute`. Required."""
     total: int = 0
-    """JSON: `total`. Required."""
+    """Total is the number of devices of this partition type in the pool.
+
+    JSON: `total`. Required."""
     type: str = ""
-    """JSON: `type`. Required."""
+    """Type is the partition type value (e.g. "Full" or "Half").
+
+    JSON: `type`. Required."""
 
 
 class PoolStatus(Model):
@@ -124,7 +133,9 @@ class PoolStatus(Model):
 
     JSON: `nodeName`. Default: absent."""
     partition_summary: list[PartitionTypeStatus] = []
-    """JSON: `partitionSummary`. Default: absent."""
+    """PartitionSummary reports allocatability per (attribute, partition type) for a partitionable pool that publishes SharedCounters. Each entry names the grouping attribute it was resolved from: the PartitionTypeAttribute declared by a device's own slice, or for devices whose slice declares none, the default named in the request. A pool that mixes partitions declared under different attributes reports each independently. When no slice declares an attribute and the request names no default, the pool reports no partition summary.
+
+    JSON: `partitionSummary`. Default: absent."""
     pool_name: str = ""
     """PoolName is the name of the pool. Must be a valid resource pool name (DNS subdomains separated by "/").
 
@@ -134,7 +145,9 @@ class PoolStatus(Model):
 
     JSON: `resourceSliceCount`. Default: absent."""
     shareable_summary: ShareableSummaryStatus | None = None
-    """JSON: `shareableSummary`. Default: absent."""
+    """ShareableSummary reports aggregate capacity for a pool that contains devices with AllowMultipleAllocations. It is populated only when at least one device in the pool is shareable.
+
+    JSON: `shareableSummary`. Default: absent."""
     total_devices: int | None = None
     """TotalDevices is the total number of devices in the pool across all slices. A value of 0 means the pool has no devices. May be unset when validationError is set.
 
@@ -152,7 +165,13 @@ class PoolStatus(Model):
 class ResourcePoolStatusRequestSpec(Model):
     """ResourcePoolStatusRequestSpec defines the filters for the pool status request."""
     default_partition_type_attribute: str | None = None
-    """JSON: `defaultPartitionTypeAttribute`. Default: absent."""
+    """DefaultPartitionTypeAttribute optionally names a device attribute (by its fully qualified name, e.g. "gpu.example.com/profile") to use as the default grouping attribute for partitionable devices whose slice has not declared one themselves.
+
+    A slice's own PartitionTypeAttribute always takes precedence. This default applies only to devices whose slice does not declare one, so that a request can still get an accurate partitionSummary from a driver that has not been updated to declare it. When neither the slice nor this default names an attribute, a partitionable pool reports no partitionSummary.
+
+    Must include the domain qualifier.
+
+    JSON: `defaultPartitionTypeAttribute`. Default: absent."""
     driver: str = ""
     """Driver specifies the DRA driver name to filter pools. Only pools from ResourceSlices with this driver will be included. Must be a DNS subdomain (e.g., "gpu.example.com").
 
@@ -188,23 +207,39 @@ class ResourcePoolStatusRequestStatus(Model):
 
 
 class ShareableCapacityStatus(Model):
+    """ShareableCapacityStatus reports aggregate amounts for a single shareable capacity key."""
     available: Quantity = "0"
-    """JSON: `available`. Required."""
+    """Available is Total minus Consumed, never negative.
+
+    JSON: `available`. Required."""
     consumed: Quantity = "0"
-    """JSON: `consumed`. Required."""
+    """Consumed is the amount drawn by current allocations.
+
+    JSON: `consumed`. Required."""
     name: str = ""
-    """JSON: `name`. Required."""
+    """Name is the capacity name.
+
+    JSON: `name`. Required."""
     total: Quantity = "0"
-    """JSON: `total`. Required."""
+    """Total is the sum of this capacity across shareable devices in the pool.
+
+    JSON: `total`. Required."""
 
 
 class ShareableSummaryStatus(Model):
+    """ShareableSummaryStatus reports aggregate capacity for a pool that contains devices with AllowMultipleAllocations."""
     capacity: list[ShareableCapacityStatus] = []
-    """JSON: `capacity`. Default: absent."""
+    """Capacity reports aggregate total, consumed, and available amounts per shareable capacity key across the pool.
+
+    JSON: `capacity`. Default: absent."""
     fully_available_devices: int = 0
-    """JSON: `fullyAvailableDevices`. Required."""
+    """FullyAvailableDevices is the number of shareable devices with no capacity consumed.
+
+    JSON: `fullyAvailableDevices`. Required."""
     partially_available_devices: int = 0
-    """JSON: `partiallyAvailableDevices`. Required."""
+    """PartiallyAvailableDevices is the number of shareable devices with some but not all capacity consumed.
+
+    JSON: `partiallyAvailableDevices`. Required."""
 
 
 class DeviceTaintRule(Object):

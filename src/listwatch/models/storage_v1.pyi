@@ -149,30 +149,51 @@ class CSINodeSpec(Model):
 
 
 class CSINodeStatus(Model):
+    """CSINodeStatus contains health and status information for storage on a node."""
     storage_health: list[StorageHealth] = []
-    """JSON: `storageHealth`. Default: absent."""
+    """storageHealth contains backend health reports for CSI drivers registered on the node.
+
+    JSON: `storageHealth`. Default: absent."""
 
 
 class StorageHealth(Model):
+    """StorageHealth contains storage backend health reported by a CSI driver on a node."""
     health_conditions: list[StorageHealthCondition] = []
-    """JSON: `healthConditions`. Default: absent."""
+    """healthConditions are the adverse storage backend conditions reported by the CSI driver. At most 16 conditions may be reported.
+
+    JSON: `healthConditions`. Default: absent."""
     name: str = ""
-    """JSON: `name`. Required."""
+    """name is the CSI driver name, matching CSINodeDriver.name.
+
+    JSON: `name`. Required."""
 
 
 class StorageHealthCondition(Model):
+    """StorageHealthCondition represents an adverse health condition reported by a CSI driver for its storage backend on a node."""
     access_mode: str | None = None
-    """JSON: `accessMode`. Default: absent."""
+    """accessMode is the access mode affected. Nil means all access modes are affected.
+
+    JSON: `accessMode`. Default: absent."""
     last_transition_time: datetime | None = None
-    """JSON: `lastTransitionTime`. Default: absent."""
+    """lastTransitionTime is when this condition first appeared at its current state.
+
+    JSON: `lastTransitionTime`. Default: absent."""
     message: str | None = None
-    """JSON: `message`. Default: absent."""
+    """message is a human-readable description. Maximum permitted length of a message is 1024 characters.
+
+    JSON: `message`. Default: absent."""
     reason: str = ""
-    """JSON: `reason`. Required."""
+    """reason is a brief CamelCase machine-parseable reason. Maximum permitted length of a reason is 256 characters.
+
+    JSON: `reason`. Required."""
     status: str = ""
-    """JSON: `status`. Required."""
+    """status is the health status category. One of "StorageUnreachable", "StorageDegraded".
+
+    JSON: `status`. Required."""
     volume_mode: str | None = None
-    """JSON: `volumeMode`. Default: absent."""
+    """volumeMode is the volume mode affected. Nil means both are affected.
+
+    JSON: `volumeMode`. Default: absent."""
 
 
 class TokenRequest(Model):
@@ -276,7 +297,9 @@ class CSINode(Object):
 
     JSON: `spec`. Required."""
     status: CSINodeStatus = ...
-    """JSON: `status`. Default: `{}`."""
+    """status contains health and status information for the node's storage.
+
+    JSON: `status`. Default: `{}`."""
 
 
 class CSIStorageCapacity(Object):

@@ -10,22 +10,35 @@ from listwatch.objects.object_list import ObjectList
 
 
 class StorageVersionMigrationSpec(Model):
+    """Spec of the storage version migration."""
     resource: meta_v1.GroupResource = ...
-    """JSON: `resource`. Required."""
+    """The resource that is being migrated. The migrator sends requests to the endpoint serving the resource. Immutable.
+
+    JSON: `resource`. Required."""
 
 
 class StorageVersionMigrationStatus(Model):
+    """Status of the storage version migration."""
     conditions: list[meta_v1.Condition] = []
-    """JSON: `conditions`. Default: absent."""
+    """The latest available observations of the migration's current state.
+
+    JSON: `conditions`. Default: absent."""
     resource_version: str | None = None
-    """JSON: `resourceVersion`. Default: absent."""
+    """ResourceVersion to compare with the GC cache for performing the migration. This is the current resource version of given group, version and resource when kube-controller-manager first observes this StorageVersionMigration resource.
+
+    JSON: `resourceVersion`. Default: absent."""
 
 
 class StorageVersionMigration(Object):
+    """StorageVersionMigration represents a migration of stored data to the latest storage version."""
     spec: StorageVersionMigrationSpec = ...
-    """JSON: `spec`. Default: `{}`."""
+    """Specification of the migration.
+
+    JSON: `spec`. Default: `{}`."""
     status: StorageVersionMigrationStatus = ...
-    """JSON: `status`. Default: `{}`."""
+    """Status of the migration.
+
+    JSON: `status`. Default: `{}`."""
 
 
 class StorageVersionMigrationList(ObjectList[StorageVersionMigration], item=StorageVersionMigration):
