@@ -76,6 +76,21 @@ async def test_a_workload_ends_with_its_pods_running_and_its_owners_counting_the
         assert not await client.core_v1.pods("default").list()
 
 
+async def test_the_story_can_be_played_again_after_a_reset() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client:
+        stage = Stage(server, client, clock=SystemClock(), speed=50.0)
+        await stage.prepare()
+        async with stage.running():
+            await stage._sync()
+            await stage.workload.start("web:1")
+            await stage._cut_the_watch()
+            await stage.reset()
+            assert [pod.name for pod in stage.pods.indexer] == ["db-0"]
+            await stage.workload.start("web:1")
+            assert not (await stage.summary()).differences
+            assert len(server.faults) == 0
+
+
 def test_the_summary_names_a_store_that_differs() -> None:
     summary = Summary(
         seconds=1.0,

@@ -25,7 +25,7 @@ _LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 @click.option("--lease-namespace", default="", metavar="NAME", help="The namespace of the Lease.")
 @click.option(
     "--health-port",
-    type=click.IntRange(0, 65535),
+    type=click.IntRange(1, 65535),
     metavar="PORT",
     help="Serve /healthz, /readyz and /metrics on this port.",
 )

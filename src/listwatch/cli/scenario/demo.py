@@ -37,7 +37,7 @@ async def play_demo(
             await stage.play(before_act=announce)
             while forever:
                 await stage.reset()
-                await stage.play(before_act=announce)
+                await stage.play(before_act=announce, again=True)
             summary = await stage.summary()
     if console.is_terminal:
         console.print(summary_panel(summary))

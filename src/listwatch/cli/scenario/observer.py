@@ -21,6 +21,7 @@ TOUCHED = "listwatch.demo/update"
 """The annotation that numbers the updates which change nothing else."""
 _KEPT_CHANGES = 200
 _KEPT_RATES = 120
+_KEPT_ERRORS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class Observer:
         """The index of the current act; -1 before the first."""
         self.changes: deque[SeenChange] = deque(maxlen=_KEPT_CHANGES)
         self.counts: Counter[str] = Counter()
-        self.relist_reasons: list[Exception] = []
-        self.interruptions: list[Exception] = []
+        self.relist_reasons: deque[Exception] = deque(maxlen=_KEPT_ERRORS)
+        self.interruptions: deque[Exception] = deque(maxlen=_KEPT_ERRORS)
         self.rates: deque[float] = deque([0.0] * _KEPT_RATES, maxlen=_KEPT_RATES)
         """Events per second of the latest samples."""
         self.peak_backlog = 0

@@ -141,8 +141,8 @@ class Stage:
 
     # --- the acts ----------------------------------------------------------------------------------------------------
 
-    async def play(self, *, before_act: Callable[[Act], None]) -> None:
-        """Play all acts once, with the informers running."""
+    async def play(self, *, before_act: Callable[[Act], None], again: bool = False) -> None:
+        """Play the acts once, with the informers running; the first one, their start, cannot be played again."""
         acts: Sequence[Callable[[], Awaitable[None]]] = (
             self._sync,
             partial(self.workload.start, _IMAGES[0]),
@@ -153,6 +153,8 @@ class Stage:
             self._burst,
         )
         for number, (act, run) in enumerate(zip(ACTS, acts, strict=True)):
+            if again and run == self._sync:
+                continue
             self.observer.current = number
             before_act(act)
             await run()
@@ -184,21 +186,23 @@ class Stage:
 
     async def _cut_the_watch(self) -> None:
         watches = self._source.watches
-        self.server.faults.add(Fault(CutStream(), verb="watch", resource="pods", times=1))
+        cut = self.server.faults.add(Fault(CutStream(), verb="watch", resource="pods", times=1))
         await self.workload.touch(3)  # during the interruption
         await self._until(lambda: self._source.watches > watches and self._source.is_watching)
+        self.server.faults.remove(cut)
         await self.pause(0.5)
 
     async def _compact(self) -> None:
         syncs = self._source.syncs
         outage = self.server.faults.add(Fault(Refuse(), verb="watch", resource="pods"))
-        self.server.faults.add(Fault(CutStream(), verb="watch", resource="pods", times=1))
+        cut = self.server.faults.add(Fault(CutStream(), verb="watch", resource="pods", times=1))
         lost, image = self.workload.pods[0], _IMAGES[1]
         await self.workload.stop_pod(lost)
         await self.workload.add_pod(image)
         self.server.compact()
         await self.pause(0.4)
-        self.server.faults.remove(outage)
+        for fault in (outage, cut):
+            self.server.faults.remove(fault)
         await self._until(lambda: self._source.syncs > syncs and self._source.is_watching)
         await self.pause(0.5)
 
