@@ -24,6 +24,7 @@ from listwatch.controller.manager import Manager
 from listwatch.cooperative import TIME_SLICE
 from listwatch.errors import PermanentError, UsageError
 from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.inspector import Inspector, InspectorOptions, object_search
 from listwatch.inspector.options import options_from
@@ -31,7 +32,7 @@ from listwatch.leaderelection.elector import LeaderElector
 from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
-from listwatch.objects import ObjectMeta
+from listwatch.objects import ObjectMeta, Unstructured
 from listwatch.testing import ScriptedSource
 from listwatch.workqueue.queue import WorkQueue
 
@@ -537,6 +538,20 @@ async def test_the_data_of_secrets_is_shown_nowhere():
             await factory.stop()
         assert "password: <hidden>" in texts[1]
         assert not [text for text in texts if PASSWORD in text or encoded in text]
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_secrets_in_a_cache_without_a_known_kind_are_hidden(streaming: bool):
+    async with world() as (_, client):
+        secret = {"metadata": {"name": "s"}, "stringData": {"password": PASSWORD}}
+        created = await client.core_v1.secrets("default").create(secret)
+        source = ListWatch.from_client(client.rest, "secrets", namespace="default")
+        informer = SharedIndexInformer(source, Unstructured, name="any", streaming=streaming)
+        async with informer, served(informer) as page:
+            await informer.wait_for_sync()
+            yaml = (await page.object("any", "default/s"))["yaml"]
+            assert "password: <hidden>" in yaml
+            assert created.to_dict()["data"]["password"] not in yaml
 
 
 async def test_the_token_of_the_client_is_not_shown_in_an_object_or_an_error():
