@@ -339,10 +339,13 @@ class Indexer(Generic[T]):
 
         If it is known that the objects have namespaces, BadKeyError is raised for a key without one.
         """
-        found = self._store.objects.get(key if type(key) is str else str(key))
-        if found is None and self._namespaced_kind and "/" not in str(key):
+        try:  # faster than `get` of the dict for objects that exist, although the check of other keys follows
+            return self._store.objects[key if type(key) is str else str(key)]
+        except KeyError:
+            pass
+        if self._namespaced_kind and "/" not in str(key):
             raise self._lacks_namespace(str(key))
-        return found
+        return None
 
     def _find(self, key: str | ObjectKey) -> T | None:
         """Return the object with this key, whatever the key."""
