@@ -27,7 +27,8 @@ def complete_contexts(ctx: click.Context, param: click.Parameter, incomplete: st
     from listwatch.errors import ListWatchError
 
     try:
-        return _items(read_kubeconfig(ctx.params.get("kubeconfig") or None).contexts, incomplete)
+        file = ctx.params.get("kubeconfig") or ctx.find_root().params.get("kubeconfig")
+        return _items(read_kubeconfig(file or None).contexts, incomplete)
     except ListWatchError:
         return []
 

@@ -11,8 +11,8 @@ import msgspec
 from listwatch.cli.output import OutputFormat, format_objects, format_table, object_name, write
 from listwatch.cli.reporting_informer import synced_informer
 from listwatch.cli.session import Session
-from listwatch.cli.table_source import TableSource
-from listwatch.cli.tables import Row
+from listwatch.cli.tables.table import Row
+from listwatch.cli.tables.table_source import TableSource
 from listwatch.cli.targets import find_target, object_tree
 from listwatch.informer.handlers import Change, ObjectAdded
 from listwatch.keyed import Cached

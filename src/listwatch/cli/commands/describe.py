@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from listwatch.cli.connection import connected
-from listwatch.cli.event_table import EVENT_HEADERS, event_row, events_about
 from listwatch.cli.output import age_of, format_table, write
 from listwatch.cli.session import Session
+from listwatch.cli.tables.event_table import EVENT_HEADERS, event_row, events_about
 from listwatch.cli.targets import find_targets, read_objects, selector_options, target_argument
 from listwatch.errors import ForbiddenError, NotFoundError
 from listwatch.json_value import JSON, JSONObject

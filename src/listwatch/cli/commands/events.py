@@ -8,10 +8,10 @@ import click
 
 from listwatch.cli.completion import complete_objects
 from listwatch.cli.connection import connected
-from listwatch.cli.event_table import EVENT_HEADERS, event_row, event_time
 from listwatch.cli.output import OutputFormat, format_objects, format_table, object_name, output_option, write
 from listwatch.cli.reporting_informer import synced_informer
 from listwatch.cli.session import Session
+from listwatch.cli.tables.event_table import EVENT_HEADERS, event_row, event_time
 from listwatch.cli.targets import Target, find_target, object_tree, read_objects
 from listwatch.informer.handlers import ObjectAdded, ObjectDeleted
 from listwatch.json_value import JSONObject

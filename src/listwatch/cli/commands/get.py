@@ -9,7 +9,7 @@ import click
 from listwatch.cli.connection import connected
 from listwatch.cli.output import OutputFormat, format_objects, format_table, object_name, output_option, write
 from listwatch.cli.session import Session
-from listwatch.cli.tables import Table, read_table
+from listwatch.cli.tables.table import Table, read_table
 from listwatch.cli.targets import Target, find_targets, read_objects, selector_options, target_argument
 
 __all__ = ["command"]

@@ -13,7 +13,7 @@ import click
 from listwatch.cli.connection import connected
 from listwatch.cli.output import age_of, format_table, object_name, write
 from listwatch.cli.session import Session
-from listwatch.cli.status import status_of
+from listwatch.cli.tables.status import status_of
 from listwatch.cli.targets import Target, find_targets, object_tree, target_argument
 from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.errors import APIError, ForbiddenError, NotFoundError

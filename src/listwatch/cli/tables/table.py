@@ -12,7 +12,7 @@ import msgspec
 from listwatch.api.options import query_parameters, selector_parameters
 from listwatch.cli.output import age_of
 from listwatch.cli.session import Session
-from listwatch.cli.status import status_of
+from listwatch.cli.tables.status import status_of
 from listwatch.client.rest.request import Request
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSONObject
