@@ -391,7 +391,7 @@ def test_anyio_runs_tests_with_its_marker(run):
 
 
 def test_anyio_in_auto_mode_runs_all_async_tests(run):
-    result = run(*ANYIO, "--anyio-mode=auto", client=CLIENT, test_it=WITH_ANYIO.format(mark=""))
+    result = run(*ANYIO, "-o", "anyio_mode=auto", client=CLIENT, test_it=WITH_ANYIO.format(mark=""))
     result.assert_outcomes(passed=3)
 
 
