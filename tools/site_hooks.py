@@ -95,6 +95,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     if page.file.src_uri == "reference.md":
         markdown = link_names(markdown)
+    if page.file.src_uri.startswith("reference") or page.file.src_uri == "changelog.md":
+        page.meta.setdefault("search", {"boost": 0.3})  # guides come first
     origin = {site: source for source, site in reversed(PAGES.items())}.get(page.file.src_uri)
     markdown = rewrite_links(markdown, origin or f"docs/{page.file.src_uri}", page.file.src_uri)
     return _DRAWING.sub(lambda found: drawing(ROOT / "docs" / found["path"]), markdown)
