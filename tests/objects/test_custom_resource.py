@@ -1,10 +1,12 @@
 """Custom resources: their declaration, their fields, and the message for each mistake."""
 
+import importlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypedDict
 
 import msgspec
@@ -562,6 +564,46 @@ def test_mistakes_in_nested_models_are_found_when_the_resource_is_declared(hint:
     with pytest.raises(TypeError) as caught:
         field_of(hint)
     assert str(caught.value) == message
+
+
+FUTURE = """
+from __future__ import annotations
+
+import typing as t
+
+import listwatch as lw
+
+
+class Engine(lw.Model):
+    power: int = 3
+    tags: list[str] = []
+    LIMIT: t.ClassVar[int] = 9
+
+
+class ShipSpec(lw.Model):
+    engines: list[Engine] = []
+    engine: Engine = Engine()
+    tug: ShipSpec | None = None
+
+
+class Ship(lw.CustomResource, group="example.com", version="v1", kind="Ship"):
+    spec: ShipSpec
+    status: ShipSpec | None = None
+    escort: Ship | None = None
+    names: t.ClassVar[list[str]] = ["Ada"]
+"""
+
+
+def test_annotations_may_be_strings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "ships.py").write_text(FUTURE)
+    monkeypatch.syspath_prepend(tmp_path)
+    ships = importlib.import_module("ships")
+    spec = ships.ShipSpec(engines=[ships.Engine(power=4)], tug=ships.ShipSpec())
+    ship = ships.Ship(spec=spec, escort=ships.Ship(spec=ships.ShipSpec()))
+    found = ships.Ship.from_json(ship.to_json())
+    assert found == ship
+    assert (found.spec.engines[0].tags, found.spec.tug.engine.power, found.escort.spec.engine.power) == ([], 3, 3)
+    assert (ships.Engine.LIMIT, ships.Ship.names) == (9, ["Ada"])
 
 
 def test_local_classes_and_forward_references_to_them_are_resolved():

@@ -124,7 +124,7 @@ def _texts(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         yield "", _undented(text)
     for statement, below in pairwise(node.body):
         if isinstance(statement, ast.AnnAssign) and isinstance(below, ast.Expr):
-            text, facts = split_facts(_undented(ast.literal_eval(below.value)))
+            text, facts = _split_facts(_undented(ast.literal_eval(below.value)))
             if text:
                 yield facts.removeprefix(_FACTS).partition("`")[0], text
 
@@ -134,7 +134,7 @@ def _undented(docstring: str) -> str:
     return docstring.replace("\n    ", "\n")
 
 
-def split_facts(docstring: str) -> tuple[str, str]:
+def _split_facts(docstring: str) -> tuple[str, str]:
     """The description of a field, and the paragraph that this generator adds to it."""
     text, mark, facts = docstring.rpartition(_FACTS)
     return text.strip(), mark + facts

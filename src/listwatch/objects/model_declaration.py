@@ -10,6 +10,7 @@ class FleetSpec(Model):
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, ClassVar, get_origin
@@ -23,6 +24,7 @@ Field = type(msgspec.field())
 
 _MUTABLE = (list, dict, set, msgspec.Struct)
 _DATA = (str, int, float, bytes, list, dict, tuple, set, type(None), msgspec.Struct, Field)
+_CLASS_VARIABLE = re.compile(r"(\w+\.)*ClassVar\b")
 _NEVER_SENT = (type(None), msgspec.Raw, msgspec.UnsetType)
 # The methods that `model.py` defines.
 _METHODS = frozenset({"copy", "from_dict", "to_dict"})
@@ -54,13 +56,15 @@ def read_declaration(name: str, namespace: Mapping[str, Any], *, sends_defaults:
         each: namespace[each] for each, hint in hints.items() if each in namespace and not is_class_variable(hint)
     }
     fields = {each: _with_factory(default, sends_defaults=sends_defaults) for each, default in defaults.items()}
-    return {**namespace, **fields}
+    # msgspec does not recognize every spelling of ClassVar in a string.
+    hints = {each: ClassVar if is_class_variable(hint) else hint for each, hint in hints.items()}
+    return {**namespace, **fields, "__annotations__": hints}
 
 
 def is_class_variable(hint: object) -> bool:
     """True for `ClassVar[...]`, also as a string."""
     if isinstance(hint, str):
-        return hint.replace("typing.", "").startswith("ClassVar")
+        return _CLASS_VARIABLE.match(hint) is not None
     return hint is ClassVar or get_origin(hint) is ClassVar
 
 
