@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 
 import pytest
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.text import Text
 from listwatch.cli.top.columns import columns_for
 from listwatch.cli.top.rows import Rows
 from listwatch.cli.top.table import _CURSOR, Status, Table
-from listwatch.cli.views.screen import Screen
+from listwatch.cli.views.screen import Screen, captured_log
 from listwatch.errors import DecodeError
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object import Object
@@ -160,6 +161,17 @@ def test_a_long_name_is_cut_off() -> None:
 @pytest.mark.parametrize("height", [1, 2, 4, 5])
 def test_a_low_screen_can_be_drawn(height: int) -> None:
     assert len(Setting(height=height).draw("down")) <= height
+
+
+def test_warnings_of_the_log_are_passed_on_instead_of_being_written_over_the_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines: list[str] = []
+    with captured_log(lines.append):
+        logging.getLogger("listwatch.informer").warning("lost %s", "a connection")
+        logging.getLogger("listwatch.informer").info("not important")
+    assert lines == ["lost a connection"]
+    assert "connection" not in capsys.readouterr().err
 
 
 def test_only_lines_that_changed_are_written_to_the_terminal() -> None:

@@ -12,6 +12,7 @@ from rich.live import Live
 from listwatch.cli.scenario.observer import Act, SeenChange
 from listwatch.cli.scenario.story import Stage
 from listwatch.cli.views.demo_view import DemoView, summary_lines, summary_panel
+from listwatch.cli.views.screen import captured_log
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, SystemClock
 from listwatch.server import APIServer
@@ -57,7 +58,7 @@ async def _live(console: Console, stage: Stage, clock: Clock) -> AsyncIterator[C
             live.refresh()
             await clock.sleep(1 / _FRAMES_PER_SECOND)
 
-    with Live(view, console=console, screen=True, auto_refresh=False) as live:
+    with captured_log(lambda _line: None), Live(view, console=console, screen=True, auto_refresh=False) as live:
         async with _in_background(draw()):
             yield lambda _act: None
 

@@ -14,7 +14,7 @@ from listwatch.cli.top.columns import Column, columns_for
 from listwatch.cli.top.keyboard import keyboard
 from listwatch.cli.top.rows import Rows
 from listwatch.cli.top.table import Status, Table
-from listwatch.cli.views.screen import Screen
+from listwatch.cli.views.screen import Screen, captured_log
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
 from listwatch.informer.list_watch import ListerWatcher
@@ -75,6 +75,9 @@ class Top:
     def _report(self, problem: Problem) -> None:
         self._problem = f"{problem.error}; retry in {problem.delay:.0f} s" if problem.delay else str(problem.error)
 
+    def _show_problem(self, text: str) -> None:
+        self._problem = text
+
     # --- the table ---------------------------------------------------------------------------------------------------
 
     def column(self, title: str) -> Column:
@@ -114,7 +117,11 @@ class Top:
         """Draw the table until `q`, or until cancelled."""
         screen = Screen(console)
         async with self.informer:
-            with keyboard(sys.stdin.fileno()) as pressed, console.screen(hide_cursor=True):
+            with (
+                captured_log(self._show_problem),
+                keyboard(sys.stdin.fileno()) as pressed,
+                console.screen(hide_cursor=True),
+            ):
                 while True:
                     self.frame(screen, width=console.width, height=console.height)
                     # An order that is being built gets the time between two frames, too.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Screen"]
+__all__ = ["Screen", "captured_log"]
 
 _SYSTEMS = {
     "standard": ColorSystem.STANDARD,
@@ -47,3 +49,24 @@ class Screen:
             segment.style.render(segment.text, color_system=self._colors) if segment.style else segment.text
             for segment in line.render(self._console)
         )
+
+
+class _LogReporter(logging.Handler):
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._report(record.getMessage())
+
+
+@contextmanager
+def captured_log(report: Callable[[str], None]) -> Iterator[None]:
+    """Pass warnings of the log to `report` within this block; written to the terminal, they would damage the screen."""
+    root = logging.getLogger()
+    before = root.handlers[:]
+    root.handlers[:] = [_LogReporter(report)]
+    try:
+        yield
+    finally:
+        root.handlers[:] = before
