@@ -29,7 +29,8 @@ BELOW = {
     "cli": "controller events sources server",
     "metrics": "informer workqueue leaderelection events",
     "blocking": "controller events sources",
-    "controller": "metrics inspector",
+    "controller": "metrics inspector sharding",
+    "sharding": "client",
     "inspector": "informer workqueue leaderelection",
     "events": "client",
     "informer": "cache api models",  # never the client: a source only has to satisfy a Protocol
@@ -77,6 +78,7 @@ PURE = """
     informer.expected_kind informer.initial_events informer.reflector_machine informer.reflector_state
     informer.request_budget
     events.correlation* events.occurrence events.event_bodies
+    sharding.shard_space sharding.shard_events
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """

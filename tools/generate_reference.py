@@ -25,6 +25,7 @@ PACKAGES = (
     "listwatch.workqueue",
     "listwatch.controller",
     "listwatch.leaderelection",
+    "listwatch.sharding",
     "listwatch.events",
     "listwatch.objects",
     "listwatch.metrics",
