@@ -1,4 +1,4 @@
-"""What a sharded manager needs of its caches. `controller` implements it; the coordinator of the shards does not read."""
+"""What a sharded manager needs of its caches; `controller` implements it."""
 
 from __future__ import annotations
 

@@ -60,3 +60,4 @@ class ShardLost:
 
 
 ShardEvent = ShardGained | ShardReady | ShardDraining | ShardLost
+"""What happened to one shard of this replica."""

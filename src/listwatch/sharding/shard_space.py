@@ -28,7 +28,8 @@ class ShardSpace:
     __slots__ = ("_shard_of_text", "by", "count", "hash_name")
 
     def __init__(self, count: int, *, by: ShardField = "uid", hash_name: HashName = "fnv1a64") -> None:
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_SHARDS:
+        given: object = count
+        if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MAX_SHARDS:
             raise UsageError(f"shards={count!r}: expected a number from 1 to {MAX_SHARDS}")
         if by not in get_args(ShardField):
             raise UsageError(f"shard_by={by!r}: expected 'uid' or 'namespace'")
