@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol, cast
 
 import msgspec
 
@@ -36,6 +36,7 @@ __all__ = [
     "LazyField",
     "LazyParts",
     "MetadataField",
+    "SealedBytes",
     "lazy",
     "set_head",
     "set_raw",
@@ -52,19 +53,41 @@ def lazy(type_: object, *, wire: str = "") -> Any:
     return LazyField(type_, wire)
 
 
+class SealedBytes(Protocol):
+    """The JSON of an object in another form, for example compressed: opened when a part of the object is accessed."""
+
+    def open(self) -> bytes:
+        """Return the JSON; raises DecodeError if it is lost. Threads may call it at the same time."""
+
+
 class LazyParts:
     """The bytes of an object, its decoded head, and the positions of its parts."""
 
-    __slots__ = ("__dict__", "__weakref__", "_head", "_raw")
+    __slots__ = ("__dict__", "__weakref__", "_head", "_received")
 
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {}
 
-    _raw: bytes
+    _received: bytes | SealedBytes
     # The metadata that caches need. Once all metadata is decoded it may be changed, and is stored here instead.
     _head: Head | ObjectMeta
     # None before the first access; then a struct with the parts of the lazy fields; or a dict with all parts. It is
     # stored in the __dict__, which most objects never have.
     _parts: Any = None
+
+    @property
+    def _raw(self) -> bytes:
+        """The received JSON."""
+        received = self._received
+        return received if type(received) is bytes else self._unsealed(cast("SealedBytes", received))
+
+    def _unsealed(self, sealed: SealedBytes) -> bytes:
+        try:
+            raw = sealed.open()
+        except DecodeError as error:
+            what = self._describe_as(type(self).__name__)
+            raise report_damage(self, DecodeError(error.message, object_name=what)) from None
+        set_raw(self, raw)
+        return raw
 
     def part(self, wire: str) -> msgspec.Raw | None:
         """One received top-level part; None if it is absent."""
@@ -114,7 +137,7 @@ class LazyParts:
 
     def _shares_bytes_with(self, other: LazyParts) -> bool:
         """True for the same object and its copies."""
-        return self._raw is other._raw
+        return self._received is other._received or self._raw == other._raw
 
     def _damaged_parts(self) -> frozenset[str]:
         """The names of the received parts that cannot be decoded; more than that if the parts cannot be found."""
@@ -127,7 +150,7 @@ class LazyParts:
 
 
 # Assigning to an object checks the name, which these functions do not.
-set_raw, set_head = (vars(LazyParts)[name].__set__ for name in ("_raw", "_head"))
+set_raw, set_head = (vars(LazyParts)[name].__set__ for name in ("_received", "_head"))
 
 
 def _is_decodable(part: msgspec.Raw, field: LazyField | None, holder: LazyParts) -> bool:

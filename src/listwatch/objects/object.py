@@ -205,7 +205,7 @@ class Object(_TypedFields):
         """An independent copy."""
         duplicate = type(self).__new__(type(self))
         head = self._head
-        set_raw(duplicate, self._raw)
+        set_raw(duplicate, self._received)
         if self._parts is not None:
             duplicate.__dict__["_parts"] = self._parts
         # Iterates over a copy: another thread may decode further parts meanwhile.
@@ -280,7 +280,8 @@ class Object(_TypedFields):
         """True if both encode to the same JSON, apart from the order of keys."""
         if not isinstance(other, Object) or type(self) is not type(other):
             return NotImplemented
-        if self._raw == other._raw and self._is_untouched() and other._is_untouched():
+        is_same = self._received is other._received or self._raw == other._raw
+        if is_same and self._is_untouched() and other._is_untouched():
             return True
         ours, theirs = self._content(), other._content()
         return ours.keys() == theirs.keys() and all(_same_json(ours[wire], theirs[wire]) for wire in ours)

@@ -128,7 +128,8 @@ class Unstructured(Object, MutableMapping[str, Any]):
         fresh = type(self).from_dict({"metadata": value})
         fields, parts = self._open(), {**self._split(), **fresh._split()}
         # From now on the new metadata counts as received: nothing of the old one is merged into it.
-        self._raw, self._head, self._parts = encode(parts, what="object"), fresh._head, parts
+        set_raw(self, encode(parts, what="object"))
+        self._head, self._parts = fresh._head, parts
         self.__dict__.pop("metadata", None)
         fields["metadata"] = parts["metadata"]
 
