@@ -13,6 +13,8 @@ TIDY = """
 
     import pytest
     from hypothesis import given, strategies
+    from listwatch import blocking
+    from listwatch.client import ClientConfig
 
 
     @pytest.fixture
@@ -78,6 +80,11 @@ TIDY = """
         thread.join()
 
 
+    def test_garbage_is_no_leak():
+        garbage = [blocking.ClientSet(ClientConfig(host="http://127.0.0.1:1"))]
+        garbage.append(garbage)
+
+
     def test_a_daemon_thread_is_no_leak(gate):
         threading.Thread(target=gate.wait, daemon=True).start()
 
@@ -96,6 +103,8 @@ LEAKY = """
     import threading
 
     import pytest
+    from listwatch import blocking
+    from listwatch.client import ClientConfig
 
     kept = []
 
@@ -143,6 +152,10 @@ LEAKY = """
         threading.Thread(target=gate.wait, name="left-waiting").start()
 
 
+    def test_blocking_object():
+        kept.append(blocking.ClientSet(ClientConfig(host="http://127.0.0.1:1")))
+
+
     async def test_never_awaited():
         fail()
 
@@ -163,6 +176,7 @@ LEFT_BEHIND = {
     "test_listening_socket": "a socket: * laddr=('127.0.0.1', *)>",
     "test_connected_sockets": "a socket: *",
     "test_thread": "a thread: <Thread(left-waiting, *)>",
+    "test_blocking_object": "a blocking object that was not closed",
 }
 WARNED_OF = {
     "test_collected_socket": "*ResourceWarning: unclosed <socket*",
@@ -173,18 +187,18 @@ WARNED_OF = {
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makeconftest(CONFTEST.read_text())
-    pytester.makeini("[pytest]\nfilterwarnings = error")
+    pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = -p no:asyncio -p no:cacheprovider")
     return pytester
 
 
 def test_async_tests_and_fixtures_run_and_tidy_ones_pass(project: pytest.Pytester):
     project.makepyfile(TIDY)
-    project.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=10)
+    project.runpytest_subprocess().assert_outcomes(passed=11)
 
 
 def test_each_kind_of_leak_fails_its_test(project: pytest.Pytester):
     project.makepyfile(LEAKY)
-    report = project.runpytest_subprocess("-p", "no:cacheprovider")
+    report = project.runpytest_subprocess()
     report.assert_outcomes(passed=len(LEFT_BEHIND), errors=len(LEFT_BEHIND), failed=len(WARNED_OF))
     for name, leak in LEFT_BEHIND.items():
         report.stdout.fnmatch_lines(
@@ -204,6 +218,6 @@ def test_an_async_fixture_cannot_outlive_the_loop_of_its_test(project: pytest.Py
 
         def test_it(shared): ...
     """)
-    report = project.runpytest_subprocess("-p", "no:cacheprovider")
+    report = project.runpytest_subprocess()
     report.assert_outcomes(errors=1)
     report.stdout.fnmatch_lines(["*ScopeMismatch*"])
