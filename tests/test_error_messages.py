@@ -41,7 +41,7 @@ from listwatch.errors import (
     UnauthorizedError,
     UsageError,
 )
-from listwatch.informer.initial_events import InitialEventsDeadline
+from listwatch.informer.reflector.initial_events import InitialEventsDeadline
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects import ObjectMeta
 from listwatch.server import APIServer

@@ -14,7 +14,7 @@ _HOMES = {
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
     "Controller": "listwatch.controller.controller",
-    "CustomResource": "listwatch.objects.custom_resource",
+    "CustomResource": "listwatch.objects.declarations.custom_resource",
     "DeltaFIFO": "listwatch.cache.delta_fifo",
     "DiscoveryClient": "listwatch.client.discovery.discovery_client",
     "DynamicClient": "listwatch.client.resources.dynamic_client",
@@ -32,12 +32,12 @@ _HOMES = {
     "LeaderLock": "listwatch.leaderelection.candidate",
     "LeaseLock": "listwatch.leaderelection.lease_lock",
     "ListOptions": "listwatch.api.options",
-    "ListWatch": "listwatch.informer.list_watch",
+    "ListWatch": "listwatch.informer.reflector.list_watch",
     "Lister": "listwatch.cache.lister",
-    "ListerWatcher": "listwatch.informer.list_watch",
+    "ListerWatcher": "listwatch.informer.reflector.list_watch",
     "Manager": "listwatch.controller.manager",
     "MetadataClient": "listwatch.client.resources.metadata_client",
-    "Model": "listwatch.objects.model",
+    "Model": "listwatch.objects.declarations.model",
     "OIDCConfig": "listwatch.client.config.client_config",
     "Object": "listwatch.objects.object",
     "ObjectKey": "listwatch.meta",
@@ -47,18 +47,18 @@ _HOMES = {
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
     "ReconcileContext": "listwatch.controller.context",
-    "Reflector": "listwatch.informer.reflector",
+    "Reflector": "listwatch.informer.reflector.reflector",
     "ResourceClient": "listwatch.client.resources.resource_client",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
     "ServerWarning": "listwatch.client.config.client_config",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
-    "SharedInformerFactory": "listwatch.informer.factory",
+    "SharedInformerFactory": "listwatch.informer.factory.factory",
     "Unstructured": "listwatch.objects.unstructured",
     "Watch": "listwatch.controller.watches",
     "WorkQueue": "listwatch.workqueue.queue",
     "apply_files": "listwatch.client.manifests",
     "errors": "listwatch.errors",
-    "field": "listwatch.objects.model",
+    "field": "listwatch.objects.declarations.model",
     "load_config": "listwatch.client.config.kubeconfig",
     "load_incluster_config": "listwatch.client.config.in_cluster",
     "load_kube_config": "listwatch.client.config.kubeconfig",
@@ -106,12 +106,12 @@ if TYPE_CHECKING:
     from listwatch.controller.watches import Every as Every
     from listwatch.controller.watches import Watch as Watch
     from listwatch.events.recorder import EventRecorder as EventRecorder
-    from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.informer.factory.factory import SharedInformerFactory as SharedInformerFactory
     from listwatch.informer.informed_until import until_with_sync as until_with_sync
     from listwatch.informer.informer import Informer as Informer
-    from listwatch.informer.list_watch import ListerWatcher as ListerWatcher
-    from listwatch.informer.list_watch import ListWatch as ListWatch
-    from listwatch.informer.reflector import Reflector as Reflector
+    from listwatch.informer.reflector.list_watch import ListerWatcher as ListerWatcher
+    from listwatch.informer.reflector.list_watch import ListWatch as ListWatch
+    from listwatch.informer.reflector.reflector import Reflector as Reflector
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
     from listwatch.leaderelection.candidate import LeaderLock as LeaderLock
     from listwatch.leaderelection.elector import LeaderElector as LeaderElector
@@ -119,10 +119,10 @@ if TYPE_CHECKING:
     from listwatch.meta import GroupVersionKind as GroupVersionKind
     from listwatch.meta import GroupVersionResource as GroupVersionResource
     from listwatch.meta import ObjectKey as ObjectKey
-    from listwatch.objects.custom_resource import CustomResource as CustomResource
+    from listwatch.objects.declarations.custom_resource import CustomResource as CustomResource
+    from listwatch.objects.declarations.model import Model as Model
+    from listwatch.objects.declarations.model import field as field
     from listwatch.objects.metadata import ObjectMeta as ObjectMeta
-    from listwatch.objects.model import Model as Model
-    from listwatch.objects.model import field as field
     from listwatch.objects.object import Object as Object
     from listwatch.objects.unstructured import Unstructured as Unstructured
     from listwatch.quantity import Quantity as Quantity

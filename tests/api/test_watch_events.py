@@ -9,7 +9,7 @@ from tests.objects.widgets import Widget, compact
 
 from listwatch.api.watch_events import EventReader, read_events
 from listwatch.errors import DecodeError
-from listwatch.objects.wire import LineSplitter
+from listwatch.objects.json.wire import LineSplitter
 
 # Line ends that look like others, frames in texts, types that begin alike, keys in another order, spaces.
 NOTE = 'é \n \\ " }} {"type":"ADDED","object":{'

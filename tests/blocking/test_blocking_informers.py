@@ -19,7 +19,7 @@ from listwatch.blocking.runtime.handler_thread import HandlerThread
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.errors import ConnectionLostError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.informer.handlers import HandlerFunctions
-from listwatch.informer.problems import Problem
+from listwatch.informer.reflector.problems import Problem
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.testing.api_server_thread import APIServerThread

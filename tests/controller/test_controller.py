@@ -14,7 +14,7 @@ from listwatch.controller.owners import set_controller
 from listwatch.controller.predicates import generation_changed, labels_changed
 from listwatch.controller.watches import Every, Watch
 from listwatch.errors import InformerStoppedError, PermanentError, SyncTimeoutError, UsageError
-from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Node, Pod

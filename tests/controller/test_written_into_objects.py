@@ -29,8 +29,8 @@ from listwatch.controller.predicates import (
 from listwatch.errors import ConflictError, NotFoundError, UsageError
 from listwatch.models.core_v1 import ConfigMap, Pod, PodCondition, PodStatus
 from listwatch.models.meta_v1 import Condition
-from listwatch.objects.custom_resource import CustomResource
-from listwatch.objects.model import Model
+from listwatch.objects.declarations.custom_resource import CustomResource
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.unstructured import Unstructured
 from listwatch.testing.clocks import InstantClock
 

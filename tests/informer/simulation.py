@@ -29,7 +29,7 @@ from listwatch.errors import (
     RequestTimeoutError,
     TooManyRequestsError,
 )
-from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object_list import ObjectList

@@ -18,8 +18,8 @@ from listwatch.clock import SystemClock
 from listwatch.errors import DecodeError
 from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.informer import Informer
-from listwatch.informer.list_watch import ListWatch
-from listwatch.informer.reflector import Problem
+from listwatch.informer.reflector.list_watch import ListWatch
+from listwatch.informer.reflector.reflector import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object import Object

@@ -26,9 +26,9 @@ from listwatch.errors import (
     TransportTimeoutError,
     WatchClosedError,
 )
-from listwatch.informer.list_watch import ListWatch
-from listwatch.informer.problems import Problem
-from listwatch.informer.reflector import Reflector
+from listwatch.informer.reflector.list_watch import ListWatch
+from listwatch.informer.reflector.problems import Problem
+from listwatch.informer.reflector.reflector import Reflector
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.metadata import ListMeta

@@ -8,10 +8,10 @@ from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import ResponseTooLargeError
-from listwatch.informer.list_watch import ListWatch
-from listwatch.informer.reflector import Problem
-from listwatch.informer.reflector_machine import ReflectorMachine
-from listwatch.informer.reflector_state import Delay, ListRequest
+from listwatch.informer.reflector.list_watch import ListWatch
+from listwatch.informer.reflector.machine import ReflectorMachine
+from listwatch.informer.reflector.reflector import Problem
+from listwatch.informer.reflector.state import Delay, ListRequest
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta

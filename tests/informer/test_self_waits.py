@@ -11,7 +11,7 @@ from tests.informer.settings import RecordingHandler, Setting, pod
 from tests.informer.test_factory import ScriptedClient, respond
 
 from listwatch.errors import UsageError
-from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.informer import Informer
 from listwatch.models.core_v1 import Pod

@@ -11,7 +11,7 @@ from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.metadata_client import MetadataClient
-from listwatch.informer.reflector import Problem
+from listwatch.informer.reflector.reflector import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object import Object

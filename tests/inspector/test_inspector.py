@@ -23,8 +23,8 @@ from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.cooperative import TIME_SLICE
 from listwatch.errors import PermanentError, UsageError
-from listwatch.informer.factory import SharedInformerFactory
-from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.inspector import Inspector, InspectorOptions, object_search
 from listwatch.inspector.options import options_from

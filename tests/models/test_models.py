@@ -22,7 +22,7 @@ from listwatch import models
 from listwatch.errors import DecodeError
 from listwatch.meta import GroupVersion
 from listwatch.models import apps_v1, core_v1, meta_v1
-from listwatch.objects.model import Model
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured

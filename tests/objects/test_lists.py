@@ -19,8 +19,8 @@ from tests.objects.widgets import Part, Port, Rule, Widget, WidgetSpec, at_once,
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.models.core_v1 import Pod, PodSpec
+from listwatch.objects.declarations.model import Model, required_list
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.objects.model import Model, required_list
 from listwatch.objects.untracked import is_supported
 
 SPEC = {"parts": [{"name": "a", "ports": [{"containerPort": 80}]}], "rules": [{"verbs": ["get"]}], "renewals": []}

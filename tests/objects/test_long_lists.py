@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from listwatch.errors import DecodeError
 from listwatch.objects import list_splitter
-from listwatch.objects.json_scan import ValueScanner
+from listwatch.objects.json.json_scan import ValueScanner
 from listwatch.objects.list_splitter import ListSplitter, WireList, split_list
 from listwatch.objects.object_list import ObjectList
 

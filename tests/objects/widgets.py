@@ -15,7 +15,7 @@ from msgspec import field
 
 from listwatch.errors import ListWatchError
 from listwatch.meta import GroupVersionKind
-from listwatch.objects.model import MicroTime, Model, Quantity, required_list
+from listwatch.objects.declarations.model import MicroTime, Model, Quantity, required_list
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 

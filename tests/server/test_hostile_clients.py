@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.server.caller import CONFIG_MAPS, Caller, Reply, config_map
 
-from listwatch.objects.manifests import read_one
+from listwatch.objects.yaml.manifests import read_one
 from listwatch.server import APIServer
 
 Tree = Any

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from listwatch.meta import GroupVersionKind, Resource, Subresource
 from listwatch.objects import metadata
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.fields import wire_name as part_name
-from listwatch.objects.model import Model
 from listwatch.objects.object import Object
 from tools.models.definitions import MACHINERY, META, Definition, Field, Shape
 from tools.models.naming import attribute_names, wire_name
@@ -55,7 +55,7 @@ _IMPORTS: tuple[dict[str, tuple[str, ...]], ...] = (
         "listwatch.meta": ("GroupVersionKind", "Resource", "Subresource"),
         "listwatch.models": (),
         metadata.__name__: _METADATA_TYPES,
-        "listwatch.objects.model": ("MicroTime", "Model", "Quantity", "required_dict", "required_list"),
+        "listwatch.objects.declarations.model": ("MicroTime", "Model", "Quantity", "required_dict", "required_list"),
         "listwatch.objects.object": ("Object", "lazy"),
         "listwatch.objects.object_list": ("ObjectList",),
     },

@@ -14,8 +14,8 @@ import msgspec
 from listwatch.errors import DecodeError, DiscoveryError, StaleDiscoveryError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource, Subresource, join_api_version, split_api_version
-from listwatch.objects.reading import convert
-from listwatch.objects.wire import DECODE_FAILURES
+from listwatch.objects.json.reading import convert
+from listwatch.objects.json.wire import DECODE_FAILURES
 
 __all__ = [
     "DISCOVERY_ACCEPT",

@@ -12,7 +12,7 @@ from listwatch.api.statuses import error_from_code, error_from_status
 from listwatch.errors import APIError, RequestError, UnauthorizedError
 from listwatch.json_value import JSONObject
 from listwatch.meta import path_segment, split_api_version
-from listwatch.objects.wire import DECODE_FAILURES
+from listwatch.objects.json.wire import DECODE_FAILURES
 
 __all__ = [
     "PATCH_TYPES",

@@ -26,18 +26,18 @@ from listwatch.blocking.runtime.sources import FunctionSource, ThreadedListWatch
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock
-from listwatch.informer.factory import SharedInformerFactory as AsyncSharedInformerFactory
+from listwatch.informer.factory.factory import SharedInformerFactory as AsyncSharedInformerFactory
+from listwatch.informer.factory.informer_handle import InformerGroup as AsyncInformerGroup
+from listwatch.informer.factory.informer_handle import InformerHandle as AsyncInformerHandle
 from listwatch.informer.handlers import AddFunction, Change, DeleteFunction, Handler, HandlerFunctions, UpdateFunction
 from listwatch.informer.informed_until import until_with_sync as async_until_with_sync
 from listwatch.informer.informer import Informer as AsyncInformer
-from listwatch.informer.informer_handle import InformerGroup as AsyncInformerGroup
-from listwatch.informer.informer_handle import InformerHandle as AsyncInformerHandle
-from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.list_watch import ListWatch as AsyncListWatch
 from listwatch.informer.listener import HandlerRegistration as AsyncHandlerRegistration
 from listwatch.informer.listener import ListenerStatistics, Overflow
-from listwatch.informer.problems import Problem
-from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
+from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.list_watch import ListWatch as AsyncListWatch
+from listwatch.informer.reflector.problems import Problem
+from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_informer import InformerStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer as AsyncSharedIndexInformer
 from listwatch.keyed import Cached

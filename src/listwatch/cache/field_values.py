@@ -13,9 +13,9 @@ from msgspec import inspect
 
 from listwatch.errors import DecodeError, SelectorError
 from listwatch.keyed import Cached
-from listwatch.objects.json_scan import parts_of
+from listwatch.objects.json.json_scan import parts_of
+from listwatch.objects.json.reading import DECODE_FAILURES, fields_of, tree_of, type_info
 from listwatch.objects.object import Object
-from listwatch.objects.reading import DECODE_FAILURES, fields_of, tree_of, type_info
 from listwatch.objects.unstructured import Unstructured
 from listwatch.objects.writing import to_tree
 

@@ -16,8 +16,8 @@ import msgspec
 from listwatch.cache.indexer import sliced
 from listwatch.clock import Clock
 from listwatch.errors import DecodeError
-from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.problems import Problem
+from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import strip_managed_fields
 from listwatch.objects.object import Object

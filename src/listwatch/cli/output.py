@@ -172,7 +172,7 @@ def format_objects(trees: Sequence[JSONObject], output: OutputFormat, *, as_list
             return msgspec.json.format(msgspec.json.encode(tree), indent=4).decode() + "\n"
         case "yaml":
             # Imported here: PyYAML is slow to import.
-            from listwatch.objects.manifests import write as write_yaml
+            from listwatch.objects.yaml.manifests import write as write_yaml
 
             return write_yaml(tree)
         case _:

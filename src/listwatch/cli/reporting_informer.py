@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
 from listwatch.api.list_pages import ListPage
-from listwatch.informer.list_watch import ListerWatcher, WatchSource
-from listwatch.informer.problems import Problem
+from listwatch.informer.reflector.list_watch import ListerWatcher, WatchSource
+from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
 

@@ -2,7 +2,7 @@
 
     await apply_files(client, "deploy/", field_manager="my-tool")
 
-`objects/manifests.py` parses the files. Kinds that `KIND_ORDER` does not name are applied last.
+`objects/yaml/manifests.py` parses the files. Kinds that `KIND_ORDER` does not name are applied last.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def load_manifests(*paths: str | PathLike[str], recursive: bool = False) -> list
 def read_manifests(text: bytes, file: str) -> Iterator[Manifest]:
     """Read the objects of a YAML or JSON text; errors name the file and the document."""
     # Imported here: PyYAML is slow to import, and most programs read no YAML.
-    from listwatch.objects.manifests import read_documents
+    from listwatch.objects.yaml.manifests import read_documents
 
     try:
         for number, tree in read_documents(text):

@@ -17,7 +17,7 @@ import msgspec
 
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import UsageError
-from listwatch.objects.model import Model
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 

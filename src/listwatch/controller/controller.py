@@ -35,7 +35,7 @@ from listwatch.controller.watches import Every, K, KeyLike, Kind, T, Watch, Watc
 from listwatch.controller.workers import Workers
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
-from listwatch.informer.factory import SharedInformerFactory, SourceMaker, checked_namespaces
+from listwatch.informer.factory.factory import SharedInformerFactory, SourceMaker, checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.inspector.components import InspectedController
 from listwatch.inspector.reconcile_history import ReconcileHistory, Trigger

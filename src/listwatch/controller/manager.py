@@ -31,7 +31,7 @@ from listwatch.controller.probes import ProbeResponse, ProbeServer, run_checks
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.controller.signals import handling_stop_signals
 from listwatch.errors import UsageError
-from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector

@@ -23,8 +23,8 @@ from listwatch.controller.sources import Source
 from listwatch.errors import ListWatchError
 from listwatch.informer.version_waits import has_reached
 from listwatch.meta import GroupKind, GroupResource, ObjectKey, compare_resource_versions
+from listwatch.objects.json.wire import DECODE_FAILURES
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import DECODE_FAILURES
 
 __all__ = ["OwnWrites", "parse_path"]
 

@@ -18,7 +18,7 @@ from listwatch.clock import Clock, time_limit
 from listwatch.controller.owners import controller_of
 from listwatch.controller.watches import Every, KeyFunction, Kind, Watch, Watched, as_watch, group_kind_of
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
-from listwatch.informer.factory import InformerHandle, SharedInformerFactory
+from listwatch.informer.factory.factory import InformerHandle, SharedInformerFactory
 from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.informer.validation import resource_of

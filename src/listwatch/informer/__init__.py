@@ -15,28 +15,28 @@ _HOMES = {
     "HandlerFunctions": "listwatch.informer.handlers",
     "HandlerRegistration": "listwatch.informer.listener",
     "Informer": "listwatch.informer.informer",
-    "InformerHandle": "listwatch.informer.informer_handle",
+    "InformerHandle": "listwatch.informer.factory.informer_handle",
     "InformerStatistics": "listwatch.informer.shared_informer",
     "ListPage": "listwatch.api.list_pages",
-    "ListWatch": "listwatch.informer.list_watch",
+    "ListWatch": "listwatch.informer.reflector.list_watch",
     "ListenerStatistics": "listwatch.informer.listener",
-    "ListerWatcher": "listwatch.informer.list_watch",
-    "ModifyOptions": "listwatch.informer.list_watch",
+    "ListerWatcher": "listwatch.informer.reflector.list_watch",
+    "ModifyOptions": "listwatch.informer.reflector.list_watch",
     "ObjectAdded": "listwatch.informer.handlers",
     "ObjectDeleted": "listwatch.informer.handlers",
     "ObjectUpdated": "listwatch.informer.handlers",
     "Overflow": "listwatch.informer.listener",
     "Page": "listwatch.api.list_pages",
-    "Problem": "listwatch.informer.problems",
-    "ReceivedList": "listwatch.informer.reflector_state",
-    "Reflector": "listwatch.informer.reflector",
-    "ReflectorStatistics": "listwatch.informer.reflector",
-    "ReflectorStore": "listwatch.informer.reflector_state",
+    "Problem": "listwatch.informer.reflector.problems",
+    "ReceivedList": "listwatch.informer.reflector.state",
+    "Reflector": "listwatch.informer.reflector.reflector",
+    "ReflectorStatistics": "listwatch.informer.reflector.reflector",
+    "ReflectorStore": "listwatch.informer.reflector.state",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
-    "SharedInformerFactory": "listwatch.informer.factory",
-    "SourceMaker": "listwatch.informer.factory",
+    "SharedInformerFactory": "listwatch.informer.factory.factory",
+    "SourceMaker": "listwatch.informer.factory.factory",
     "UpdateFunction": "listwatch.informer.handlers",
-    "WatchSource": "listwatch.informer.list_watch",
+    "WatchSource": "listwatch.informer.reflector.list_watch",
     "filtered": "listwatch.informer.handlers",
     "keep_fields": "listwatch.informer.transforms",
     "metadata_only": "listwatch.informer.transforms",
@@ -50,8 +50,9 @@ __all__ = [*_HOMES]
 if TYPE_CHECKING:
     from listwatch.api.list_pages import ListPage as ListPage
     from listwatch.api.list_pages import Page as Page
-    from listwatch.informer.factory import SharedInformerFactory as SharedInformerFactory
-    from listwatch.informer.factory import SourceMaker as SourceMaker
+    from listwatch.informer.factory.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.informer.factory.factory import SourceMaker as SourceMaker
+    from listwatch.informer.factory.informer_handle import InformerHandle as InformerHandle
     from listwatch.informer.handlers import AddFunction as AddFunction
     from listwatch.informer.handlers import Change as Change
     from listwatch.informer.handlers import DeleteFunction as DeleteFunction
@@ -64,19 +65,18 @@ if TYPE_CHECKING:
     from listwatch.informer.handlers import filtered as filtered
     from listwatch.informer.informed_until import until_with_sync as until_with_sync
     from listwatch.informer.informer import Informer as Informer
-    from listwatch.informer.informer_handle import InformerHandle as InformerHandle
-    from listwatch.informer.list_watch import ListerWatcher as ListerWatcher
-    from listwatch.informer.list_watch import ListWatch as ListWatch
-    from listwatch.informer.list_watch import ModifyOptions as ModifyOptions
-    from listwatch.informer.list_watch import WatchSource as WatchSource
     from listwatch.informer.listener import HandlerRegistration as HandlerRegistration
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
     from listwatch.informer.listener import Overflow as Overflow
-    from listwatch.informer.problems import Problem as Problem
-    from listwatch.informer.reflector import Reflector as Reflector
-    from listwatch.informer.reflector import ReflectorStatistics as ReflectorStatistics
-    from listwatch.informer.reflector_state import ReceivedList as ReceivedList
-    from listwatch.informer.reflector_state import ReflectorStore as ReflectorStore
+    from listwatch.informer.reflector.list_watch import ListerWatcher as ListerWatcher
+    from listwatch.informer.reflector.list_watch import ListWatch as ListWatch
+    from listwatch.informer.reflector.list_watch import ModifyOptions as ModifyOptions
+    from listwatch.informer.reflector.list_watch import WatchSource as WatchSource
+    from listwatch.informer.reflector.problems import Problem as Problem
+    from listwatch.informer.reflector.reflector import Reflector as Reflector
+    from listwatch.informer.reflector.reflector import ReflectorStatistics as ReflectorStatistics
+    from listwatch.informer.reflector.state import ReceivedList as ReceivedList
+    from listwatch.informer.reflector.state import ReflectorStore as ReflectorStore
     from listwatch.informer.shared_informer import InformerStatistics as InformerStatistics
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
     from listwatch.informer.transforms import keep_fields as keep_fields

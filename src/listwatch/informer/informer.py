@@ -22,9 +22,9 @@ from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.healing import Healer
 from listwatch.informer.lifecycle_log import LifecycleLog
-from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.problems import Problem, guarded_reporter
-from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
+from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.problems import Problem, guarded_reporter
+from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.informer.validation import check_number, check_source, namespaced_kind
 from listwatch.keyed import Cached

@@ -38,7 +38,6 @@ from listwatch.informer.handlers import (
 )
 from listwatch.informer.healing import Healer
 from listwatch.informer.lifecycle_log import LifecycleLog
-from listwatch.informer.list_watch import ListerWatcher
 from listwatch.informer.listener import (
     HandlerRegistration,
     Listener,
@@ -48,8 +47,9 @@ from listwatch.informer.listener import (
     check_may_wait_for_sync,
 )
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.problems import Problem, guarded_reporter
-from listwatch.informer.reflector import MIN_WATCH, ReflectorStatistics
+from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.problems import Problem, guarded_reporter
+from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline
 from listwatch.informer.validation import check_number, check_source, namespaced_kind, resource_of
 from listwatch.informer.version_waits import oldest

@@ -30,11 +30,11 @@ from listwatch.clock import Clock, time_limit
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
-from listwatch.informer.list_watch import ListerWatcher, reader_of
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.problems import Problem, guarded_reporter
-from listwatch.informer.reflector import Reflector, ReflectorOptions
+from listwatch.informer.reflector.list_watch import ListerWatcher, reader_of
+from listwatch.informer.reflector.problems import Problem, guarded_reporter
+from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
 from listwatch.informer.transforms import request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.keyed import Cached

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from listwatch.informer.list_watch import ListerWatcher
+from listwatch.informer.reflector.list_watch import ListerWatcher
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 

@@ -124,7 +124,7 @@ def holds_secrets(informer: AnyInformer, item: object) -> bool:
 
 
 def _yaml_of(item: object, *, is_secret: bool) -> str:
-    from listwatch.objects.manifests import write
+    from listwatch.objects.yaml.manifests import write
 
     try:
         tree = _tree_of(item)

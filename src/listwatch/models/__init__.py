@@ -41,7 +41,7 @@ def resources() -> tuple[Resource, ...]:
 def load_yaml(text: str | bytes) -> list[Object]:
     """The objects in a YAML text of any number of documents: models of built-in kinds, `Unstructured` for others."""
     # PyYAML is slow to load, and most programs read no YAML.
-    from listwatch.objects.manifests import read_all
+    from listwatch.objects.yaml.manifests import read_all
 
     return [_load(tree, number) for number, tree in enumerate(read_all(text), start=1)]
 

@@ -11,7 +11,7 @@ from msgspec import field
 
 from listwatch._exports import only_classes
 from listwatch.meta import GroupVersionKind, Resource
-from listwatch.objects.model import Model
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.object import Object, lazy
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from listwatch._exports import only_classes
 from listwatch.meta import Resource
-from listwatch.objects.model import MicroTime, Model
+from listwatch.objects.declarations.model import MicroTime, Model
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 

@@ -3,7 +3,7 @@
 Generated from an API server's schemas and discovery. Do not edit: `make models` regenerates it.
 """
 
-from listwatch.objects.model import MicroTime, Model
+from listwatch.objects.declarations.model import MicroTime, Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 

@@ -12,7 +12,7 @@ from msgspec import field
 from listwatch._exports import only_classes
 from listwatch.meta import Resource
 from listwatch.models import core_v1
-from listwatch.objects.model import MicroTime, Model
+from listwatch.objects.declarations.model import MicroTime, Model
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 

@@ -11,7 +11,7 @@ from msgspec import field
 
 from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
-from listwatch.objects.model import Model, required_list
+from listwatch.objects.declarations.model import Model, required_list
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 

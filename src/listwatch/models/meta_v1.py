@@ -18,7 +18,7 @@ from listwatch.objects.metadata import (
     OwnerReference as OwnerReference,
     ShardInfo as ShardInfo,
 )
-from listwatch.objects.model import Model, required_dict, required_list
+from listwatch.objects.declarations.model import Model, required_dict, required_list
 
 
 class APIResource(Model):

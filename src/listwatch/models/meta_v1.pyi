@@ -13,7 +13,7 @@ from listwatch.objects.metadata import (
     OwnerReference as OwnerReference,
     ShardInfo as ShardInfo,
 )
-from listwatch.objects.model import Model
+from listwatch.objects.declarations.model import Model
 
 
 class APIResource(Model):

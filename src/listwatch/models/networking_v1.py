@@ -10,7 +10,7 @@ from msgspec import field
 from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import core_v1, meta_v1
-from listwatch.objects.model import Model, required_list
+from listwatch.objects.declarations.model import Model, required_list
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 

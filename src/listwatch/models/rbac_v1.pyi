@@ -4,7 +4,7 @@ Generated from an API server's schemas and discovery. Do not edit: `make models`
 """
 
 from listwatch.models import meta_v1
-from listwatch.objects.model import Model
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 

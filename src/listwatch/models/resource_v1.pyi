@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from listwatch.models import core_v1, meta_v1
-from listwatch.objects.model import Model, Quantity
+from listwatch.objects.declarations.model import Model, Quantity
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 

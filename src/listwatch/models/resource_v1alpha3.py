@@ -12,7 +12,7 @@ from msgspec import field
 from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import meta_v1
-from listwatch.objects.model import Model, Quantity
+from listwatch.objects.declarations.model import Model, Quantity
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 

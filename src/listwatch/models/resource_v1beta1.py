@@ -13,7 +13,7 @@ from msgspec import field
 from listwatch._exports import only_classes
 from listwatch.meta import Resource, Subresource
 from listwatch.models import core_v1, meta_v1
-from listwatch.objects.model import Model, Quantity, required_dict
+from listwatch.objects.declarations.model import Model, Quantity, required_dict
 from listwatch.objects.object import Object, lazy
 from listwatch.objects.object_list import ObjectList
 

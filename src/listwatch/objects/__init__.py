@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
-    "CustomResource": "listwatch.objects.custom_resource",
+    "CustomResource": "listwatch.objects.declarations.custom_resource",
     "JSON": "listwatch.json_value",
     "JSONObject": "listwatch.json_value",
     "ListMeta": "listwatch.objects.metadata",
     "ManagedFieldsEntry": "listwatch.objects.metadata",
-    "MicroTime": "listwatch.objects.model",
-    "Model": "listwatch.objects.model",
+    "MicroTime": "listwatch.objects.declarations.model",
+    "Model": "listwatch.objects.declarations.model",
     "Object": "listwatch.objects.object",
     "ObjectList": "listwatch.objects.object_list",
     "ObjectMeta": "listwatch.objects.metadata",
     "OwnerReference": "listwatch.objects.metadata",
     "PartialObjectMetadata": "listwatch.objects.partial_object",
     "Unstructured": "listwatch.objects.unstructured",
-    "field": "listwatch.objects.model",
+    "field": "listwatch.objects.declarations.model",
 }
 
 __all__ = [*_HOMES]
@@ -30,14 +30,14 @@ __all__ = [*_HOMES]
 if TYPE_CHECKING:
     from listwatch.json_value import JSON as JSON
     from listwatch.json_value import JSONObject as JSONObject
-    from listwatch.objects.custom_resource import CustomResource as CustomResource
+    from listwatch.objects.declarations.custom_resource import CustomResource as CustomResource
+    from listwatch.objects.declarations.model import MicroTime as MicroTime
+    from listwatch.objects.declarations.model import Model as Model
+    from listwatch.objects.declarations.model import field as field
     from listwatch.objects.metadata import ListMeta as ListMeta
     from listwatch.objects.metadata import ManagedFieldsEntry as ManagedFieldsEntry
     from listwatch.objects.metadata import ObjectMeta as ObjectMeta
     from listwatch.objects.metadata import OwnerReference as OwnerReference
-    from listwatch.objects.model import MicroTime as MicroTime
-    from listwatch.objects.model import Model as Model
-    from listwatch.objects.model import field as field
     from listwatch.objects.object import Object as Object
     from listwatch.objects.object_list import ObjectList as ObjectList
     from listwatch.objects.partial_object import PartialObjectMetadata as PartialObjectMetadata

@@ -17,10 +17,9 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
 from listwatch.objects.damage import report_damage
 from listwatch.objects.head import Head, parts_decoder
-from listwatch.objects.json_scan import readable_parts
-from listwatch.objects.merge import merge, same
-from listwatch.objects.metadata import ObjectMeta, read_deep_metadata
-from listwatch.objects.reading import (
+from listwatch.objects.json.json_scan import readable_parts
+from listwatch.objects.json.merge import merge, same
+from listwatch.objects.json.reading import (
     DECODE_FAILURES,
     Tree,
     build_decoder,
@@ -29,6 +28,7 @@ from listwatch.objects.reading import (
     reason_and_place,
     reason_of,
 )
+from listwatch.objects.metadata import ObjectMeta, read_deep_metadata
 from listwatch.objects.writing import encode, finish, plain, unchanged
 
 __all__ = [

@@ -11,8 +11,8 @@ from types import MappingProxyType
 import msgspec
 
 from listwatch.errors import DecodeError
-from listwatch.objects.json_scan import is_invalid_name, members_of, parts_of, skip_space
-from listwatch.objects.reading import DECODE_FAILURES, Tree, reason_of, tree_of
+from listwatch.objects.json.json_scan import is_invalid_name, members_of, parts_of, skip_space
+from listwatch.objects.json.reading import DECODE_FAILURES, Tree, reason_of, tree_of
 
 __all__ = ["Head", "Labels", "cut_managed_fields", "parts_decoder", "read_damaged_head", "read_head"]
 

@@ -9,9 +9,9 @@ from typing import TypeVar
 import msgspec
 
 from listwatch.errors import DecodeError
-from listwatch.objects.json_scan import IncompleteJSONError, ValueScanner, parts_of, skip_space
+from listwatch.objects.json.json_scan import IncompleteJSONError, ValueScanner, parts_of, skip_space
+from listwatch.objects.json.reading import DECODE_FAILURES, Tree, convert, fields_of, reason_of, tree_of
 from listwatch.objects.metadata import ListMeta
-from listwatch.objects.reading import DECODE_FAILURES, Tree, convert, fields_of, reason_of, tree_of
 
 __all__ = ["LARGE", "ListSplitter", "WireList", "split_list"]
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import astuple, force_setattr
 
 from listwatch._exports import did_you_mean
-from listwatch.objects.model_declaration import read_declaration
+from listwatch.objects.declarations.model_declaration import read_declaration
 from listwatch.objects.untracked import untrack
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from msgspec import field
 
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSONObject
-from listwatch.objects.json_scan import elements_of, parts_of
-from listwatch.objects.model import Model
-from listwatch.objects.reading import DECODE_FAILURES, convert, decoder_for, reason_of
+from listwatch.objects.declarations.model import Model
+from listwatch.objects.json.json_scan import elements_of, parts_of
+from listwatch.objects.json.reading import DECODE_FAILURES, convert, decoder_for, reason_of
 
 __all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "ShardInfo", "read_deep_metadata"]
 

@@ -17,13 +17,13 @@ from listwatch._exports import did_you_mean
 from listwatch.errors import DecodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.damage import report_damage
+from listwatch.objects.declarations.model_declaration import is_class_variable
 from listwatch.objects.fields import NEW, LazyField, LazyParts, MetadataField, lazy, set_head, set_raw
 from listwatch.objects.head import Head, Labels, cut_managed_fields, read_damaged_head, read_head
+from listwatch.objects.json.reading import DECODE_FAILURES, reason_of, tree_of
+from listwatch.objects.json.wire import check_document, compact
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.objects.model_declaration import is_class_variable
-from listwatch.objects.reading import DECODE_FAILURES, reason_of, tree_of
 from listwatch.objects.untracked import untrack_at
-from listwatch.objects.wire import check_document, compact
 from listwatch.objects.writing import clone, encode, to_json
 
 __all__ = ["Object", "lazy"]
@@ -118,14 +118,14 @@ class Object(_TypedFields):
     @classmethod
     def from_yaml(cls, text: str | bytes) -> Self:
         """Create an object from a YAML string with one document."""
-        from listwatch.objects.manifests import read_one
+        from listwatch.objects.yaml.manifests import read_one
 
         return cls.from_dict(read_one(text))
 
     @classmethod
     def all_from_yaml(cls, text: str | bytes) -> list[Self]:
         """Create objects from a YAML string with any number of documents; empty ones are ignored."""
-        from listwatch.objects.manifests import read_all
+        from listwatch.objects.yaml.manifests import read_all
 
         return [cls.from_dict(tree) for tree in read_all(text)]
 
@@ -197,7 +197,7 @@ class Object(_TypedFields):
 
     def to_yaml(self) -> str:
         """The object as a YAML document."""
-        from listwatch.objects.manifests import write
+        from listwatch.objects.yaml.manifests import write
 
         return write(self.to_dict())
 

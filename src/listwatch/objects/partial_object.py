@@ -7,9 +7,9 @@ from typing import Self
 import msgspec
 
 from listwatch.errors import DecodeError
-from listwatch.objects.json_scan import parts_of
+from listwatch.objects.json.json_scan import parts_of
+from listwatch.objects.json.reading import DECODE_FAILURES
 from listwatch.objects.object import Object
-from listwatch.objects.reading import DECODE_FAILURES
 
 __all__ = ["PartialObjectMetadata"]
 

@@ -12,9 +12,9 @@ from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind
 from listwatch.objects.damage import report_damage
 from listwatch.objects.fields import set_head, set_raw, write_change
+from listwatch.objects.json.reading import DECODE_FAILURES, reason_and_place, tree_of
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
-from listwatch.objects.reading import DECODE_FAILURES, reason_and_place, tree_of
 from listwatch.objects.untracked import untrack_tree
 from listwatch.objects.writing import clone, encode, plain
 

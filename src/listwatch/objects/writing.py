@@ -15,8 +15,8 @@ import msgspec
 from msgspec import inspect
 
 from listwatch.errors import EncodeError, FieldError
+from listwatch.objects.json.reading import Tree, fields_of, read, type_info
 from listwatch.objects.lists import leave_out_empty
-from listwatch.objects.reading import Tree, fields_of, read, type_info
 
 __all__ = ["clone", "encode", "finish", "plain", "to_json", "to_tree", "unchanged"]
 

@@ -8,7 +8,7 @@ from tests.client.scripted import scripted
 from listwatch import blocking
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.errors import DecodeError
-from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object_list import ObjectList

@@ -16,7 +16,7 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import ResponseTooLargeError
 from listwatch.models.core_v1 import ConfigMap
-from listwatch.objects.wire import LineSplitter
+from listwatch.objects.json.wire import LineSplitter
 from listwatch.testing.scripted_server import HANG, LAST_CHUNK, ScriptedServer, chunk, stream_head
 
 ENDLESS = (stream_head(), *itertools.repeat(chunk(b"x" * 100), 100), HANG)

@@ -10,9 +10,9 @@ from soak.history_checker import HistoryChecker
 from tests.contract.informer.storm import Storm
 
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.informer.informer import Informer
-from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta

@@ -17,7 +17,7 @@ from listwatch.blocking.runtime.handler_thread import HandlerThread, ThreadListe
 from listwatch.blocking.runtime.running import Running
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.callers import is_caller
-from listwatch.informer.factory import SharedInformerFactory
+from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.informer import Informer
 from listwatch.informer.listener import Overflow, Reader

@@ -15,7 +15,7 @@ from functools import partial, wraps
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from listwatch.blocking.runtime.blocking_object import BlockingObject
-from listwatch.informer.list_watch import ListWatch, check_functions
+from listwatch.informer.reflector.list_watch import ListWatch, check_functions
 from listwatch.keyed import Cached
 
 __all__ = ["FunctionSource", "ThreadedListWatch"]

@@ -14,7 +14,7 @@ from listwatch.api.watch_events import ErrorEvent, UndecodableEvent
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.errors import UsageError
-from listwatch.objects.wire import LineSplitter
+from listwatch.objects.json.wire import LineSplitter
 
 __all__ = ["ByteIteration", "LineIteration", "RetryIteration", "WatchIteration"]
 

@@ -61,7 +61,7 @@ def _describe(session: Session, tree: JSONObject) -> str:
         content["data"] = _sizes(content.get("data"))
         content.pop("stringData", None)
     # Imported here: PyYAML is slow to import.
-    from listwatch.objects.manifests import write as write_yaml
+    from listwatch.objects.yaml.manifests import write as write_yaml
 
     details = write_yaml(content) if content else ""
     return "\n".join(lines) + "\n" + _capitalized(details)

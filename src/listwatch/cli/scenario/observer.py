@@ -9,7 +9,7 @@ from typing import Literal
 
 from listwatch.clock import Clock
 from listwatch.errors import GoneError
-from listwatch.informer.problems import Problem
+from listwatch.informer.reflector.problems import Problem
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object import Object
 

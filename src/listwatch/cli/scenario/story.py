@@ -17,7 +17,7 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.clock import Clock
 from listwatch.informer.handlers import HandlerFunctions
-from listwatch.informer.reflector import ReflectorStatistics
+from listwatch.informer.reflector.reflector import ReflectorStatistics
 from listwatch.informer.shared_informer import AnyInformer, SharedIndexInformer
 from listwatch.models.apps_v1 import Deployment, ReplicaSet
 from listwatch.models.core_v1 import Pod

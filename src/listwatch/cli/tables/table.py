@@ -17,7 +17,7 @@ from listwatch.client.rest.request import Request
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
-from listwatch.objects.wire import DECODE_FAILURES
+from listwatch.objects.json.wire import DECODE_FAILURES
 
 __all__ = ["Column", "Row", "Table", "object_columns", "object_row", "read_table", "table_of", "table_request"]
 

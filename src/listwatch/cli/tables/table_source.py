@@ -9,7 +9,7 @@ from listwatch.api.options import query_parameters, selector_parameters
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
 from listwatch.cli.session import Session
 from listwatch.cli.tables.table import Row, Table, table_of, table_request
-from listwatch.informer.list_watch import ListWatch
+from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.meta import Resource
 from listwatch.objects.unstructured import Unstructured
 

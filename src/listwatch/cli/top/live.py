@@ -17,8 +17,8 @@ from listwatch.cli.top.table import Status, Table
 from listwatch.cli.views.screen import Screen, captured_log
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
-from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.problems import Problem
+from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import strip_managed_fields
 from listwatch.meta import Resource

@@ -10,7 +10,7 @@ import msgspec
 
 from listwatch.client.config.client_config import ClientConfig, redact_url
 from listwatch.client.config.tls import ClientCertificate
-from listwatch.objects.reading import decoder_for
+from listwatch.objects.json.reading import decoder_for
 
 __all__ = ["OWN_HEADER", "Credential", "IssuedCredential", "describe_credential", "token_expiry"]
 

@@ -28,7 +28,7 @@ from listwatch.client.config.tls import ClientCertificate, check_certificate, re
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ConfigError, CredentialError
 from listwatch.json_value import JSONObject
-from listwatch.objects.reading import read
+from listwatch.objects.json.reading import read
 
 __all__ = ["ExecPlugin"]
 

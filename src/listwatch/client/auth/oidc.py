@@ -23,7 +23,7 @@ from listwatch.client.config.redaction import HiddenStruct
 from listwatch.client.config.tls import ca_context
 from listwatch.clock import Clock
 from listwatch.errors import ConfigError, CredentialError, TransportError
-from listwatch.objects.reading import decoder_for
+from listwatch.objects.json.reading import decoder_for
 
 __all__ = ["Fetch", "OIDCProvider"]
 

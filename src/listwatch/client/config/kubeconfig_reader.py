@@ -27,8 +27,8 @@ from listwatch.client.config.kubeconfig_entries import (
 )
 from listwatch.errors import ConfigError
 from listwatch.json_value import JSON
-from listwatch.objects.reading import read
-from listwatch.objects.yaml_loader import AliasExpansionError, BoundedLoader, NestingError, RecursiveAliasError
+from listwatch.objects.json.reading import read
+from listwatch.objects.yaml.yaml_loader import AliasExpansionError, BoundedLoader, NestingError, RecursiveAliasError
 
 __all__ = ["combine_errors", "load_document", "parse_kubeconfig", "read_file"]
 

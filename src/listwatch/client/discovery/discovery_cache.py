@@ -20,7 +20,7 @@ from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, DecodeError, DiscoveryError, TransportError
-from listwatch.objects.wire import DECODE_FAILURES
+from listwatch.objects.json.wire import DECODE_FAILURES
 
 __all__ = ["DISCOVERY_TTL", "DiscoveryCache"]
 

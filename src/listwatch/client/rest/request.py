@@ -32,7 +32,7 @@ from listwatch.client.rest.sender import DEFAULT_RETRIES, ResponseStream, RetryP
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.errors import ListWatchError, ProtocolError, RequestError, SelectorError
 from listwatch.meta import path_segment
-from listwatch.objects.model import Model
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured

@@ -49,9 +49,9 @@ from listwatch.errors import (
     UsageError,
 )
 from listwatch.folded_log import FoldedLog
+from listwatch.objects.json.wire import LineSplitter
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.wire import LineSplitter
 
 __all__ = ["ByteStream", "LogStream", "WatchStream", "idle_timeout_for"]
 

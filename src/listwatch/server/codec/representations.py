@@ -367,7 +367,7 @@ def _transformed(value: bytes, representation: Representation) -> bytes:
 def _formatted(value: bytes, representation: Representation) -> bytes:
     if representation.media_type == YAML_MEDIA_TYPE and len(value) <= _MAX_BLOCK_YAML:
         # PyYAML is slow to import, and rarely needed.
-        from listwatch.objects import manifests
+        from listwatch.objects.yaml import manifests
 
         with suppress(EncodeError):  # it is nested too deeply
             return manifests.write(msgspec.json.decode(value)).encode()

@@ -12,7 +12,7 @@ from yaml.scanner import ScannerError
 
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSON
-from listwatch.objects.yaml_loader import BoundedLoader
+from listwatch.objects.yaml.yaml_loader import BoundedLoader
 from listwatch.server.json_tree import MAX_DEPTH, quoted
 
 __all__ = ["parse_yaml"]

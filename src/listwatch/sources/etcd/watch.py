@@ -26,7 +26,7 @@ from listwatch.errors import (
 )
 from listwatch.json_value import JSONObject
 from listwatch.keyed import Cached
-from listwatch.objects.wire import LineSplitter
+from listwatch.objects.json.wire import LineSplitter
 from listwatch.sources.etcd.entries import EntryMapping
 from listwatch.sources.etcd.gateway import Gateway, Member
 from listwatch.sources.etcd.gateway_errors import FutureRevisionError, error_of, error_of_cancelled_watch

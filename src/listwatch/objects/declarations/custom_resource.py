@@ -22,9 +22,9 @@ import msgspec
 from listwatch.errors import DecodeError
 from listwatch.meta import GroupVersionKind
 from listwatch.objects.damage import report_damage
-from listwatch.objects.declared_types import check_default, check_type
+from listwatch.objects.declarations.declared_types import check_default, check_type
+from listwatch.objects.declarations.model_declaration import Field, check_is_annotated, is_class_variable
 from listwatch.objects.fields import NEW, LazyField, LazyParts
-from listwatch.objects.model_declaration import Field, check_is_annotated, is_class_variable
 from listwatch.objects.object import Object
 from listwatch.objects.writing import clone
 

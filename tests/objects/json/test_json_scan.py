@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.objects.widgets import JSON, MAPS, TEXTS, compact
 
 from listwatch.errors import DecodeError
-from listwatch.objects.json_scan import (
+from listwatch.objects.json.json_scan import (
     IncompleteJSONError,
     ValueScanner,
     elements_of,

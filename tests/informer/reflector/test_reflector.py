@@ -22,9 +22,9 @@ from listwatch.errors import (
     StreamIdleError,
     WatchClosedError,
 )
-from listwatch.informer.list_watch import ListWatch
-from listwatch.informer.problems import Problem
-from listwatch.informer.reflector import Reflector
+from listwatch.informer.reflector.list_watch import ListWatch
+from listwatch.informer.reflector.problems import Problem
+from listwatch.informer.reflector.reflector import Reflector
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object_list import ObjectList
 from listwatch.testing.clocks import VirtualClock

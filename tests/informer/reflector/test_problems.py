@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from listwatch.informer.problems import Problem, ProblemReporter
+from listwatch.informer.reflector.problems import Problem, ProblemReporter
 from listwatch.testing.clocks import VirtualClock
 
 

@@ -26,9 +26,9 @@ from tests.objects.widgets import (
 )
 
 from listwatch.errors import DecodeError, EncodeError
+from listwatch.objects.declarations.model import Model
 from listwatch.objects.fields import wire_name
 from listwatch.objects.metadata import ManagedFieldsEntry, ObjectMeta, OwnerReference
-from listwatch.objects.model import Model
 
 # --- names and shapes ------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from listwatch.errors import DecodeError
-from listwatch.informer.expected_kind import ExpectedKind
+from listwatch.informer.reflector.expected_kind import ExpectedKind
 from listwatch.meta import Resource
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import Pod

@@ -20,12 +20,12 @@ from listwatch.async_only import AsyncOnly
 from listwatch.cache.indexer import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
-from listwatch.informer import typed_groups
-from listwatch.informer.informer_handle import InformerGroup, InformerHandle
-from listwatch.informer.list_watch import ListerWatcher
-from listwatch.informer.problems import Problem
+from listwatch.informer.factory import typed_groups
+from listwatch.informer.factory.informer_handle import InformerGroup, InformerHandle
+from listwatch.informer.factory.typed_groups import InformerGroups
+from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, InformerStatistics, SharedIndexInformer
-from listwatch.informer.typed_groups import InformerGroups
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.objects.object import Object
 from listwatch.selectors import (

@@ -1,6 +1,6 @@
 """Lists and watches a source, and writes every change to a store, until cancelled.
 
-`reflector_machine.py` decides which request is next. A source detects a dead peer itself and raises; the reflector then
+`machine.py` decides which request is next. A source detects a dead peer itself and raises; the reflector then
 resumes the watch. `client/rest/streams.py` has the rules for the watches of a client.
 
 Every failed attempt is reported when it fails, also those that a client retries: `retry_observer.py` passes them on.
@@ -24,11 +24,12 @@ from listwatch.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.clock import Clock, SystemClock
 from listwatch.cooperative import TIME_SLICE
 from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClosedError
-from listwatch.informer.initial_events import InitialEventsDeadline
-from listwatch.informer.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
-from listwatch.informer.problems import Problem, guarded_reporter
-from listwatch.informer.reflector_machine import ReflectorMachine
-from listwatch.informer.reflector_state import (
+from listwatch.informer.reflector.initial_events import InitialEventsDeadline
+from listwatch.informer.reflector.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
+from listwatch.informer.reflector.machine import ReflectorMachine
+from listwatch.informer.reflector.problems import Problem, guarded_reporter
+from listwatch.informer.reflector.request_budget import RequestBudget
+from listwatch.informer.reflector.state import (
     BackingOff,
     Delay,
     Listing,
@@ -40,7 +41,6 @@ from listwatch.informer.reflector_state import (
     Watching,
     WatchRequest,
 )
-from listwatch.informer.request_budget import RequestBudget
 from listwatch.informer.validation import check_number, check_source
 from listwatch.keyed import Cached
 from listwatch.meta import Resource

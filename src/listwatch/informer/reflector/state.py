@@ -1,6 +1,6 @@
 """What a reflector does and has reached, as values: its requests, its states, and the store that it writes to.
 
-`reflector_machine.py` decides which state follows; `reflector.py` sends the requests.
+`machine.py` decides which state follows; `reflector.py` sends the requests.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.objects.widgets import JSON, MAPS, Part, Rule, Widget, WidgetSpec, compact, widget
 
-from listwatch.objects.merge import merge
+from listwatch.objects.json.merge import merge
 from listwatch.objects.unstructured import Unstructured
 
 

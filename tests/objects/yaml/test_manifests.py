@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.objects.widgets import MAPS, TEXTS, Widget, compact, failure, widget
 
 from listwatch.errors import DecodeError, EncodeError, FieldError
-from listwatch.objects.manifests import read_all, read_one, write
 from listwatch.objects.unstructured import Unstructured
+from listwatch.objects.yaml.manifests import read_all, read_one, write
 
 MANIFEST = """\
 # A comment.

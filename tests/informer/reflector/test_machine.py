@@ -22,8 +22,8 @@ from listwatch.errors import (
     StatusDetails,
     TooManyRequestsError,
 )
-from listwatch.informer.reflector_machine import ReflectorMachine
-from listwatch.informer.reflector_state import (
+from listwatch.informer.reflector.machine import ReflectorMachine
+from listwatch.informer.reflector.state import (
     BackingOff,
     Delay,
     Listing,

@@ -15,9 +15,9 @@ import msgspec
 from listwatch.errors import DecodeError, ListWatchError
 from listwatch.keyed import Cached, Tombstone, describe
 from listwatch.meta import GroupVersionKind, Resource
+from listwatch.objects.json.reading import tree_of
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
-from listwatch.objects.reading import tree_of
 
 __all__ = ["ExpectedKind", "UsableCheck", "expected_kind"]
 

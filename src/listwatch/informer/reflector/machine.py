@@ -39,8 +39,8 @@ from listwatch.errors import (
     UnauthorizedError,
     WatchClosedError,
 )
-from listwatch.informer.expected_kind import expected_kind
-from listwatch.informer.reflector_state import (
+from listwatch.informer.reflector.expected_kind import expected_kind
+from listwatch.informer.reflector.state import (
     PAGE_SIZE,
     BackingOff,
     Delay,

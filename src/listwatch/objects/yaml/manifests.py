@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from listwatch.errors import DecodeError, EncodeError
-from listwatch.objects.reading import Tree
-from listwatch.objects.yaml_loader import AliasExpansionError, BoundedLoader, NestingError, RecursiveAliasError
+from listwatch.objects.json.reading import Tree
+from listwatch.objects.yaml.yaml_loader import AliasExpansionError, BoundedLoader, NestingError, RecursiveAliasError
 
 __all__ = ["Document", "read_all", "read_documents", "read_one", "write"]
 

@@ -9,10 +9,10 @@ import msgspec
 from msgspec import inspect
 
 from listwatch.errors import DecodeError, EncodeError
-from listwatch.objects.model import Model
-from listwatch.objects.model_declaration import DefaultValue
+from listwatch.objects.declarations.model import Model
+from listwatch.objects.declarations.model_declaration import DefaultValue
+from listwatch.objects.json.reading import convert, type_info
 from listwatch.objects.object import Object
-from listwatch.objects.reading import convert, type_info
 from listwatch.objects.writing import to_tree
 
 __all__ = ["check_default", "check_type"]

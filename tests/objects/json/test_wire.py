@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.objects.widgets import JSON, MAPS, Widget, WidgetList, compact, failure, widget
 
 from listwatch.errors import DecodeError
-from listwatch.objects.json_scan import IncompleteJSONError
+from listwatch.objects.json.json_scan import IncompleteJSONError
+from listwatch.objects.json.wire import LineSplitter, parse_event, scan_event
 from listwatch.objects.list_splitter import split_list
 from listwatch.objects.object_list import ObjectList
-from listwatch.objects.wire import LineSplitter, parse_event, scan_event
 
 # Line ends of both sorts, characters of two to four bytes, escapes that look like line ends and frames.
 TEXT = 'é \U0001f600 \n \\ " \\n }}'

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, dataclass_transform
 import msgspec
 from msgspec import field
 
+from listwatch.objects.json.reading import Tree, convert
 from listwatch.objects.lists import StructWithLists, equal, lists_by_default, required_list
-from listwatch.objects.reading import Tree, convert
 from listwatch.objects.writing import clone, to_tree
 
 __all__ = ["MicroTime", "Model", "Quantity", "field", "required_dict", "required_list"]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from listwatch.errors import DecodeError, ResponseTooLargeError
-from listwatch.objects.json_scan import IncompleteJSONError, members_of
-from listwatch.objects.reading import DECODE_FAILURES, reason_of
+from listwatch.objects.json.json_scan import IncompleteJSONError, members_of
+from listwatch.objects.json.reading import DECODE_FAILURES, reason_of
 
 __all__ = [
     "DECODE_FAILURES",

@@ -29,8 +29,8 @@ from collections.abc import Callable, Container
 
 import msgspec
 
-from listwatch.objects.json_scan import elements_of, parts_of
-from listwatch.objects.reading import DECODE_FAILURES, Tree
+from listwatch.objects.json.json_scan import elements_of, parts_of
+from listwatch.objects.json.reading import DECODE_FAILURES, Tree
 
 __all__ = ["merge", "same"]
 

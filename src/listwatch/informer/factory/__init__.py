@@ -1,0 +1,1 @@
+"""The factory: one shared informer per kind, and its typed attributes."""

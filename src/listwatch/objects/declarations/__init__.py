@@ -1,0 +1,1 @@
+"""Declarations of classes: models, custom resources, and the check of their annotations."""

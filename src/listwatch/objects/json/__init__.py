@@ -1,0 +1,1 @@
+"""JSON as bytes: scanning, cutting, decoding and merging, without knowledge of a class."""
