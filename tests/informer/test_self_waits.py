@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 import pytest
+from tests.informer.factory.test_factory import ScriptedClient, respond
 from tests.informer.settings import RecordingHandler, Setting, pod
-from tests.informer.test_factory import ScriptedClient, respond
 
 from listwatch.errors import UsageError
 from listwatch.informer.factory.factory import SharedInformerFactory
