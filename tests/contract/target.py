@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from listwatch.server import APIServer
 from listwatch.testing.api_server_thread import APIServerThread
 from listwatch.testing.real.real_api_server_thread import RealAPIServer, RealAPIServerThread, RealBinaries
 
@@ -117,7 +118,7 @@ def _real() -> Iterator[Target]:
 @contextmanager
 def _embedded() -> Iterator[Target]:
     """An embedded server in a thread, so that it serves while a test blocks."""
-    with APIServerThread() as server:
+    with APIServerThread(APIServer(authorization="rbac")) as server:
         yield Target(
             url=server.url,
             token=server.token,

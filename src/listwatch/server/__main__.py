@@ -66,6 +66,13 @@ def _parser() -> argparse.ArgumentParser:
         "--token", help="the bearer token itself; other users of this machine can see it in the list of processes"
     )
     parser.add_argument("--anonymous", action="store_true", help="allow requests without credentials")
+    parser.add_argument(
+        "--authorization-mode",
+        choices=["AlwaysAllow", "RBAC"],
+        default="AlwaysAllow",
+        help="whether roles and bindings decide what users may do; the administrator may do everything "
+        "(default: %(default)s)",
+    )
     return parser
 
 

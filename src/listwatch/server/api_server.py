@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 import msgspec
 
@@ -29,6 +29,7 @@ from listwatch.server.access.persisted_secrets import read_or_create_token
 from listwatch.server.controllers.custom_resources import CustomResources
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.controllers.owner_graph import StorageKey
+from listwatch.server.controllers.role_aggregation import RoleAggregation
 from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
@@ -85,7 +86,8 @@ class APIServer:
 
     With `data_dir`, objects are persisted there and available after the next start; else the server starts with the
     objects of `snapshot`, if given. A request needs `token`, a token of `users`, a client certificate, or `anonymous`;
-    the `authorizer` decides what its user may do. `resources` are served in addition to the built-in ones. With a
+    the `authorizer` decides what its user may do; with `authorization="rbac"`, Roles, ClusterRoles and their bindings
+    do. `resources` are served in addition to the built-in ones. With a
     `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not. Without `compression`, no
     response is compressed: some clients read only the first gzip member of a watch.
     """
@@ -102,6 +104,7 @@ class APIServer:
         users: Mapping[str, User] | None = None,
         anonymous: bool = False,
         authorizer: Authorizer | None = None,
+        authorization: Literal["always-allow", "rbac"] = "always-allow",
         admission: Sequence[Admission] = (),
         resources: Sequence[Resource] = (),
         clock: Clock | None = None,
@@ -115,6 +118,11 @@ class APIServer:
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
+        if authorization not in ("always-allow", "rbac"):
+            raise UsageError(f'authorization is "always-allow" or "rbac", not {authorization!r}')
+        if authorizer and authorization == "rbac":
+            raise UsageError("authorizer and authorization='rbac' cannot be combined: one of them decides")
+        self._authorization = authorization
         # "localhost" may resolve to two addresses, which would get different free ports.
         self._host = "127.0.0.1" if host == "localhost" else host
         self._port = port
@@ -197,11 +205,14 @@ class APIServer:
             registry.add(resource)
         objects = ObjectStore(storage, registry, builtin_schema())
         environment = Environment(clock.now, ids.uid, ids.name_suffix)
-        pipeline = Pipeline(objects, environment, identities=self._access, admission=self._admission)
+        admission = (*self._admission, *self._use_rbac(storage)) if self._authorization == "rbac" else self._admission
+        pipeline = Pipeline(objects, environment, identities=self._access, admission=admission)
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
         custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)
         garbage_collector = GarbageCollector(objects, pipeline.deleter, on_rejected=_log_rejected)
-        commits = Commits(storage, (custom_resources, garbage_collector), grouped=self._data_dir is not None)
+        role_aggregation = RoleAggregation(objects, pipeline.respond)
+        controllers = (custom_resources, garbage_collector, role_aggregation)
+        commits = Commits(storage, controllers, grouped=self._data_dir is not None)
         # The custom resources are served before their objects are read.
         custom_resources.recover()
         commits.run_controllers()
@@ -229,6 +240,16 @@ class APIServer:
             body_timeout=self._connection_settings.body_timeout,
             compression=self._compression,
         )
+
+    def _use_rbac(self, storage: Storage) -> Sequence[Admission]:
+        """Authorize by the roles and bindings of a storage; returns the admission that protects them."""
+        from listwatch.server.rbac.authorizer import RBACAuthorizer
+        from listwatch.server.rbac.escalation import EscalationCheck
+        from listwatch.server.rbac.policy import Policy
+
+        policy = Policy(storage)
+        self._access.authorizer = RBACAuthorizer(policy)
+        return (EscalationCheck(policy, self._access),)
 
     def _open_storage(self) -> Storage:
         now = epoch_time(self._clock)
@@ -329,6 +350,14 @@ class APIServer:
         if self._authority is None:
             raise UsageError("client certificates need an API server with tls=True")
         return self._authority.issue(name, groups=groups)
+
+    def recorded_permissions(self, user: str, *, name: str = "recorded") -> str:
+        """Return what a user was allowed to do so far, as YAML of the smallest roles that allow it.
+
+        There is one Role for each namespace, and a ClusterRole for requests without a namespace. Give a controller
+        these roles and no others, run it with `authorization="rbac"`, and it is shown that they suffice.
+        """
+        return self._access.permissions.roles_of(user, name=name)
 
     # --- Inspection and control, for tests
 

@@ -8,6 +8,7 @@ the zero value of the requested type. An empty object or list returned that way 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from listwatch.json_value import JSON, JSONObject
@@ -141,3 +142,8 @@ def go_text(value: JSON) -> str:
 def quoted(text: str) -> str:
     """Return the text in double quotes, escaped as in JSON."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def go_quoted_list(texts: Iterable[str]) -> str:
+    """Format strings as Go's verb %q does: `["get" "list"]`."""
+    return "[" + " ".join(map(quoted, texts)) + "]"

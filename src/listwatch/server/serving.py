@@ -11,12 +11,16 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from listwatch.errors import ConfigError
 from listwatch.server.access.persisted_secrets import checked_token
 from listwatch.server.api_server import APIServer
 
-__all__ = ["TOKEN_VARIABLE", "ServeOptions", "serve"]
+__all__ = ["TOKEN_VARIABLE", "AuthorizationMode", "ServeOptions", "serve"]
+
+AuthorizationMode = Literal["AlwaysAllow", "RBAC"]
+"""The names that kube-apiserver has for its modes."""
 
 TOKEN_VARIABLE = "LISTWATCH_TOKEN"
 
@@ -40,6 +44,7 @@ class ServeOptions:
     token: str | None = None
     token_file: str | None = None
     anonymous: bool = False
+    authorization_mode: AuthorizationMode = "AlwaysAllow"
     write_kubeconfig: str | None = None
 
 
@@ -111,6 +116,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         tls=bool(options.tls),
         token=token,
         anonymous=options.anonymous,
+        authorization="rbac" if options.authorization_mode == "RBAC" else "always-allow",
     )
     async with server:
         if options.write_kubeconfig:

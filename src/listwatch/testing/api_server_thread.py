@@ -61,6 +61,9 @@ class APIServerThread(ServerThread[APIServer]):
     def config_for_token(self, token: str) -> ClientConfig:
         return self._server.config_for_token(token)
 
+    def recorded_permissions(self, user: str, *, name: str = "recorded") -> str:
+        return self.call(lambda server: server.recorded_permissions(user, name=name))
+
     def snapshot(self) -> Storage:
         return self.call(lambda server: server.snapshot())
 

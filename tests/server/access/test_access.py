@@ -23,6 +23,7 @@ from listwatch.server.protocol.routes import RequestInfo, read_target
 from listwatch.server.requests import ANONYMOUS, User
 
 ALICE = User("alice", groups=("developers",))
+LIST_PODS = read_target("GET", "/api/v1/pods")
 
 
 class AllowVerbs:
@@ -81,7 +82,7 @@ def test_an_issued_token_is_known():
 
 
 def test_without_headers_the_user_is_not_impersonated():
-    assert access().impersonate(ALICE, [("Accept", "x")]) is ALICE
+    assert access().impersonate(ALICE, [("Accept", "x")], LIST_PODS) is ALICE
 
 
 def test_the_headers_name_the_impersonated_user():
@@ -94,33 +95,49 @@ def test_the_headers_name_the_impersonated_user():
         ("Impersonate-Extra-acme.com%2Fscopes", "b"),
         ("Impersonate-Extra-Scopes", "c"),
     ]
-    user = access().impersonate(ALICE, headers)
+    user = access().impersonate(ALICE, headers, LIST_PODS)
     extra = {"scopes": ("a", "c"), "acme.com/scopes": ("b",)}
     assert user == User("bob", "7", ("ops", "dev", "system:authenticated"), extra)
 
 
 def test_a_service_account_has_its_groups():
-    user = access().impersonate(ALICE, [("Impersonate-User", "system:serviceaccount:default:builder")])
+    user = access().impersonate(ALICE, [("Impersonate-User", "system:serviceaccount:default:builder")], LIST_PODS)
     assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated")
 
 
 def test_the_impersonated_anonymous_user_is_unauthenticated():
-    assert access().impersonate(ALICE, [("Impersonate-User", "system:anonymous")]).groups == ("system:unauthenticated",)
+    user = access().impersonate(ALICE, [("Impersonate-User", "system:anonymous")], LIST_PODS)
+    assert user.groups == ("system:unauthenticated",)
 
 
 def test_groups_alone_cannot_be_impersonated():
     with pytest.raises(BadRequestError):
-        access().impersonate(ALICE, [("Impersonate-Group", "ops")])
+        access().impersonate(ALICE, [("Impersonate-Group", "ops")], LIST_PODS)
 
 
 def test_impersonation_must_be_allowed():
     denied = access(authorizer=AllowVerbs("get"))
     with pytest.raises(ForbiddenError) as refusal:
-        denied.impersonate(ALICE, [("Impersonate-User", "bob")])
+        denied.impersonate(ALICE, [("Impersonate-User", "bob")], LIST_PODS)
     assert refusal.value.message == (
-        'users "bob" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster '
-        "scope: it is not among the verbs"
+        'pods is forbidden: User "alice" cannot impersonate-on:user-info:list resource "pods" in API group "" at the '
+        "cluster scope: it is not among the verbs"
     )
+
+
+def test_the_verb_impersonate_allows_impersonation_for_all_requests():
+    allowed = access(authorizer=AllowVerbs("impersonate"))
+    assert allowed.impersonate(ALICE, [("Impersonate-User", "bob")], LIST_PODS).name == "bob"
+
+
+def test_a_service_account_can_impersonate_its_own_node_only():
+    claim = {"authentication.kubernetes.io/node-name": ("n1",)}
+    robot = User("system:serviceaccount:default:robot", extra=claim)
+    allowed = access(authorizer=AllowVerbs("impersonate:associated-node", "impersonate-on:associated-node:list"))
+    user = allowed.impersonate(robot, [("Impersonate-User", "system:node:n1")], LIST_PODS)
+    assert (user.name, user.groups) == ("system:node:n1", ("system:nodes", "system:authenticated"))
+    with pytest.raises(ForbiddenError, match="arbitrary-node"):
+        allowed.impersonate(robot, [("Impersonate-User", "system:node:n2")], LIST_PODS)
 
 
 # Authorization
@@ -161,8 +178,14 @@ def test_masters_may_do_everything():
 
 def test_a_review_is_decided_as_a_request_would_be():
     some = access(authorizer=AllowVerbs("get"))
-    assert some.is_allowed(ALICE, {"verb": "get", "resource": "pods", "namespace": "default"})
-    assert not some.is_allowed(ALICE, {"verb": "delete", "path": "/version"})
+    assert some.review(ALICE, {"verb": "get", "resource": "pods", "namespace": "default"}).allowed
+    assert not some.review(ALICE, {"verb": "delete", "path": "/version"}).allowed
+
+
+def test_an_authorizer_without_rules_gives_an_incomplete_review():
+    status = access(authorizer=AllowVerbs("get")).rules_of(ALICE, "default")
+    assert status["incomplete"] is True
+    assert access().rules_of(ALICE, "default")["resourceRules"]
 
 
 # Over HTTP

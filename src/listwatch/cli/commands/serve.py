@@ -8,7 +8,7 @@ import click
 
 from listwatch.cli.exit_codes import ExitCode
 from listwatch.errors import ConfigError
-from listwatch.server.serving import TOKEN_VARIABLE, ServeOptions, serve
+from listwatch.server.serving import TOKEN_VARIABLE, AuthorizationMode, ServeOptions, serve
 
 __all__ = ["command"]
 
@@ -39,6 +39,12 @@ __all__ = ["command"]
 )
 @click.option("--token", help="The bearer token; other users of this machine can see it in the list of processes.")
 @click.option("--anonymous", is_flag=True, help="Allow requests without credentials.")
+@click.option(
+    "--authorization-mode",
+    type=click.Choice(["AlwaysAllow", "RBAC"]),
+    default="AlwaysAllow",
+    help="Whether roles and bindings decide what users may do. [default: AlwaysAllow]",
+)
 def command(
     *,
     host: str,
@@ -49,6 +55,7 @@ def command(
     token_file: str | None,
     token: str | None,
     anonymous: bool,
+    authorization_mode: AuthorizationMode,
 ) -> int | None:
     """Serve an embedded API server until Ctrl-C, and print the line to use it.
 
@@ -67,6 +74,7 @@ def command(
         token=token,
         token_file=token_file,
         anonymous=anonymous,
+        authorization_mode=authorization_mode,
         write_kubeconfig=write_kubeconfig,
     )
     try:

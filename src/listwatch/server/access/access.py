@@ -7,29 +7,21 @@ A request without credentials is anonymous and rejected, unless `anonymous` is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
-from urllib.parse import unquote
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from listwatch.errors import BadRequestError, ForbiddenError, StatusDetails, UnauthorizedError
+from listwatch.errors import ForbiddenError, StatusDetails, UnauthorizedError
 from listwatch.json_value import JSONObject
+from listwatch.server.access.impersonation import Headers, authenticated, impersonation_modes, read_impersonation
+from listwatch.server.access.permissions import RecordedPermissions
 from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
 
-__all__ = ["AUTHENTICATED", "MASTERS", "Access", "AllowAll", "Authorizer", "Decision"]
+__all__ = ["MASTERS", "Access", "AllowAll", "Authorizer", "Decision", "RuleLister"]
 
-AUTHENTICATED = "system:authenticated"
 MASTERS = "system:masters"
 """Users in this group may do everything; the authorizer is not called."""
-
-_UNAUTHENTICATED = "system:unauthenticated"
-_SERVICE_ACCOUNT = "system:serviceaccount:"
-_USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
-
-Headers = Iterable[tuple[str, str]]
-"""Names and values in the order received; names may repeat."""
 
 Certificate = Mapping[str, Any]
 """The verified client certificate, as `ssl` describes it."""
@@ -48,11 +40,22 @@ class Authorizer(Protocol):
     def authorize(self, user: User, request: RequestInfo) -> Decision: ...
 
 
+@runtime_checkable
+class RuleLister(Protocol):
+    """An authorizer that can list what a user may do, for `kubectl auth can-i --list`."""
+
+    def rules_of(self, user: User, namespace: str) -> JSONObject:
+        """Return the status of a SelfSubjectRulesReview."""
+
+
 class AllowAll:
     """An authorizer that allows every request."""
 
     def authorize(self, user: User, request: RequestInfo) -> Decision:
         return Decision(True)
+
+    def rules_of(self, user: User, namespace: str) -> JSONObject:
+        return _all_rules()
 
 
 class Access:
@@ -66,9 +69,10 @@ class Access:
         authorizer: Authorizer | None = None,
         anonymous: bool = False,
     ) -> None:
-        self._users = {token: _authenticated(user) for token, user in users.items()}
+        self._users = {token: authenticated(user) for token, user in users.items()}
         self._new_token = new_token
-        self._authorizer = authorizer or AllowAll()
+        self.authorizer: Authorizer = authorizer or AllowAll()
+        self.permissions = RecordedPermissions()
         self._allows_anonymous = anonymous
 
     def __repr__(self) -> str:
@@ -94,7 +98,7 @@ class Access:
 
     def add(self, token: str, user: User) -> None:
         """Accept a token as that of a user."""
-        self._users[token] = _authenticated(user)
+        self._users[token] = authenticated(user)
 
     def issue(self, user: User) -> str:
         """Return a new token for a user."""
@@ -102,35 +106,56 @@ class Access:
         self.add(token, user)
         return token
 
-    def impersonate(self, user: User, headers: Headers) -> User:
-        """Return the user that the Impersonate headers name; raises ForbiddenError."""
-        wanted = [(name.lower(), value) for name, value in headers if name.lower().startswith("impersonate-")]
-        if not wanted:
+    def impersonate(self, user: User, headers: Headers, request: RequestInfo) -> User:
+        """Return the user that the Impersonate headers name, for this request; raises ForbiddenError.
+
+        The modes of impersonation are tried in order. If none is allowed, the error is that of the first one.
+        """
+        wanted = read_impersonation(headers)
+        if wanted is None:
             return user
-        other = _impersonated(wanted)
-        for request in _required_permissions(other, wanted):
-            self.authorize(user, request)
-        return other
+        errors = []
+        for mode in impersonation_modes(user, wanted, request):
+            try:
+                for required in mode.required:
+                    self.authorize(user, required)
+            except ForbiddenError as error:
+                errors.append(error)
+            else:
+                return mode.user
+        raise errors[0]
 
     # --- Authorization
 
     def authorize(self, user: User, request: RequestInfo) -> None:
         """Raise ForbiddenError if the user may not make the request."""
-        decision = self._decide(user, request)
+        decision = self.decide(user, request)
         if not decision.allowed:
             raise _forbidden(user, request, decision.reason)
+        self.permissions.add(user, request)
 
-    def is_allowed(self, user: User, attributes: JSONObject) -> bool:
-        """Whether the user may do what the attributes of an access review describe."""
-        return self._decide(user, _request_of(attributes)).allowed
+    def review(self, user: User, attributes: JSONObject) -> Decision:
+        """Decide whether the user may do what the attributes of an access review describe."""
+        return self.decide(user, _request_of(attributes))
 
-    def _decide(self, user: User, request: RequestInfo) -> Decision:
-        return Decision(True) if MASTERS in user.groups else self._authorizer.authorize(user, request)
+    def rules_of(self, user: User, namespace: str) -> JSONObject:
+        """Return the status of a SelfSubjectRulesReview."""
+        if MASTERS in user.groups:
+            return _all_rules()
+        if isinstance(self.authorizer, RuleLister):
+            return self.authorizer.rules_of(user, namespace)
+        error = "the authorizer of this server cannot list rules"
+        return {"resourceRules": [], "nonResourceRules": [], "incomplete": True, "evaluationError": error}
+
+    def decide(self, user: User, request: RequestInfo) -> Decision:
+        """Decide whether the user may make the request; it is not recorded."""
+        return Decision(True) if MASTERS in user.groups else self.authorizer.authorize(user, request)
 
 
-def _authenticated(user: User) -> User:
-    known = {AUTHENTICATED, _UNAUTHENTICATED}
-    return user if known & set(user.groups) else replace(user, groups=(*user.groups, AUTHENTICATED))
+def _all_rules() -> JSONObject:
+    resources: JSONObject = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+    paths: JSONObject = {"verbs": ["*"], "nonResourceURLs": ["*"]}
+    return {"resourceRules": [resources], "nonResourceRules": [paths], "incomplete": False}
 
 
 def _user_of_certificate(certificate: Certificate) -> User | None:
@@ -141,72 +166,7 @@ def _user_of_certificate(certificate: Certificate) -> User | None:
     common_names = names.get("commonName")
     if not common_names:
         return None
-    return _authenticated(User(common_names[0], groups=tuple(names.get("organizationName", ()))))
-
-
-# --- Impersonation ----------------------------------------------------------------------------------------------------
-
-
-def _impersonated(headers: list[tuple[str, str]]) -> User:
-    name = next((value for header, value in headers if header == _USER), "")
-    if not name:
-        raise BadRequestError("requested impersonation of a uid, groups or extra values without a user name")
-    groups = tuple(value for header, value in headers if header == _GROUP) or _groups_of(name)
-    extra: dict[str, tuple[str, ...]] = {}
-    for header, value in headers:
-        if header.startswith(_EXTRA):
-            key = unquote(header.removeprefix(_EXTRA))
-            extra[key] = (*extra.get(key, ()), value)
-    uid = next((value for header, value in headers if header == _UID), "")
-    if name == ANONYMOUS.name:
-        return User(name, uid, tuple(dict.fromkeys((*groups, _UNAUTHENTICATED))), extra)
-    return _authenticated(User(name, uid, groups, extra))
-
-
-def _groups_of(name: str) -> tuple[str, ...]:
-    """Return the groups that every service account has."""
-    namespace = _service_account(name)[0]
-    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}") if namespace else ()
-
-
-def _service_account(name: str) -> tuple[str, str]:
-    """Return the namespace and name of a service account; empty for other users."""
-    if not name.startswith(_SERVICE_ACCOUNT):
-        return "", ""
-    namespace, _, account = name.removeprefix(_SERVICE_ACCOUNT).partition(":")
-    return namespace, account
-
-
-def _required_permissions(user: User, headers: list[tuple[str, str]]) -> Iterator[RequestInfo]:
-    """Yield the requests that a user must be allowed to make to impersonate another."""
-    namespace, account = _service_account(user.name)
-    if namespace:
-        yield _impersonation("serviceaccounts", account, namespace=namespace)
-    else:
-        yield _impersonation("users", user.name)
-    yield from (_impersonation("groups", value) for header, value in headers if header == _GROUP)
-    for key, values in user.extra.items():
-        yield from (
-            _impersonation("userextras", value, group="authentication.k8s.io", subresource=key) for value in values
-        )
-    if user.uid:
-        yield _impersonation("uids", user.uid, group="authentication.k8s.io")
-
-
-def _impersonation(
-    resource: str, name: str, *, group: str = "", namespace: str = "", subresource: str = ""
-) -> RequestInfo:
-    return RequestInfo(
-        "",
-        "",
-        verb="impersonate",
-        is_resource=True,
-        group=group,
-        namespace=namespace,
-        resource=resource,
-        subresource=subresource,
-        name=name,
-    )
+    return authenticated(User(common_names[0], groups=tuple(names.get("organizationName", ()))))
 
 
 # --- Requests and errors ----------------------------------------------------------------------------------------------

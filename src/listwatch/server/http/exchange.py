@@ -193,7 +193,7 @@ class Exchange:
 
     def _route(self, user: User) -> APIRequest | NonResourceRequest:
         access, headers = self._backend.access, self._request.headers
-        user = access.impersonate(user, headers.items())
+        user = access.impersonate(user, headers.items(), self._info)
         self._record.user = user.name
         access.authorize(user, self._info)
         return route(self._info, self._backend.registry, headers=headers, user=user)

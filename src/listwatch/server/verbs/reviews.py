@@ -7,6 +7,7 @@ from typing import Protocol
 
 from listwatch.errors import InvalidError, MethodNotAllowedError
 from listwatch.json_value import JSON, JSONObject
+from listwatch.server.access.access import Decision
 from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import integer_at, object_at, text_at, texts_at
 from listwatch.server.lifecycle.strategy import timestamp
@@ -26,8 +27,11 @@ class Identities(Protocol):
     def issue(self, user: User) -> str:
         """Return a new token for the user."""
 
-    def is_allowed(self, user: User, attributes: JSONObject) -> bool:
-        """Whether the user may do what the resourceAttributes or nonResourceAttributes of a review describe."""
+    def review(self, user: User, attributes: JSONObject) -> Decision:
+        """Decide whether the user may do what the resourceAttributes or nonResourceAttributes of a review describe."""
+
+    def rules_of(self, user: User, namespace: str) -> JSONObject:
+        """Return the status of a SelfSubjectRulesReview."""
 
 
 def issue_token(identities: Identities, account: JSONObject, token_request: JSONObject, now: datetime) -> JSONObject:
@@ -52,7 +56,7 @@ def issue_token(identities: Identities, account: JSONObject, token_request: JSON
 
 def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObject) -> Response:
     """Respond with the review itself and its status."""
-    spec, status = object_at(tree, "spec"), _status_of_rules()
+    spec = object_at(tree, "spec")
     match request.resource.plural:
         case "tokenreviews":
             status = _status_of_token(identities, text_at(spec, "token"))
@@ -63,16 +67,10 @@ def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObj
         case "subjectaccessreviews" | "localsubjectaccessreviews":
             status = _status_of_access(identities, _user_in(spec), spec)
         case "selfsubjectrulesreviews":
-            pass
+            status = identities.rules_of(request.user, text_at(spec, "namespace"))
         case plural:
             raise MethodNotAllowedError.of(plural, request.verb, group=request.resource.group)
     return Response({**tree, "metadata": object_at(tree, "metadata"), "status": status}, code=201)
-
-
-def _status_of_rules() -> JSONObject:
-    resources: JSONObject = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
-    paths: JSONObject = {"verbs": ["*"], "nonResourceURLs": ["*"]}
-    return {"resourceRules": [resources], "nonResourceRules": [paths], "incomplete": False}
 
 
 def _status_of_token(identities: Identities, token: str) -> JSONObject:
@@ -84,9 +82,11 @@ def _status_of_token(identities: Identities, token: str) -> JSONObject:
 
 def _status_of_access(identities: Identities, user: User, spec: JSONObject) -> JSONObject:
     attributes = object_at(spec, "resourceAttributes") or object_at(spec, "nonResourceAttributes")
-    if identities.is_allowed(user, attributes):
-        return {"allowed": True}
-    return {"allowed": False, "reason": "no rule allows it"}
+    decision = identities.review(user, attributes)
+    status: JSONObject = {"allowed": decision.allowed}
+    if decision.reason:
+        status["reason"] = decision.reason
+    return status
 
 
 def _user_info(user: User) -> JSONObject:

@@ -1,0 +1,145 @@
+"""Impersonation: the user that a request names in its headers, and what its own user needs to be allowed.
+
+Since Kubernetes 1.36, impersonation is constrained: a user needs the verb `impersonate:MODE` on the other user, and
+`impersonate-on:MODE:VERB` on what is requested. The former verb `impersonate` still allows all requests.
+
+    associated-node    a service account names the node on which its pod runs
+    arbitrary-node     system:node:NAME
+    serviceaccount     system:serviceaccount:NAMESPACE:NAME
+    user-info          any other user, with a uid, groups and extra values
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+from listwatch.errors import BadRequestError
+from listwatch.server.protocol.routes import RequestInfo
+from listwatch.server.requests import ANONYMOUS, User
+
+__all__ = ["Headers", "Mode", "authenticated", "impersonation_modes", "read_impersonation", "service_account_groups"]
+
+AUTHENTICATED = "system:authenticated"
+_UNAUTHENTICATED = "system:unauthenticated"
+_SERVICE_ACCOUNT, _NODE = "system:serviceaccount:", "system:node:"
+_NODE_CLAIM = "authentication.kubernetes.io/node-name"
+_USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
+_AUTHENTICATION = "authentication.k8s.io"
+
+Headers = Iterable[tuple[str, str]]
+"""Names and values in the order received; names may repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One way to impersonate: the user as which the request is made if all of these requests are allowed."""
+
+    user: User
+    required: tuple[RequestInfo, ...]
+
+
+def read_impersonation(headers: Headers) -> User | None:
+    """Return the user as the headers describe it; None without such headers. Raises BadRequestError."""
+    wanted = [(name.lower(), value) for name, value in headers if name.lower().startswith("impersonate-")]
+    if not wanted:
+        return None
+    name = next((value for header, value in wanted if header == _USER), "")
+    if not name:
+        raise BadRequestError("requested impersonation of a uid, groups or extra values without a user name")
+    extra: dict[str, tuple[str, ...]] = {}
+    for header, value in wanted:
+        if header.startswith(_EXTRA):
+            key = unquote(header.removeprefix(_EXTRA))
+            extra[key] = (*extra.get(key, ()), value)
+    uid = next((value for header, value in wanted if header == _UID), "")
+    return User(name, uid, tuple(value for header, value in wanted if header == _GROUP), extra)
+
+
+def impersonation_modes(requester: User, wanted: User, request: RequestInfo) -> Iterator[Mode]:
+    """Yield the modes in which the user may be impersonated for a request, in the order in which they are tried."""
+    namespace, account = _service_account(wanted.name)
+    node = wanted.name.removeprefix(_NODE) if wanted.name.startswith(_NODE) else ""
+    only_name = not (wanted.uid or wanted.groups or wanted.extra)
+    if node and only_name:
+        user = authenticated(replace(wanted, groups=("system:nodes",)))
+        if _service_account(requester.name)[0] and requester.extra.get(_NODE_CLAIM) == (node,):
+            yield _constrained("associated-node", user, request, _named("nodes", "*"))
+        yield _constrained("arbitrary-node", user, request, _named("nodes", node))
+    elif namespace and only_name:
+        user = authenticated(replace(wanted, groups=service_account_groups(namespace)))
+        yield _constrained("serviceaccount", user, request, _named("serviceaccounts", account, namespace=namespace))
+    elif not node and not namespace:
+        first = _named("users", wanted.name)
+        groups = [_named("groups", group) for group in wanted.groups]
+        user = _completed(wanted)
+        yield _constrained("user-info", user, request, first, *_uid_of(wanted), *groups, *_extra_of(wanted))
+    yield _unconstrained(wanted)
+
+
+def _constrained(mode: str, user: User, request: RequestInfo, *parts: RequestInfo) -> Mode:
+    on_request = replace(request, verb=f"impersonate-on:{mode}:{request.verb}")
+    return Mode(user, (on_request, *(replace(part, verb=f"impersonate:{mode}") for part in parts)))
+
+
+def _unconstrained(wanted: User) -> Mode:
+    namespace, account = _service_account(wanted.name)
+    if namespace:
+        first = _named("serviceaccounts", account, group="", namespace=namespace)
+    else:
+        first = _named("users", wanted.name, group="")
+    groups = [_named("groups", group, group="") for group in wanted.groups]
+    parts = (first, *_uid_of(wanted), *groups, *_extra_of(wanted))
+    return Mode(_completed(wanted), tuple(replace(part, verb="impersonate") for part in parts))
+
+
+def _uid_of(wanted: User) -> list[RequestInfo]:
+    return [_named("uids", wanted.uid)] if wanted.uid else []
+
+
+def _extra_of(wanted: User) -> list[RequestInfo]:
+    return [_named("userextras", value, subresource=key) for key, values in wanted.extra.items() for value in values]
+
+
+def _named(
+    resource: str, name: str, *, group: str = _AUTHENTICATION, namespace: str = "", subresource: str = ""
+) -> RequestInfo:
+    return RequestInfo(
+        *("", ""),
+        is_resource=True,
+        group=group,
+        namespace=namespace,
+        resource=resource,
+        subresource=subresource,
+        name=name,
+    )
+
+
+def _completed(wanted: User) -> User:
+    """Add the groups that a user has by its name."""
+    if wanted.name == ANONYMOUS.name:
+        return replace(wanted, groups=tuple(dict.fromkeys((*wanted.groups, _UNAUTHENTICATED))))
+    namespace = _service_account(wanted.name)[0]
+    if namespace and not wanted.groups:
+        wanted = replace(wanted, groups=service_account_groups(namespace))
+    return authenticated(wanted)
+
+
+def authenticated(user: User) -> User:
+    """Add the group of all authenticated users."""
+    known = {AUTHENTICATED, _UNAUTHENTICATED}
+    return user if known & set(user.groups) else replace(user, groups=(*user.groups, AUTHENTICATED))
+
+
+def service_account_groups(namespace: str) -> tuple[str, ...]:
+    """Return the groups that every service account of a namespace has."""
+    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+
+
+def _service_account(name: str) -> tuple[str, str]:
+    """Return the namespace and name of a service account; empty for other users."""
+    if not name.startswith(_SERVICE_ACCOUNT):
+        return "", ""
+    namespace, _, account = name.removeprefix(_SERVICE_ACCOUNT).partition(":")
+    return namespace, account

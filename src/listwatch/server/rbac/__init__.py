@@ -1,0 +1,1 @@
+"""Role-based access control: roles and bindings decide what users may do."""
