@@ -1,3 +1,4 @@
+import json
 import secrets
 from collections.abc import Iterator
 
@@ -523,3 +524,225 @@ def test_the_body_of_an_apply_is_validated_before_its_name(api: API):
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}, "data": "text"}
     response = api.patch(api.path("configmaps", "a"), body, APPLY, fieldManager="me")
     assert ".data: expected map, got &{text}" in response.failed(500, "")["message"]
+
+
+# --- names of managers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("agent", "manager"),
+    [
+        ("tool/1.0 (linux) extra/2", "tool"),
+        ("Mozilla", "Mozilla"),
+        ("two words/1", "two words"),
+        ("", "unknown"),
+        ("/1.0", "unknown"),
+        ("x" * 200 + "/1", "x" * 128),
+        ("a\tb/1", "ab"),
+    ],
+)
+def test_a_manager_without_a_name_is_named_after_its_program(api: API, agent: str, manager: str):
+    body = {"metadata": {"name": "a"}, "data": {"x": "1"}}
+    made = api.post(api.path("configmaps"), body, headers={"User-Agent": agent}).ok(201)
+    assert [*managers(made)] == [(manager, "Update", "")]
+
+
+def test_a_field_manager_takes_precedence_over_the_program(api: API):
+    body = {"metadata": {"name": "a"}, "data": {"x": "1"}}
+    made = api.post(api.path("configmaps"), body, headers={"User-Agent": "tool/1"}, fieldManager="me").ok(201)
+    assert [*managers(made)] == [("me", "Update", "")]
+
+
+# --- the scale --------------------------------------------------------------------------------------------------------
+
+
+def scale(replicas: int | None, **metadata: Tree) -> Tree:
+    spec = {} if replicas is None else {"spec": {"replicas": replicas}}
+    return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "web", **metadata}, **spec}
+
+
+def entries(tree: Tree) -> list[tuple[str, str, str, str, bool]]:
+    """Manager, operation, subresource and version of each entry, and whether it has a time."""
+    names = ("manager", "operation", "subresource", "apiVersion")
+    found = tree["metadata"]["managedFields"]
+    return [(*(each.get(name, "") for name in names), "time" in each) for each in found]
+
+
+def test_the_scale_is_applied(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
+    status = apply(api, f"{web}/scale", scale(5), "scaler").failed(409, "Conflict")
+    before = '"before-first-apply" with subresource "scale" using autoscaling/v1'
+    assert status["message"] == f"Apply failed with 1 conflict: conflict with {before}: .spec.replicas"
+    applied = apply(api, f"{web}/scale", scale(5), "scaler", force="true").ok()
+    assert (applied["kind"], applied["spec"]) == ("Scale", {"replicas": 5})
+    found = api.get(web).ok()
+    assert found["spec"]["replicas"] == 5
+    assert managers(found)[("scaler", "Apply", "scale")] == {"f:spec": {"f:replicas": {}}}
+    assert entries(found) == [("scaler", "Apply", "scale", APPS, False), ("me", "Apply", "", APPS, True)]
+    again = apply(api, f"{web}/scale", scale(6), "scaler").ok()
+    assert again["spec"] == {"replicas": 6}
+    assert entries(api.get(web).ok()) == entries(found)
+
+
+def test_an_applied_scale_conflicts_with_the_managers_of_the_replicas(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1"}, replicas=2)).ok(201)
+    status = apply(api, f"{web}/scale", scale(5), "scaler").failed(409, "Conflict")
+    assert status["message"] == 'Apply failed with 1 conflict: conflict with "me": .spec.replicas'
+    assert causes(status) == {("FieldManagerConflict", ".spec.replicas")}
+    assert api.get(web).ok()["spec"]["replicas"] == 2
+    apply(api, f"{web}/scale", scale(5), "scaler", force="true").ok()
+    found = managers(api.get(web).ok())
+    assert found[("scaler", "Apply", "scale")] == {"f:spec": {"f:replicas": {}}}
+    assert "f:replicas" not in found[("me", "Apply", "")]["f:spec"]
+
+
+def test_an_update_of_the_replicas_conflicts_with_an_applied_scale(api: API, web: str):
+    api.post(api.path("deployments", version=APPS), deployment({"name": "web", "image": "web:1"}, replicas=2)).ok(201)
+    status = apply(api, f"{web}/scale", scale(5), "scaler").failed(409, "Conflict")
+    assert status["message"].startswith("Apply failed with 1 conflict: conflict with ")
+    assert status["message"].endswith(" using autoscaling/v1: .spec.replicas")
+
+
+def test_an_applied_scale_that_changes_nothing_shares_the_replicas(api: API, web: str):
+    body = deployment({"name": "web", "image": "web:1"}, replicas=2)
+    api.post(api.path("deployments", version=APPS), body, fieldManager="maker").ok(201)
+    apply(api, f"{web}/scale", scale(2), "scaler").ok()
+    found = api.get(web).ok()
+    assert entries(found) == [
+        ("scaler", "Apply", "scale", APPS, False),
+        ("maker", "Update", "", APPS, False),
+        ("maker", "Update", "", APPS, True),
+    ]
+    (_, replicas, rest) = found["metadata"]["managedFields"]
+    assert replicas["fieldsV1"] == {"f:spec": {"f:replicas": {}}}
+    assert "f:replicas" not in rest["fieldsV1"]["f:spec"]
+
+
+def test_a_scale_without_replicas_is_no_longer_managed(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
+    apply(api, f"{web}/scale", scale(5), "scaler", force="true").ok()
+    left = apply(api, f"{web}/scale", scale(None), "scaler").ok()
+    assert left["spec"] == {}
+    found = api.get(web).ok()
+    assert found["spec"]["replicas"] == 0
+    assert entries(found) == [("me", "Apply", "", APPS, True)]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ({**scale(1), "kind": "Deployment"}, 400, "invalid object type: autoscaling/v1, Kind=Deployment"),
+        (scale(1, name="other"), 400, "the name of the object (other) does not match the name on the URL (web)"),
+        (scale(-1), 422, 'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than'),
+        ({**scale(1), "extra": 1}, 500, ".extra: field not declared in schema"),
+    ],
+)
+def test_a_scale_that_cannot_be_applied_is_rejected(api: API, web: str, body: Tree, code: int, message: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
+    response = apply(api, f"{web}/scale", body, "scaler", force="true")
+    assert (response.status, message in response.json["message"]) == (code, True), response.json
+
+
+def test_an_applied_scale_may_name_the_version_that_it_changes(api: API, web: str):
+    made = apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
+    version = made["metadata"]["resourceVersion"]
+    apply(api, f"{web}/scale", scale(3, resourceVersion=version), "scaler", force="true").ok()
+    apply(api, f"{web}/scale", scale(4, resourceVersion=version), "scaler", force="true").failed(409, "Conflict")
+
+
+def test_a_dry_run_applies_no_scale(api: API, web: str):
+    made = apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
+    assert apply(api, f"{web}/scale", scale(3), "scaler", force="true", dryRun="All").ok()["spec"] == {"replicas": 3}
+    assert api.get(web).ok() == made
+
+
+def test_the_scale_of_a_missing_object_is_not_applied(api: API, web: str):
+    apply(api, f"{web}/scale", scale(3), "scaler").failed(404, "NotFound")
+
+
+def test_the_scale_of_a_custom_object_cannot_be_applied(api: API, widgets: Widgets):
+    paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+    widgets.define(version("v1", subresources={"status": {}, "scale": paths}))
+    body = {"apiVersion": f"{widgets.group}/v1", "kind": "Widget", "metadata": {"name": "web"}, "spec": {"size": 2}}
+    api.post(widgets.path(), body, fieldManager="maker").ok(201)
+    path = widgets.path("web")
+    status = apply(api, f"{path}/scale", scale(3), "scaler").failed(409, "Conflict")
+    assert status["message"] == (
+        'Apply failed with 1 conflict: conflict with "maker" using autoscaling/v1: .spec.replicas'
+    )
+    # The real server cannot apply it.
+    status = apply(api, f"{path}/scale", scale(3), "scaler", force="true").failed(500, "")
+    assert "request to convert CR to an invalid group/version: autoscaling/v1" in status["message"]
+    assert api.get(path).ok()["spec"] == {"size": 2}
+
+
+# --- after client-side apply ------------------------------------------------------------------------------------------
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+CLIENT_SIDE = "kubectl-client-side-apply"
+
+
+def apply_on_client(api: API, body: Tree) -> Tree:
+    """Create an object as `kubectl apply` does."""
+    text = json.dumps(body, separators=(",", ":"), sort_keys=True) + "\n"
+    metadata = {**body["metadata"], "annotations": {**body["metadata"].get("annotations", {}), LAST_APPLIED: text}}
+    sent = {**body, "metadata": metadata}
+    return api.post(api.path("configmaps"), sent, fieldManager=CLIENT_SIDE).ok(201)
+
+
+def test_kubectl_takes_over_the_fields_of_its_client_side_apply(api: API, a: str):
+    apply_on_client(api, config_map(data={"x": "1", "y": "2"}))
+    applied = apply(api, a, config_map(data={"x": "3", "y": "2"}), "kubectl").ok()
+    assert applied["data"] == {"x": "3", "y": "2"}
+    found = managers(applied)
+    assert found[("kubectl", "Apply", "")] == {"f:data": {"f:x": {}, "f:y": {}}}
+    assert found[(CLIENT_SIDE, "Update", "")]["f:data"] == {".": {}, "f:y": {}}
+
+
+def test_other_managers_do_not_take_over_from_client_side_apply(api: API, a: str):
+    apply_on_client(api, config_map(data={"x": "1"}))
+    status = apply(api, a, config_map(data={"x": "3"}), "me").failed(409, "Conflict")
+    assert f'conflict with "{CLIENT_SIDE}" using v1: .data.x' in status["message"]
+
+
+def test_fields_that_changed_since_the_client_side_apply_are_conflicts(api: API, a: str):
+    apply_on_client(api, config_map(data={"x": "1", "y": "2"}))
+    api.patch(a, {"data": {"x": "9"}}, fieldManager="editor").ok()
+    status = apply(api, a, config_map(data={"x": "3", "y": "4"}), "kubectl").failed(409, "Conflict")
+    assert status["message"] == 'Apply failed with 1 conflict: conflict with "editor" using v1: .data.x'
+
+
+def test_kubectl_keeps_the_last_applied_configuration_up_to_date(api: API, a: str):
+    apply_on_client(api, config_map(data={"x": "1"}))
+    body = config_map(data={"x": "<3> & ü"}, metadata={"labels": {"a": "b"}})
+    applied = apply(api, a, body, "kubectl").ok()
+    text = json.dumps(body, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    escaped = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    assert applied["metadata"]["annotations"] == {LAST_APPLIED: f"{escaped}\n"}
+    with_namespace = {**body, "metadata": {**body["metadata"], "namespace": api.namespace}}
+    applied = apply(api, a, with_namespace, "kubectl").ok()
+    assert json.loads(applied["metadata"]["annotations"][LAST_APPLIED]) == with_namespace
+
+
+def test_other_managers_leave_the_last_applied_configuration(api: API, a: str):
+    made = apply_on_client(api, config_map(data={"x": "1"}))
+    applied = apply(api, a, config_map(data={"y": "1"}), "me").ok()
+    assert applied["metadata"]["annotations"] == made["metadata"]["annotations"]
+
+
+def test_kubectl_records_nothing_on_objects_without_the_annotation(api: API, a: str):
+    api.create("configmaps", "a", data={"x": "1"})
+    assert "annotations" not in apply(api, a, config_map(data={"y": "1"}), "kubectl").ok()["metadata"]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"apiVersion":"v2"}', '{"apiVersion":"v1","kind":"ConfigMap","data":1}'])
+def test_an_annotation_that_is_no_configuration_gives_nothing_away(api: API, a: str, text: str):
+    metadata = {"annotations": {LAST_APPLIED: text}}
+    api.post(api.path("configmaps"), config_map(data={"x": "1"}, metadata=metadata), fieldManager=CLIENT_SIDE).ok(201)
+    apply(api, a, config_map(data={"x": "3"}), "kubectl").failed(409, "Conflict")
+
+
+def test_a_configuration_that_is_too_long_for_an_annotation_is_not_recorded(api: API, a: str):
+    apply_on_client(api, config_map(data={"x": "1"}))
+    applied = apply(api, a, config_map(data={"x": "y" * (256 << 10)}), "kubectl").ok()
+    assert LAST_APPLIED not in applied["metadata"].get("annotations", {})

@@ -287,6 +287,13 @@ def test_a_dry_run_responds_as_usual_and_stores_nothing(api: API):
     api.get(api.path("configmaps", "a")).failed(404, "NotFound")
 
 
+@pytest.mark.parametrize("version", ["5", "0", "newest"])
+def test_a_dry_run_returns_the_resource_version_of_a_new_object(api: API, version: str):
+    body = {"metadata": {"name": "a", "resourceVersion": version}}
+    assert api.post(api.path("configmaps"), body, dryRun="All").ok(201)["metadata"]["resourceVersion"] == version
+    api.get(api.path("configmaps", "a")).failed(404, "NotFound")
+
+
 def test_a_dry_run_validates_the_object(api: API):
     api.create("configmaps", "a")
     api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, dryRun="All").failed(409, "AlreadyExists")

@@ -101,8 +101,12 @@ ManagedFields = dict[Manager, ManagedSet]
 
 def manager_name(field_manager: str, user_agent: str) -> str:
     """Return the name of a writer: the requested field manager, or the program's name in its User-Agent."""
-    name = field_manager or user_agent.partition("/")[0] or "unknown"
-    return name.encode()[:_MAX_NAME].decode("utf-8", "ignore")
+    if field_manager:
+        return field_manager
+    program = user_agent.partition("/")[0]
+    if not program.isprintable():
+        program = "".join(filter(str.isprintable, program))
+    return program.encode()[:_MAX_NAME].decode("utf-8", "ignore") or "unknown"
 
 
 # --- Encoding ---------------------------------------------------------------------------------------------------------
@@ -226,6 +230,8 @@ class ApplyConfiguration:
     manager: Manager
     api_version: str
     is_forced: bool = False
+    may_take: FieldSet = field(default_factory=dict)
+    """Fields whose value may change although other managers have them."""
     ignored: tuple[str, ...] = ()
     """Top-level members that this request cannot change, and therefore does not manage."""
 
@@ -250,7 +256,7 @@ def after_apply(
     changed, removed = compare(_manageable(live), _manageable(merged), shape)
     changed, removed = config.managed_part(changed), config.managed_part(removed)
     if not config.is_forced:
-        _check_conflicts(others, changed)
+        _check_conflicts(others, changed, config.may_take)
     kept = _without(_without(others, changed), removed)
     if applied:
         # A configuration that changes nothing keeps the time of the last change, if there was one.
@@ -268,11 +274,11 @@ def _without_abandoned(tree: JSON, before: FieldSet, applied: Iterable[FieldSet]
     return remove_fields(tree, abandoned, shape) or {} if abandoned else tree
 
 
-def _check_conflicts(others: ManagedFields, changed: FieldSet) -> None:
+def _check_conflicts(others: ManagedFields, changed: FieldSet, may_take: FieldSet) -> None:
     found = [
         (manager, path)
         for manager, owned in sorted(others.items())
-        for path in paths(intersection(owned.fields, changed))
+        for path in paths(difference(intersection(owned.fields, changed), may_take))
     ]
     if not found:
         return

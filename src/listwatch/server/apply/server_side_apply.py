@@ -7,10 +7,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from listwatch.errors import APIError, BadRequestError, DecodeError, InternalServerError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind
 from listwatch.server.apply.field_sets import ElementKeyError
+from listwatch.server.apply.last_applied import fields_to_take_over, record_last_applied
 from listwatch.server.apply.managed_fields import (
     APPLY,
     BEFORE_FIRST_APPLY,
@@ -36,7 +39,16 @@ from listwatch.server.protocol.write_options import WriteOptions
 from listwatch.server.requests import APIRequest
 from listwatch.server.schema.schema import Schema
 
-__all__ = ["ServerSideApply"]
+__all__ = ["AppliedBody", "ServerSideApply"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedBody:
+    """An applied configuration as the client sent it, with the namespace of the URL, and its warnings."""
+
+    sent: JSONObject = field(repr=False)  # it may be a Secret
+    tree: JSONObject = field(repr=False)
+    warnings: tuple[str, ...] = ()
 
 
 class ServerSideApply:
@@ -47,7 +59,7 @@ class ServerSideApply:
         self._definitions = definitions
         self._managers = managers
 
-    def read(self, request: APIRequest, options: WriteOptions) -> Decoded:
+    def read(self, request: APIRequest, options: WriteOptions) -> AppliedBody:
         """Read the applied configuration; raises the APIError to respond with."""
         tree, warnings = _read_tree(request.body, options.field_validation or "Warn")
         request.warnings += warnings
@@ -68,31 +80,34 @@ class ServerSideApply:
             raise _untyped(tree, _joined(problems))
         if metadata.get("name"):
             check_name(request, tree)
+        sent: JSONObject = {**tree, "metadata": {**metadata}}
         check_namespace(request, tree)
-        config = Decoded(tree, warnings)
+        config = AppliedBody(sent, tree, warnings)
         self._decode(request, tree, config)  # its types are checked even where the merge keeps another value
         return config
 
     def merge(
-        self, request: APIRequest, options: WriteOptions, config: Decoded, live: JSONObject | None
+        self, request: APIRequest, options: WriteOptions, config: AppliedBody, live: JSONObject | None
     ) -> tuple[Decoded, list[JSON]]:
         """Return the merged object and its managedFields; raises ConflictError.
 
         `live` is the present object in the requested version, which is changed; None if there is none.
         """
+        shape, now, version = self._managers.shape(request.resource), self._managers.now(), request.resource.api_version
+        managed = {} if live is None else self._managed_before(request, live)
         applied = ApplyConfiguration(
             config.tree,
             Manager(options.field_manager, APPLY, subresource=request.subresource),
-            request.resource.api_version,
+            version,
             is_forced=bool(options.force),
+            may_take=fields_to_take_over(live or {}, options.field_manager, version, shape),
             ignored=_ignored(request),
         )
-        shape, now = self._managers.shape(request.resource), self._managers.now()
-        managed = {} if live is None else self._managed_before(request, live)
         try:
             new, managed = after_apply(live or {}, applied, managed, shape, now=now)
         except ElementKeyError as error:
             raise _untyped(live or {}, str(error), what="live") from None
+        record_last_applied(new, options.field_manager, config.sent)
         return self._decode(request, new, config), encode_managed(managed)
 
     def _managed_before(self, request: APIRequest, live: JSONObject) -> ManagedFields:
@@ -101,14 +116,14 @@ class ServerSideApply:
         managed = decode_managed(entries) or {}
         if managed:
             return managed
-        before = Manager(BEFORE_FIRST_APPLY, UPDATE, request.resource.api_version)
+        before = Manager(BEFORE_FIRST_APPLY, UPDATE, request.resource.api_version, request.subresource)
         shape, empty = self._managers.shape(request.resource), self._managers.empty(request.resource)
         try:
             return after_update(empty, live, {}, before, shape, now=self._managers.now())
         except ElementKeyError as error:
             raise _untyped(live, str(error), what="live") from None
 
-    def _decode(self, request: APIRequest, tree: JSONObject, config: Decoded) -> Decoded:
+    def _decode(self, request: APIRequest, tree: JSONObject, config: AppliedBody) -> Decoded:
         """Decode the merged object, as if a client had sent it."""
         version, kind, problems = self._definitions.version(request.resource), request.resource.gvk, StrictErrors()
         try:

@@ -125,12 +125,11 @@ class ObjectStore:
 
     def create(self, storage_id: str, key: ObjectKey, tree: JSONObject, *, dry_run: bool = False) -> Stored:
         """Raises KeyExistsError."""
-        encode = _encoder(tree)
         if not dry_run:
-            return self.storage.create(storage_id, key, encode)
+            return self.storage.create(storage_id, key, _encoder(tree))
         if self.storage.get(storage_id, key):
             raise KeyExistsError(f"cannot create {storage_id} {key}: it exists")
-        return Stored(key, encode(0), 0)
+        return Stored(key, encode_object(tree), 0)
 
     def update(self, storage_id: str, existing: Stored, tree: JSONObject, *, dry_run: bool = False) -> Stored:
         encode = _encoder(tree)

@@ -24,12 +24,14 @@ from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import ensure_object, integer_at, object_at, objects_at, text_at, texts_at
 from listwatch.server.storage.values import Stored
 
-__all__ = ["SERVICES", "assign_addresses"]
+__all__ = ["SERVICES", "SERVICE_RANGE", "assign_addresses"]
 
 SERVICES = "/services"
 """The resource of Services in the storage."""
 
-_RANGE = IPv4Network("10.96.0.0/16")
+SERVICE_RANGE = IPv4Network("10.96.0.0/16")
+"""The addresses of Services; the first is that of the API server."""
+
 _NODE_PORTS = range(30000, 32768)
 _HEADLESS = "None"
 _OTHER_FAMILY = {"IPv4": "IPv6", "IPv6": "IPv4"}
@@ -195,9 +197,8 @@ class _Allocator:
     def address(self, requested: list[str]) -> str:
         """Return the requested address, or else the first free one."""
         if not requested:
-            # The first address of the range is that of the API server.
-            hosts = map(str, _RANGE.hosts())
-            next(hosts)
+            hosts = map(str, SERVICE_RANGE.hosts())
+            next(hosts)  # that of the API server
             return next(host for host in hosts if host not in self._addresses)
         problem = ""
         if requested[0] in self._addresses:
@@ -229,7 +230,7 @@ class _Allocator:
 
 def _is_in_range(text: str) -> bool:
     try:
-        return ip_address(text) in _RANGE
+        return ip_address(text) in SERVICE_RANGE
     except ValueError:
         return True  # validation rejects what is not an address
 

@@ -221,11 +221,21 @@ def _terminating(request: APIRequest, name: str) -> ForbiddenError:
 
 
 def prepare_for_create(
-    tree: JSONObject, resource: Resource, traits: Traits, schema: Schema, *, uid: str, now: datetime
+    tree: JSONObject,
+    resource: Resource,
+    traits: Traits,
+    schema: Schema,
+    *,
+    uid: str,
+    now: datetime,
+    dry_run: bool = False,
 ) -> None:
-    """Set what the server sets on a new object, and drop what a client cannot set."""
+    """Set what the server sets on a new object, and drop what a client cannot set.
+
+    As in kube-apiserver, the storage rejects a resourceVersion, so that a dry run returns it.
+    """
     metadata = metadata_of(tree)
-    claimed = metadata.pop("resourceVersion", "")
+    claimed = "" if dry_run else metadata.pop("resourceVersion", "")
     if isinstance(claimed, str) and _NUMBER.fullmatch(claimed) and int(claimed):
         raise _internal_error("resourceVersion should not be set on objects to be created")
     for name in metadata.keys() & _SERVER_METADATA:

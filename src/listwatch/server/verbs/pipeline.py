@@ -32,7 +32,6 @@ from listwatch.server.apply.server_side_apply import ServerSideApply
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
-from listwatch.server.codec.representations import with_resource_version
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
 from listwatch.server.json_tree import same, text_at
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
@@ -72,6 +71,7 @@ from listwatch.server.rules.validation import bounded, validate_create, validate
 from listwatch.server.storage.values import KeyExistsError, Stored
 from listwatch.server.verbs.listing import Listing, list_objects
 from listwatch.server.verbs.reviews import Identities, respond_to_review
+from listwatch.server.verbs.scale import ScaleHandler
 from listwatch.server.verbs.subresources import PARTIAL_UPDATES, subresource_handlers
 
 __all__ = ["Pipeline"]
@@ -117,7 +117,8 @@ class Pipeline:
         self._managers = FieldManagers(objects.schema, objects.definitions, environment.now)
         self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
         self.deleter = Deleter(objects, admission, environment.now)
-        self._handlers = subresource_handlers(objects, self.deleter, identities, environment.now, self._replace)
+        scale = ScaleHandler(objects, self._apply, self._replace)
+        self._handlers = subresource_handlers(objects, self.deleter, identities, environment.now, scale=scale)
 
     def respond(self, request: APIRequest) -> Response:
         """Carry out a request; raises the APIError to respond with."""
@@ -196,7 +197,9 @@ class Pipeline:
             self._objects.definitions.check_not_terminating(request.resource, name)
         tree = self._to_stored_version(body.tree, request, target)
         now, uid = self._environment.now(), self._environment.new_uid()
-        prepare_for_create(tree, target.stored_as, target.traits, self._schema, uid=uid, now=now)
+        prepare_for_create(
+            tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
+        )
         # 3. Admit.
         self._admit(request, tree, None)
         # 4. Default.
@@ -261,11 +264,9 @@ class Pipeline:
         check_uid(body.tree, "", request.resource)
         version = requested_version(body.tree)
         metadata_of(body.tree).pop("resourceVersion", None)
-        response = self._create_object(request, body, options)
         if options.dry_run and version:
-            assert isinstance(response.body, bytes)
-            response.body = with_resource_version(response.body, int(version))  # as kube-apiserver does
-        return response
+            metadata_of(body.tree)["resourceVersion"] = version  # as kube-apiserver does
+        return self._create_object(request, body, options)
 
     def _patch(self, request: APIRequest) -> Response:
         options = read_write_options(request)

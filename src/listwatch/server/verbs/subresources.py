@@ -7,37 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Protocol
 
-import msgspec
-
-from listwatch.errors import APIError, BadRequestError, ConflictError, InternalServerError, InvalidError, NotFoundError
+from listwatch.errors import APIError, BadRequestError, ConflictError, NotFoundError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind, ObjectKey
-from listwatch.selectors import LabelSelector
-from listwatch.server.codec.decoding import Decoded
-from listwatch.server.crd.definitions import ScalePaths
-from listwatch.server.field_errors import invalid, not_supported, required
-from listwatch.server.json_tree import copied, ensure_object, integer_at, object_at, objects_at, text_at, value_at
+from listwatch.server.field_errors import not_supported, required
+from listwatch.server.json_tree import copied, ensure_object, object_at, objects_at, text_at, value_at
 from listwatch.server.lifecycle.deletion import Deleter
 from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored
 from listwatch.server.lifecycle.strategy import (
-    check_name,
     check_namespace,
-    check_uid,
     metadata_of,
     prepare_for_status_update,
     prepare_for_update,
     timestamp,
 )
 from listwatch.server.protocol.write_options import (
-    WriteOptions,
-    apply_request_patch,
     decode_request_body,
     read_write_options,
 )
 from listwatch.server.requests import APIRequest, Response
-from listwatch.server.storage.values import Stored
 from listwatch.server.verbs.eviction import EvictionHandler
 from listwatch.server.verbs.reviews import Identities, issue_token
 
@@ -48,25 +37,21 @@ PartialUpdate = Callable[[JSONObject, JSONObject, Target], JSONObject]
 """Returns the old object with the part of the new one that a subresource can change."""
 
 
-class Replace(Protocol):
-    """Writes a changed object, as an update does."""
-
-    def __call__(self, request: APIRequest, existing: Stored, body: Decoded, options: WriteOptions) -> Response: ...
-
-
 _BINDING = GroupVersionKind("", "v1", "Binding")
-_SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 _TOKEN_REQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
-_DEFAULT_PATHS = ScalePaths(("spec", "replicas"), ("status", "replicas"))
-_SCALE_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 def subresource_handlers(
-    objects: ObjectStore, deleter: Deleter, identities: Identities, now: Callable[[], datetime], replace: Replace
+    objects: ObjectStore,
+    deleter: Deleter,
+    identities: Identities,
+    now: Callable[[], datetime],
+    *,
+    scale: SubresourceHandler,
 ) -> Mapping[str, SubresourceHandler]:
     """Return the handlers by the names of their subresources."""
     return {
-        "scale": ScaleHandler(objects, replace),
+        "scale": scale,
         "eviction": EvictionHandler(objects, deleter, now),
         "binding": BindingHandler(objects, now),
         "token": TokenHandler(objects, identities, now),
@@ -103,85 +88,6 @@ PARTIAL_UPDATES: Mapping[str, PartialUpdate] = {
     "resize": _update_spec_members("containers", "initContainers", "resources"),
     "finalize": _update_finalizers,
 }
-
-
-# --- Scale ------------------------------------------------------------------------------------------------------------
-
-
-class ScaleHandler:
-    """Reads and updates the number of replicas of an object."""
-
-    def __init__(self, objects: ObjectStore, replace: Replace) -> None:
-        self._objects = objects
-        self._replace = replace
-
-    def __call__(self, request: APIRequest) -> Response:
-        objects, schema = self._objects, self._objects.schema
-        version = objects.definitions.version(request.resource)
-        paths = version.scale if version else None
-        options = WriteOptions() if request.verb == "get" else read_write_options(request)
-        body = decode_request_body(request, options, _SCALE, schema) if request.verb == "update" else None
-        if body:
-            _check_names(request, body.tree)
-        existing = objects.get(request)
-        if body:
-            check_uid(body.tree, text_at(decode_stored(existing), "metadata", "uid"), request.resource)
-        tree = msgspec.json.decode(objects.encode(existing, request.resource))
-        if request.verb == "get":
-            return Response(_scale_of(tree, paths))
-        if body is None:
-            body = apply_request_patch(request, options, _scale_of(tree, paths), schema)
-            _check_names(request, body.tree)
-        response = self._replace(request, existing, Decoded(_with_scale(tree, body.tree, paths)), options)
-        assert isinstance(response.body, bytes)
-        return Response(_scale_of(msgspec.json.decode(response.body), paths))
-
-
-def _check_names(request: APIRequest, tree: JSONObject) -> None:
-    check_namespace(request, tree)
-    check_name(request, tree)
-
-
-def _with_scale(tree: JSONObject, scale: JSONObject, paths: ScalePaths | None) -> JSONObject:
-    """Return the object with the replicas of its scale; both have the same resourceVersion."""
-    replicas = integer_at(scale, "spec", "replicas")
-    if replicas < 0:
-        cause = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise InvalidError.of("Scale", text_at(tree, "metadata", "name"), [cause], group="autoscaling")
-    result = copied(tree)
-    metadata_of(result)["resourceVersion"] = text_at(scale, "metadata", "resourceVersion")
-    *parents, last = (paths or _DEFAULT_PATHS).spec_replicas
-    ensure_object(result, *parents)[last] = replicas
-    return result
-
-
-def _scale_of(tree: JSONObject, paths: ScalePaths | None) -> JSONObject:
-    metadata, selector = metadata_of(tree), _selector_of(tree, paths)
-    if paths and value_at(tree, *paths.spec_replicas) is None:
-        path = "".join(f".{name}" for name in paths.spec_replicas)
-        raise InternalServerError(f'Internal error occurred: the spec replicas field "{path}" does not exist')
-    paths = paths or _DEFAULT_PATHS
-    replicas = value_at(tree, *paths.spec_replicas)
-    status: JSONObject = {"replicas": value_at(tree, *paths.status_replicas) or 0}
-    if selector:
-        status["selector"] = selector
-    return {
-        "kind": "Scale",
-        "apiVersion": "autoscaling/v1",
-        "metadata": {name: metadata[name] for name in _SCALE_METADATA if name in metadata},
-        "spec": {"replicas": replicas} if replicas else {},
-        "status": status,
-    }
-
-
-def _selector_of(tree: JSONObject, paths: ScalePaths | None) -> str:
-    if paths:
-        return text_at(tree, *paths.selector) if paths.selector else ""
-    selector = object_at(tree, "spec", "selector")
-    if not selector:
-        return ""
-    is_plain = tree["kind"] == "ReplicationController"
-    return str(LabelSelector.from_dict({"matchLabels": selector} if is_plain else selector))
 
 
 # --- Binding ----------------------------------------------------------------------------------------------------------
