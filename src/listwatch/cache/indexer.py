@@ -13,277 +13,20 @@ Between two reads the store may change, as with every cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
+from listwatch.cache.indexes import Index, IndexFailure, IndexFunction, NamespaceIndex
 from listwatch.cache.keys import key_of, namespace_of
-from listwatch.errors import (
-    BadKeyError,
-    IndexConflictError,
-    IndexFunctionError,
-    IndexNotFoundError,
-    ListWatchError,
-    UsageError,
-)
+from listwatch.cache.thread_safe_store import AppliedDelta, Replacement, ThreadSafeStore
+from listwatch.errors import BadKeyError, IndexConflictError, IndexNotFoundError, ListWatchError
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 
-__all__ = [
-    "AppliedBatch",
-    "AppliedDelta",
-    "IndexFailure",
-    "IndexFunction",
-    "Indexer",
-    "Replacement",
-    "sliced",
-]
-
+__all__ = ["AppliedBatch", "Indexer"]
 
 T = TypeVar("T", bound=Cached)
-U = TypeVar("U")
-
-IndexFunction = Callable[[T], Iterable[str]]
-"""Returns the values under which one index contains an object."""
-
-IndexFailure = Callable[[str, str, Exception], None]
-"""Receives the failure of an index function: name of the index, key of the object, error."""
-
-AppliedDelta = tuple[ObjectDelta[T], T | None]
-"""A delta that was applied to the store, and the object that it replaced or removed."""
-
-_SLICE = 1000
-
-
-def sliced(whole: Iterable[U]) -> Iterator[list[U]]:
-    """Yield the elements in lists of a size that can be processed without a pause."""
-    remaining = iter(whole)
-    while part := list(islice(remaining, _SLICE)):
-        yield part
-
-
-# --- Indexes ----------------------------------------------------------------------------------------------------------
-
-
-class _Index(Generic[T]):
-    """One index: contains an object under each value that the index function returns for it."""
-
-    # Readers in other threads take a bucket from `buckets` and copy it in one step. So a bucket is never empty, and an
-    # object is added to new buckets before it is removed from old ones, and stays in place where its value is the same.
-
-    __slots__ = ("_on_failure", "_values", "buckets", "function", "name")
-
-    def __init__(self, name: str, function: IndexFunction[T], on_failure: IndexFailure | None) -> None:
-        self.name = name
-        self.function = function
-        self.buckets: dict[str, dict[str, T]] = {}
-        self._on_failure = on_failure
-        # The values under which each object was added. Calling the function again could return others, because the
-        # object may have been changed in place.
-        self._values: dict[str, tuple[str, ...]] = {}
-
-    def empty_copy(self) -> _Index[T]:
-        """Return the same index without objects."""
-        return type(self)(self.name, self.function, self._on_failure)
-
-    def values_of(self, key: str, item: T) -> tuple[str, ...]:
-        """Return the values of an object; none if the function fails. Raises the failure if it is not reported."""
-        try:
-            found = self.function(item)
-            if type(found) is list and len(found) == 1 and type(found[0]) is str:
-                return (found[0],)  # the usual case, in half of the time
-            return _checked_values(found)
-        except Exception as error:  # noqa: BLE001  # user code may raise anything
-            return self._failed(key, error)
-
-    def accepts(self, item: T, value: str) -> bool:
-        """Return whether the index function returns that value for the object."""
-        try:
-            return value in _checked_values(self.function(item))
-        except Exception:  # noqa: BLE001  # user code; the failure was reported when the object was stored
-            return False
-
-    def put(self, key: str, item: T, values: tuple[str, ...]) -> None:
-        """Add the object under these values, and remove it from all others."""
-        self._add(key, item, values)
-        before = self._values.get(key, ())
-        if before != values:
-            self._values[key] = values
-            self._remove_from(key, [value for value in before if value not in values])
-
-    def remove(self, key: str) -> None:
-        """Remove the object from the index."""
-        self._remove_from(key, self._values.pop(key, ()))
-
-    def _add(self, key: str, item: T, values: tuple[str, ...]) -> None:
-        for value in values:
-            bucket = self.buckets.get(value)
-            if bucket is None:
-                self.buckets[value] = {key: item}
-            else:
-                bucket[key] = item
-
-    def _remove_from(self, key: str, values: Iterable[str]) -> None:
-        for value in values:
-            bucket = self.buckets[value]
-            if len(bucket) > 1:
-                del bucket[key]
-            else:
-                # Values such as the addresses of pods are short-lived; empty buckets would accumulate.
-                del self.buckets[value]
-
-    def _failed(self, key: str, error: Exception) -> tuple[str, ...]:
-        failure = IndexFunctionError(f"the index function of {self.name!r} failed on {key}: {error}")
-        failure.__cause__ = error
-        if self._on_failure is None:
-            raise failure
-        self._on_failure(self.name, key, failure)
-        return ()
-
-
-class _NamespaceIndex(_Index[T]):
-    """The index by namespace, which almost every store has. The value is a prefix of the key, so it is not stored."""
-
-    __slots__ = ()
-
-    put = _Index._add
-
-    def values_of(self, key: str, item: T) -> tuple[str, ...]:
-        return (key.rpartition("/")[0],)
-
-    def remove(self, key: str) -> None:
-        self._remove_from(key, (key.rpartition("/")[0],))
-
-
-def _checked_values(found: Iterable[str]) -> tuple[str, ...]:
-    # The messages do not contain the values: an index may be over secret data.
-    if isinstance(found, str):
-        raise TypeError("it returned a str, not a list of str")
-    values = tuple(dict.fromkeys(found))
-    for value in values:
-        if not isinstance(value, str):
-            raise TypeError(f"it returned a list that contains a {type(value).__name__}, not only str")
-    return values
-
-
-# --- Stores -----------------------------------------------------------------------------------------------------------
-
-
-class _ThreadSafeStore(Generic[T]):
-    """Objects by key, the indexes over them, and the version."""
-
-    __slots__ = ("indexes", "objects", "resource_version")
-
-    def __init__(self, indexes: Mapping[str, _Index[T]], resource_version: str = "") -> None:
-        self.objects: dict[str, T] = {}
-        self.indexes = dict(indexes)
-        self.resource_version = resource_version
-
-    def put(self, key: str, item: T) -> T | None:
-        """Store an object and return the one that it replaces. Changes nothing if an index function raises."""
-        found = []
-        for index in self.indexes.values():  # a comprehension takes a quarter longer
-            found.append((index, index.values_of(key, item)))
-        objects = self.objects
-        old = objects.get(key)
-        objects[key] = item
-        for index, values in found:
-            index.put(key, item, values)
-        return old
-
-    def remove(self, key: str) -> T | None:
-        """Remove and return the object with this key, if there is one."""
-        old = self.objects.pop(key, None)
-        if old is not None:
-            for index in self.indexes.values():
-                index.remove(key)
-        return old
-
-    def add_indexes(self, indexes: Iterable[_Index[T]]) -> None:
-        """Add indexes over all objects. Changes nothing if an index function raises."""
-        added = {index.name: index for index in indexes}
-        for index in added.values():
-            for key, item in self.objects.items():
-                index.put(key, item, index.values_of(key, item))
-        self.indexes = {**self.indexes, **added}
-
-
-class Replacement(Generic[T]):
-    """The next contents of a store. Each iteration builds a slice; `commit()` makes readers see the whole.
-
-        replacement = indexer.prepare_replace(objects, resource_version)
-        for _ in replacement:
-            await asyncio.sleep(0)
-        for applied in replacement.commit():
-            ...
-
-    Changes that are written to the store before the commit are replaced, too.
-    """
-
-    def __init__(
-        self,
-        items: Iterable[T] | Mapping[str, T],
-        store: _ThreadSafeStore[T],
-        install: Callable[[_ThreadSafeStore[T]], _ThreadSafeStore[T]],
-    ) -> None:
-        self._store = store
-        self._install = install
-        self._slices = self._build(items)
-        self._is_complete = False
-
-    def __iter__(self) -> Iterator[None]:
-        return self._slices
-
-    def commit(self) -> Iterator[list[AppliedDelta[T]]]:
-        """Build the rest, replace the contents, and yield what changed: deletions first, then all of the list.
-
-        The changes are yielded in slices, some of them empty. Between slices the replaced objects are released one by
-        one: releasing very many at once would block the event loop for too long.
-        """
-        before = self._swap()
-        return _applied_replacement(before, self._store.objects.copy())
-
-    def _swap(self) -> _ThreadSafeStore[T]:
-        for _ in self._slices:
-            pass
-        if not self._is_complete:
-            raise UsageError("this replacement was already committed, or building it failed; prepare a new one")
-        self._is_complete = False
-        return self._install(self._store)
-
-    def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
-        put = self._store.put
-        entries = items.items() if isinstance(items, Mapping) else ((key_of(item), item) for item in items)
-        for part in sliced(entries):
-            for key, item in part:
-                put(key, item)
-            yield
-        self._is_complete = True
-
-
-def _applied_replacement(before: _ThreadSafeStore[T], after: dict[str, T]) -> Iterator[list[AppliedDelta[T]]]:
-    # Readers may still read the contents before, so this works on copies.
-    indexes, objects = list(before.indexes.values()), before.objects.copy()
-    del before
-    yield []
-    while indexes:
-        indexes.pop()
-        yield []
-    for keys in sliced(list(objects)):
-        deleted: list[AppliedDelta[T]] = []
-        for key in keys:
-            if key not in after:
-                old = objects.pop(key)
-                deleted.append((DeletedDelta(old, final_state_known=False, key=key), old))
-        yield deleted
-    for part in sliced(after.items()):
-        listed: list[AppliedDelta[T]] = []
-        for key, item in part:
-            replaced = objects.pop(key, None)
-            delta = AddedDelta(item, key=key) if replaced is None else UpdatedDelta(item, key=key)
-            listed.append((delta, replaced))
-        yield listed
 
 
 class AppliedBatch(NamedTuple, Generic[T]):
@@ -319,8 +62,11 @@ class Indexer(Generic[T]):
     ) -> None:
         self._on_failure = on_failure
         self._namespaced_kind = ""  # the name of the kind, if it is known to have namespaces; an informer sets it
-        self._store: _ThreadSafeStore[T] = _ThreadSafeStore({})
+        self._store: ThreadSafeStore[T] = self._new_store({})
         Indexer.add_indexers(self, indexers or {})  # a subclass may override it with one that waits for a loop
+
+    def _new_store(self, indexes: Mapping[str, Index[T]], resource_version: str = "") -> ThreadSafeStore[T]:
+        return ThreadSafeStore(indexes, resource_version)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -379,6 +125,24 @@ class Indexer(Generic[T]):
     def index_values(self, name: str) -> list[str]:
         """Return the values under which an index contains objects."""
         return list(self._index(name).buckets)
+
+    # A store may keep objects in another form than that of readers; an informer passes this form on while it can.
+
+    def _snapshot(self) -> list[T]:
+        """Return all objects in the form in which they are stored."""
+        return list(self._store.objects.values())
+
+    def _stored_by_index(self, name: str, value: str) -> list[T]:
+        """Return the objects under one value of an index, in the form in which they are stored."""
+        return list(self._index(name).buckets.get(value, {}).values())
+
+    def _open(self, stored: T) -> T:
+        """Return the object of a stored value."""
+        return stored
+
+    def _open_all(self, stored: Iterable[T]) -> list[T]:
+        """Return the objects of stored values."""
+        return list(stored)
 
     def __len__(self) -> int:
         return len(self._store.objects)
@@ -440,7 +204,7 @@ class Indexer(Generic[T]):
     def prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> Replacement[T]:
         """Return a replacement that can be built in slices. `items` may be a mapping by key."""
         indexes = {name: index.empty_copy() for name, index in self._store.indexes.items()}
-        return Replacement(items, _ThreadSafeStore(indexes, resource_version), self._install)
+        return Replacement(items, self._new_store(indexes, resource_version), self._install)
 
     def bookmark(self, resource_version: str) -> None:
         """Set the version that the store has reached."""
@@ -455,7 +219,7 @@ class Indexer(Generic[T]):
         if in_use:
             raise IndexConflictError(f"the index {', '.join(sorted(in_use))} already exists; choose another name")
         self._store.add_indexes(
-            (_NamespaceIndex if function is namespace_of else _Index)(name, function, self._on_failure)
+            (NamespaceIndex if function is namespace_of else Index)(name, function, self._on_failure)
             for name, function in indexers.items()
         )
 
@@ -467,7 +231,7 @@ class Indexer(Generic[T]):
             return DeletedDelta(old, delta.final_state_known, key=delta.key), old
         return delta, old
 
-    def _install(self, store: _ThreadSafeStore[T]) -> _ThreadSafeStore[T]:
+    def _install(self, store: ThreadSafeStore[T]) -> ThreadSafeStore[T]:
         before = self._store
         added_since = [index for name, index in before.indexes.items() if name not in store.indexes]
         store.add_indexes(index.empty_copy() for index in added_since)
@@ -484,7 +248,7 @@ class Indexer(Generic[T]):
             text=key,
         )
 
-    def _index(self, name: str) -> _Index[T]:
+    def _index(self, name: str) -> Index[T]:
         indexes = self._store.indexes
         try:
             return indexes[name]

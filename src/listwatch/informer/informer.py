@@ -13,7 +13,8 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 from listwatch.async_only import AsyncOnly
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
-from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.indexes import IndexFunction
 from listwatch.callers import Caller, SelfWaitError, is_caller
 from listwatch.cancellation import cancel_and_wait, cancelled_wait, log_task_failure, until_cancelled
 from listwatch.clock import Clock, SystemClock, time_limit

@@ -21,7 +21,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from listwatch.async_only import AsyncOnly
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
-from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.indexes import IndexFunction
 from listwatch.cache.keys import NAMESPACE, namespace_of
 from listwatch.cache.lister import Lister
 from listwatch.callers import SelfWaitError

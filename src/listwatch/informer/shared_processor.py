@@ -24,8 +24,9 @@ from listwatch.cache.deltas import (
     ReplacedDelta,
     SyncAllDelta,
 )
-from listwatch.cache.indexer import AppliedDelta, Indexer, sliced
+from listwatch.cache.indexer import Indexer
 from listwatch.cache.keys import NAMESPACE
+from listwatch.cache.thread_safe_store import AppliedDelta, sliced
 from listwatch.clock import Clock, time_limit
 from listwatch.cooperative import TimeSlice
 from listwatch.errors import ListWatchError, ResourceVersionError

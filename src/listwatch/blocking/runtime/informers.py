@@ -15,7 +15,8 @@ from listwatch.blocking.runtime.background import LoopReference, LoopThread
 from listwatch.blocking.runtime.blocking_object import BlockingObject, LoopAttributes, loop_for
 from listwatch.blocking.runtime.handler_thread import HandlerThread, ThreadListener, call_handler
 from listwatch.blocking.runtime.running import Running
-from listwatch.cache.indexer import Indexer, IndexFunction
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.indexes import IndexFunction
 from listwatch.callers import is_caller
 from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions

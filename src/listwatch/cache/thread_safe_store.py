@@ -1,0 +1,151 @@
+"""The contents of an `Indexer`: objects by key, the indexes over them, and how they are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Generic, TypeVar
+
+from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
+from listwatch.cache.indexes import Index
+from listwatch.cache.keys import key_of
+from listwatch.errors import UsageError
+from listwatch.keyed import Cached
+
+__all__ = ["AppliedDelta", "Replacement", "ThreadSafeStore", "sliced"]
+
+T = TypeVar("T", bound=Cached)
+U = TypeVar("U")
+
+AppliedDelta = tuple[ObjectDelta[T], T | None]
+"""A delta that was applied to the store, and the object that it replaced or removed."""
+
+_SLICE = 1000
+
+
+def sliced(whole: Iterable[U]) -> Iterator[list[U]]:
+    """Yield the elements in lists of a size that can be processed without a pause."""
+    remaining = iter(whole)
+    while part := list(islice(remaining, _SLICE)):
+        yield part
+
+
+class ThreadSafeStore(Generic[T]):
+    """Objects by key, the indexes over them, and the version."""
+
+    __slots__ = ("indexes", "objects", "resource_version")
+
+    def __init__(self, indexes: Mapping[str, Index[T]], resource_version: str = "") -> None:
+        self.objects: dict[str, T] = {}
+        self.indexes = dict(indexes)
+        self.resource_version = resource_version
+
+    def put(self, key: str, item: T) -> T | None:
+        """Store an object and return the one that it replaces. Changes nothing if an index function raises."""
+        found = []
+        for index in self.indexes.values():  # a comprehension takes a quarter longer
+            found.append((index, index.values_of(key, item)))
+        objects = self.objects
+        old = objects.get(key)
+        objects[key] = item
+        for index, values in found:
+            index.put(key, item, values)
+        return old
+
+    def remove(self, key: str) -> T | None:
+        """Remove and return the object with this key, if there is one."""
+        old = self.objects.pop(key, None)
+        if old is not None:
+            for index in self.indexes.values():
+                index.remove(key)
+        return old
+
+    def add_indexes(self, indexes: Iterable[Index[T]]) -> None:
+        """Add indexes over all objects. Changes nothing if an index function raises."""
+        added = {index.name: index for index in indexes}
+        for index in added.values():
+            for key, item in self.objects.items():
+                index.put(key, item, index.values_of(key, item))
+        self.indexes = {**self.indexes, **added}
+
+
+class Replacement(Generic[T]):
+    """The next contents of a store. Each iteration builds a slice; `commit()` makes readers see the whole.
+
+        replacement = indexer.prepare_replace(objects, resource_version)
+        for _ in replacement:
+            await asyncio.sleep(0)
+        for applied in replacement.commit():
+            ...
+
+    Changes that are written to the store before the commit are replaced, too.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[T] | Mapping[str, T],
+        store: ThreadSafeStore[T],
+        install: Callable[[ThreadSafeStore[T]], ThreadSafeStore[T]],
+    ) -> None:
+        self._store = store
+        self._install = install
+        self._slices = self._build(items)
+        self._is_complete = False
+
+    def __iter__(self) -> Iterator[None]:
+        return self._slices
+
+    def commit(self, *, unchanged: bool = True) -> Iterator[list[AppliedDelta[T]]]:
+        """Build the rest, replace the contents, and yield what changed: deletions first, then all of the list.
+
+        With `unchanged=False`, objects of the list that were stored before, the same instance, are left out.
+        The changes are yielded in slices, some of them empty. Between slices the replaced objects are released one by
+        one: releasing very many at once would block the event loop for too long.
+        """
+        before = self._swap()
+        return _applied_replacement(before, self._store.objects.copy(), unchanged=unchanged)
+
+    def _swap(self) -> ThreadSafeStore[T]:
+        for _ in self._slices:
+            pass
+        if not self._is_complete:
+            raise UsageError("this replacement was already committed, or building it failed; prepare a new one")
+        self._is_complete = False
+        return self._install(self._store)
+
+    def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
+        put = self._store.put
+        entries = items.items() if isinstance(items, Mapping) else ((key_of(item), item) for item in items)
+        for part in sliced(entries):
+            for key, item in part:
+                put(key, item)
+            yield
+        self._is_complete = True
+
+
+def _applied_replacement(
+    before: ThreadSafeStore[T], after: dict[str, T], *, unchanged: bool
+) -> Iterator[list[AppliedDelta[T]]]:
+    # Readers may still read the contents before, so this works on copies.
+    indexes, objects = list(before.indexes.values()), before.objects.copy()
+    del before
+    yield []
+    while indexes:
+        indexes.pop()
+        yield []
+    for keys in sliced(list(objects)):
+        deleted: list[AppliedDelta[T]] = []
+        for key in keys:
+            if key not in after:
+                old = objects.pop(key)
+                deleted.append((DeletedDelta(old, final_state_known=False, key=key), old))
+        yield deleted
+    for part in sliced(after.items()):
+        listed: list[AppliedDelta[T]] = []
+        for key, item in part:
+            replaced = objects.pop(key, None)
+            if replaced is item and not unchanged:
+                continue
+            delta = AddedDelta(item, key=key) if replaced is None else UpdatedDelta(item, key=key)
+            listed.append((delta, replaced))
+        yield listed
