@@ -94,13 +94,18 @@ def _call_etcd(etcd: str, method: str, request: dict[str, object]) -> dict[str, 
         return json.load(response)
 
 
+# Alpha features that the embedded server has.
+_GATES = "--feature-gates=ShardedListAndWatch=true"
+
+
 # --- a real server ----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _real() -> Iterator[Target]:
     binaries = RealBinaries.find(etcd=os.environ.get("LISTWATCH_CONTRACT_ETCD_VERSION", ""))
-    with RealAPIServerThread(RealAPIServer(binaries=binaries)) as server, tempfile.NamedTemporaryFile() as certificate:
+    real = RealAPIServer(binaries=binaries, flags=[_GATES])
+    with RealAPIServerThread(real) as server, tempfile.NamedTemporaryFile() as certificate:
         certificate.write(server.ca_certificate)
         certificate.flush()
         yield Target(

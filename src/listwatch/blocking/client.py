@@ -482,7 +482,8 @@ class BaseResourceClient(BlockingObject, Source[T], Generic[T]):
     ) -> Self:
         """Return a client whose list, watch and delete_collection use these selectors, in addition to earlier ones.
 
-        Selectors are strings, mappings or selector objects. A shard selector is a string that names a range of uids.
+        Selectors are strings, mappings or selector objects. A shard selector names ranges of the hashes of uids or
+        namespaces; objects outside of them are dropped here if the server does not evaluate it.
         """
         return self._same(
             self._async.selecting(
@@ -661,7 +662,11 @@ class BaseResourceClient(BlockingObject, Source[T], Generic[T]):
         timeout_seconds: int | None = None,
         ignore_store_read_error_with_cluster_breaking_potential: bool = False,
     ) -> ObjectList[T]:
-        """Delete all selected objects, without selectors all of the namespace. Return the deleted objects."""
+        """Delete all selected objects, without selectors all of the namespace. Return the deleted objects.
+
+        With a shard selector, a list is requested first: UsageError if the server does not evaluate the selector,
+        because it would delete the objects of all shards.
+        """
         return self._run(
             self._async.delete_collection(
                 label_selector=label_selector,

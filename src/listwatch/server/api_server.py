@@ -89,7 +89,8 @@ class APIServer:
     the `authorizer` decides what its user may do; with `authorization="rbac"`, Roles, ClusterRoles and their bindings
     do. `resources` are served in addition to the built-in ones. With a
     `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not. Without `compression`, no
-    response is compressed: some clients read only the first gzip member of a watch.
+    response is compressed: some clients read only the first gzip member of a watch. Without
+    `shard_selectors`, the parameter `shardSelector` is ignored, as by servers whose gate ShardedListAndWatch is off.
     """
 
     def __init__(
@@ -115,6 +116,7 @@ class APIServer:
         connection_settings: ConnectionSettings | None = None,
         watch_errors_as_http: bool = False,
         compression: bool = True,
+        shard_selectors: bool = True,
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
@@ -142,6 +144,7 @@ class APIServer:
         self._connection_settings = connection_settings or ConnectionSettings()
         self._watch_errors_as_http = watch_errors_as_http
         self._compression = compression
+        self._shard_selectors = shard_selectors
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
         self._running: _Running | None = None
         self._injector = FaultInjector(self._random.random)
@@ -201,6 +204,7 @@ class APIServer:
         """Assemble the parts over a storage, create the initial namespaces, and finish deletions that were pending."""
         clock, ids = self._clock, IDGenerator(self._random.getrandbits)
         registry = Registry.builtin()
+        registry.has_shard_selectors = self._shard_selectors
         for resource in self._resources:
             registry.add(resource)
         objects = ObjectStore(storage, registry, builtin_schema())

@@ -172,6 +172,8 @@ class ListResponse:
     continue_token: str = ""
     remaining_item_count: int | None = None
     items_keep_kind: bool = False
+    shard_selector: str = ""
+    """The canonical selector of the shards that the list has; empty if it has all."""
 
 
 @dataclass(slots=True)

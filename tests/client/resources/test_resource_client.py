@@ -488,7 +488,7 @@ async def test_watch_options_are_sent_under_their_wire_names():
     async with scripted([stream_head(), LAST_CHUNK]) as (server, client):
         watch = client.core_v1.pods("default").watch(
             label_selector="a=b",
-            shard_selector="shardRange(object.metadata.uid, '0x0', '0x8')",
+            shard_selector=f"shardRange(object.metadata.uid, '0x{0:016x}', '0x8{0:015x}')",
             resource_version="7",
             resource_version_match="NotOlderThan",
             send_initial_events=False,
@@ -502,7 +502,7 @@ async def test_watch_options_are_sent_under_their_wire_names():
     assert set(query.split("&")) == {
         "watch=true",
         "labelSelector=a%3Db",
-        "shardSelector=shardRange%28object.metadata.uid,%20%270x0%27,%20%270x8%27%29",
+        f"shardSelector=shardRange%28object.metadata.uid,%20%270x{0:016x}%27,%20%270x8{0:015x}%27%29",
         "resourceVersion=7",
         "resourceVersionMatch=NotOlderThan",
         "sendInitialEvents=false",

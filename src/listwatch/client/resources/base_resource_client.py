@@ -20,16 +20,18 @@ from listwatch.api.options import (
 from listwatch.api.patches import Patch, PatchTypeLike, default_patch_type, encode_patch, parse_patch_type
 from listwatch.client.discovery.rest_mapper import is_builtin
 from listwatch.client.resources.pager import PAGE_SIZE, Pager
+from listwatch.client.resources.shard_filter import ShardFilter
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.result import is_status
 from listwatch.client.rest.sender import ResponseStream
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.cooperative import run_sliced
-from listwatch.errors import RequestError
+from listwatch.errors import RequestError, UsageError
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
+from listwatch.objects.unstructured import Unstructured
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
 
 __all__ = ["BaseResourceClient", "ResourceFinder"]
@@ -91,7 +93,8 @@ class BaseResourceClient(Generic[T]):
     ) -> Self:
         """Return a client whose list, watch and delete_collection use these selectors, in addition to earlier ones.
 
-        Selectors are strings, mappings or selector objects. A shard selector is a string that names a range of uids.
+        Selectors are strings, mappings or selector objects. A shard selector names ranges of the hashes of uids or
+        namespaces; objects outside of them are dropped here if the server does not evaluate it.
         """
         other = self._copy()
         other._selectors = self._combined(label_selector, field_selector, shard_selector)
@@ -176,8 +179,10 @@ class BaseResourceClient(Generic[T]):
         Without a version the watch starts with the existing objects. It does not resume by itself: use a RetryWatcher
         or an informer.
         """
+        selectors = self._combined(label_selector, field_selector, shard_selector)
+        shards = _shard_filter(selectors)
         parameters: dict[str, QueryValue] = {
-            **self._combined(label_selector, field_selector, shard_selector),
+            **selectors,
             **query_parameters(
                 watch=True,
                 resource_version=resource_version,
@@ -198,6 +203,7 @@ class BaseResourceClient(Generic[T]):
             idle_timeout=idle_timeout_for(timeout_seconds),
             initial_events=bool(send_initial_events),
             doing=f"watch {self._name}",
+            selects=shards.selects if shards else None,
         )
 
     # --- changing ----------------------------------------------------------------------------------------------------
@@ -273,9 +279,15 @@ class BaseResourceClient(Generic[T]):
         timeout_seconds: int | None = None,
         ignore_store_read_error_with_cluster_breaking_potential: bool = False,
     ) -> ObjectList[T]:
-        """Delete all selected objects, without selectors all of the namespace. Return the deleted objects."""
+        """Delete all selected objects, without selectors all of the namespace. Return the deleted objects.
+
+        With a shard selector, a list is requested first: UsageError if the server does not evaluate the selector,
+        because it would delete the objects of all shards.
+        """
+        selectors = self._combined(label_selector, field_selector, shard_selector)
+        await self._check_shards_confirmed(selectors)
         request = await self._collection_request("DELETE", accept=self._accept_list)
-        request.params(self._combined(label_selector, field_selector, shard_selector))
+        request.params(selectors)
         parameters = query_parameters(
             limit=limit,
             continue_token=continue_token,
@@ -325,7 +337,23 @@ class BaseResourceClient(Generic[T]):
             timeout_seconds=timeout_seconds,
         )
         result = await request.params(selectors).params(parameters).do()
-        return await run_sliced(result._decode_list_sliced(self._kind))
+        listed = await run_sliced(result._decode_list_sliced(self._kind))
+        shards = _shard_filter(selectors)
+        return shards.apply(listed) if shards else listed
+
+    async def _check_shards_confirmed(self, selectors: dict[str, str]) -> None:
+        """Raise UsageError if the selectors have a shard selector that the server does not evaluate."""
+        shards = _shard_filter(selectors)
+        if shards is None:
+            return
+        request = await self._collection_request("GET")  # lists of metadata have no confirmation
+        result = await request.params(selectors).params(query_parameters(limit=1)).do()
+        if not shards.is_confirmed_by(result.into_list(Unstructured)):
+            raise UsageError(
+                f"delete_collection of {self._name} with a shard selector: the server ignores shard selectors, because "
+                "its feature gate ShardedListAndWatch is off, and would delete the objects of all shards; list the "
+                "objects with the shard selector, and delete each of them"
+            )
 
     async def _request(self, method: str, name: str, *subresource: str, namespace: str | None = None) -> Request:
         """Build a request for one object or a subresource of it."""
@@ -361,6 +389,10 @@ class BaseResourceClient(Generic[T]):
     ) -> dict[str, str]:
         """Return the query parameters of this client's selectors and these."""
         given, own = selector_parameters(label_selector, field_selector, shard_selector), self._selectors
+        if "shardSelector" in given and own.get("shardSelector", given["shardSelector"]) != given["shardSelector"]:
+            raise UsageError("two shard selectors cannot be combined: pass one that has the ranges of both")
+        if "shardSelector" in own:
+            given.pop("shardSelector", None)
         return {name: ",".join(filter(None, (own.get(name), given.get(name)))) for name in own | given}
 
     @property
@@ -371,6 +403,11 @@ class BaseResourceClient(Generic[T]):
         namespace = f" in {self._namespace}" if self._namespace else ""
         selectors = "".join(f" {name}={text}" for name, text in self._selectors.items())
         return f"<{type(self).__name__} of {self._name}{namespace}{selectors}>"
+
+
+def _shard_filter(selectors: dict[str, str]) -> ShardFilter | None:
+    text = selectors.get("shardSelector")
+    return ShardFilter(text) if text else None
 
 
 def _without_managed_fields(accept: str) -> str:

@@ -306,9 +306,11 @@ class WatchStream(Generic[T]):
         idle_timeout: float,
         initial_events: bool = False,
         doing: str = "watch",
+        selects: Callable[[T], bool] | None = None,
     ) -> None:
         self._body = body
         self._kind = kind
+        self._selects = selects
         self._idle_timeout = idle_timeout
         self._initial_events = initial_events
         self._awaits_bookmark = initial_events or idle_timeout > _IDLE_TIMEOUT_WITH_BOOKMARKS
@@ -429,7 +431,18 @@ class WatchStream(Generic[T]):
         if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
             self._awaits_bookmark = False
             self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
-        return events
+        return self._selected(events)
+
+    def _selected(self, events: list[ReceivedEvent[T]]) -> list[ReceivedEvent[T]]:
+        """Drop the events of objects that are not selected; events without an object remain."""
+        selects = self._selects
+        if selects is None:
+            return events
+        return [
+            event
+            for event in events
+            if isinstance(event, ErrorEvent | UndecodableEvent | BookmarkEvent) or selects(event.object)
+        ]
 
     def _last_event(self) -> list[ReceivedEvent[T]]:
         """The event that no line feed follows. It may have been cut, so it is decoded completely."""
@@ -437,7 +450,7 @@ class WatchStream(Generic[T]):
         if not rest:
             return []
         try:
-            return list(read_events(rest, self._kind))
+            return self._selected(list(read_events(rest, self._kind)))
         except DecodeError:
             del rest  # error trackers record local variables
         raise ConnectionLostError("the connection was closed in the middle of an event", doing=self._doing)

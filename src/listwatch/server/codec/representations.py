@@ -316,12 +316,16 @@ def _protobuf_list(listed: ListResponse, representation: Representation) -> byte
 
     kind, api_version = _list_kind(listed, representation)
     item_kind = PARTIAL_OBJECT if representation.kind else listed.resource.kind
-    return protobuf_list(api_version, kind, item_kind, _list_metadata(listed), _items(listed, representation))
+    return protobuf_list(
+        api_version, kind, item_kind, _list_metadata(listed, representation), _items(listed, representation)
+    )
 
 
 def _list(listed: ListResponse, representation: Representation) -> bytes:
     kind, api_version = _list_kind(listed, representation)
-    head = msgspec.json.encode({"kind": kind, "apiVersion": api_version, "metadata": _list_metadata(listed)})
+    head = msgspec.json.encode(
+        {"kind": kind, "apiVersion": api_version, "metadata": _list_metadata(listed, representation)}
+    )
     items = b"[%s]" % b",".join(_items(listed, representation))
     # The real server writes an empty list of metadata as null.
     return b'%s,"items":%s}' % (head[:-1], b"null" if representation.kind and not listed.items else items)
@@ -334,12 +338,15 @@ def _go_type(api_version: str, kind: str) -> str:
     return f"*{go_name(api_version.rpartition('/')[0], kind)}"
 
 
-def _list_metadata(listed: ListResponse) -> JSONObject:
+def _list_metadata(listed: ListResponse, representation: Representation) -> JSONObject:
     metadata: JSONObject = {"resourceVersion": listed.resource_version}
     if listed.continue_token or listed.items_keep_kind:
         metadata["continue"] = listed.continue_token
     if listed.remaining_item_count is not None:
         metadata["remainingItemCount"] = listed.remaining_item_count
+    # The real server does not write it into lists of metadata.
+    if listed.shard_selector and not representation.kind:
+        metadata["shardInfo"] = {"selector": listed.shard_selector}
     return metadata
 
 

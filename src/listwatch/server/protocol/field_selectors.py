@@ -1,4 +1,4 @@
-"""The objects that a list or watch selects by labels and fields. `list_options` reads the selectors of a request.
+"""The objects that a list or watch selects by labels, fields and shards. `list_options` reads the selectors.
 
 Each resource has a few selectable fields, named by their paths in the stored object or by aliases.
 """
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from listwatch.api.shard_selector import ShardSelector, fnv1a64
 from listwatch.errors import BadRequestError
 from listwatch.meta import GroupResource, ObjectKey, Resource
 from listwatch.selectors import FieldRequirement, FieldSelector, LabelSelector, Operator
@@ -106,10 +107,11 @@ def _stored_name(field: str, resource: Resource, selectable: tuple[str, ...] | N
 
 
 class Selectable(NamedTuple):
-    """The labels and selectable fields of an object; cached with the object, because many watches use them."""
+    """The labels, selectable fields and uid of an object; cached with the object, because many watches use them."""
 
     labels: Mapping[str, str]
     fields: Mapping[str, str]
+    uid: str
 
 
 @lru_cache(maxsize=1024)
@@ -118,12 +120,12 @@ def reader(stored_as: GroupResource, selectable: tuple[str, ...] = ()) -> Callab
     own = [*selectable] or [name for name in _FIELDS.get(str(stored_as), "").split() if name not in (_NAME, _NAMESPACE)]
     places = {name: _PLACES.get(name, (name,)) for name in own}
     paths = [place.split(".") for choices in places.values() for place in choices]
-    decoder = msgspec.json.Decoder(_type_with([["metadata", "labels"], *paths]))
+    decoder = msgspec.json.Decoder(_type_with([["metadata", "labels"], ["metadata", "uid"], *paths]))
 
     def read(value: bytes) -> Selectable:
         parts = decoder.decode(value)
         fields = {name: _first_text(parts, choices) or _ZEROS.get(name, "") for name, choices in places.items()}
-        return Selectable(_walk(parts, "metadata.labels") or {}, fields)
+        return Selectable(_walk(parts, "metadata.labels") or {}, fields, _text(_walk(parts, "metadata.uid")))
 
     return read
 
@@ -180,10 +182,16 @@ class Selection:
     fields: FieldSelector = field(default_factory=FieldSelector)
     selectable: tuple[str, ...] = ()
     """The selectable fields of a custom resource in the requested version."""
+    shards: ShardSelector | None = None
 
     @property
     def is_everything(self) -> bool:
         """Whether all objects of the namespace are selected."""
+        return self.has_no_terms and self.shards is None
+
+    @property
+    def has_no_terms(self) -> bool:
+        """Whether nothing is selected by labels or fields."""
         return self.labels.is_empty and self.fields.is_empty
 
     @property
@@ -210,16 +218,30 @@ class Selection:
     def _matches_key(self, key: ObjectKey) -> bool:
         if self.namespace and key.namespace != self.namespace:
             return False
+        if self.shards is not None and self.shards.field == "namespace" and not self._is_in_shards(key.namespace):
+            return False
         known = {_NAME: key.name, _NAMESPACE: key.namespace}
         terms = self.fields.requirements
         return all(term.accepts(known[term.field]) for term in terms if term.field in known)
 
     def _matches_content(self, stored: Stored) -> bool:
         terms = [term for term in self.fields.requirements if term.field not in (_NAME, _NAMESPACE)]
-        if self.labels.is_empty and not terms:
+        by_uid = self.shards is not None and self.shards.field == "uid"
+        if self.labels.is_empty and not terms and not by_uid:
             return True
         read = reader(self.stored_as, self.selectable)
         seen = stored.view(read)
         if not all(term.field in seen.fields for term in terms):
             seen = read(stored.value)  # the cached values are those of another version
+        if by_uid and not self._is_in_shards(seen.uid):
+            return False
         return self.labels.matches(seen.labels) and all(term.accepts(seen.fields[term.field]) for term in terms)
+
+    def _is_in_shards(self, text: str) -> bool:
+        assert self.shards is not None
+        value = _hash(text)
+        return any(value in each for each in self.shards.ranges)
+
+
+# A hash takes about five microseconds, and every watch of a resource needs it for every event.
+_hash = lru_cache(maxsize=4096)(fnv1a64)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from listwatch.api.shard_selector import ShardSelector
 from listwatch.errors import (
     BadRequestError,
     InternalServerError,
@@ -190,7 +191,17 @@ def _selection(request: APIRequest, registry: Registry, labels: LabelSelector, f
         labels=labels,
         fields=_with_name(check_fields(fields, request.resource, selectable), request.name),
         selectable=selectable or (),
+        shards=_shards(request.query) if registry.has_shard_selectors else None,
     )
+
+
+def _shards(query: Query) -> ShardSelector | None:
+    text = query.text("shardSelector")
+    try:
+        return ShardSelector.parse(text) if text else None
+    except SelectorError as error:
+        # kube-apiserver responds with an internal error.
+        raise InternalServerError(f"invalid shard selector: {error}", reason="") from None
 
 
 def _with_name(fields: FieldSelector, name: str) -> FieldSelector:

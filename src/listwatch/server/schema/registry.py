@@ -129,6 +129,8 @@ class Registry:
         self.route_cache: dict[tuple[str, str, str], Any] = {}
         """The cache of `protocol.routes`, cleared with each change."""
         self._generation = 0
+        self.has_shard_selectors = True
+        """Whether `shardSelector` is evaluated. A server without it returns the objects of all shards."""
         for resource in resources:
             self.add(resource, builtin_traits(resource))
 

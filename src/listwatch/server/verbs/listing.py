@@ -56,8 +56,9 @@ def _page(storage: Storage, storage_id: str, options: ListOptions) -> Listing:
         return Listing(items, revision)
     last = items[-1].key
     token = write_continue(last, revision, selection.namespace)
-    if not selection.is_everything:
+    if not selection.has_no_terms:
         return Listing(items, revision, token)
+    # As kube-apiserver: all remaining objects are counted, whatever their shards.
     remaining = storage.count(storage_id, namespace=namespace, revision=revision, start_after=last)
     return Listing(items, revision, token, remaining)
 

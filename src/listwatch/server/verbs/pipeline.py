@@ -54,7 +54,7 @@ from listwatch.server.lifecycle.strategy import (
     prepare_for_update,
     requested_version,
 )
-from listwatch.server.protocol.list_options import check_reached, read_get_minimum, read_list_options
+from listwatch.server.protocol.list_options import ListOptions, check_reached, read_get_minimum, read_list_options
 from listwatch.server.protocol.routes import resource_not_found
 from listwatch.server.protocol.write_options import (
     DeleteOptions,
@@ -158,9 +158,11 @@ class Pipeline:
         target = self._objects.target(request.resource)
         options = read_list_options(request, self._objects.registry)
         listing = list_objects(self._storage, target.storage_id, options)
-        return self._list_response(request, listing, items_keep_kind=not target.is_built_in)
+        return self._list_response(request, listing, options, items_keep_kind=not target.is_built_in)
 
-    def _list_response(self, request: APIRequest, listing: Listing, *, items_keep_kind: bool = False) -> Response:
+    def _list_response(
+        self, request: APIRequest, listing: Listing, options: ListOptions, *, items_keep_kind: bool = False
+    ) -> Response:
         return Response(
             ListResponse(
                 request.resource,
@@ -169,6 +171,7 @@ class Pipeline:
                 listing.continue_token,
                 listing.remaining_item_count,
                 items_keep_kind=items_keep_kind,
+                shard_selector=str(options.selection.shards or ""),
             )
         )
 
@@ -363,7 +366,7 @@ class Pipeline:
         for stored in listing.items:
             one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
             self.deleter.delete(one, stored, options)
-        return self._list_response(request, listing)
+        return self._list_response(request, listing, selected)
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
