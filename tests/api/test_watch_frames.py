@@ -90,6 +90,31 @@ def test_all_events_on_one_line_are_delivered(between: bytes, before: bytes, kin
         event.object.to_dict()  # type: ignore[union-attr]  # no undecodable ones
 
 
+@pytest.mark.parametrize("reads", [0, 100])
+@pytest.mark.parametrize("rest", [{"type": "ADDED", "more": {"a": {}}}, {"type": "ADDED"}])
+def test_a_second_event_that_begins_with_its_object_is_delivered(reads: int, rest: dict[str, Any]):
+    reader = EventReader(Widget)
+    for _ in range(reads):  # by now, only some of the reads are searched for events in unusual formats
+        assert len(list(reader.feed(MANY))) == 30
+    second = compact({"object": tree("b"), **rest})
+    events = list(reader.feed(MANY + frame("a") + second + b"\n" + frame("c") + b"\n"))
+    found = [(event.type, event.object.name) for event in events[30:]]  # type: ignore[union-attr]  # no undecodable ones
+    assert found == [("MODIFIED", "a"), ("ADDED", "b"), ("MODIFIED", "c")]
+
+
+@pytest.mark.parametrize("between", [b"", b" ", b"\t\r"])
+def test_events_on_one_line_in_an_unknown_format_are_delivered_or_reported(between: bytes):
+    second = compact({"more": 1, "type": "ADDED", "object": tree("b")})
+    line = frame("a") + between + second + b"\n"
+    assert len(list(EventReader(Widget).feed(MANY + line))) == 32
+    reader = EventReader(Widget)
+    for _ in range(10):
+        list(reader.feed(MANY))
+    with pytest.raises(DecodeError, match="several events on one line, of which some may have been lost"):  # noqa: PT012  # one of them is searched
+        for _ in range(100):
+            list(reader.feed(MANY + line))
+
+
 def test_events_without_line_feeds_are_delivered_at_the_end():
     assert [event.object.name for event in read(frame("a") + frame("b"))] == ["a", "b"]  # type: ignore[union-attr]  # no undecodable ones
 

@@ -143,11 +143,11 @@ _FRAMES: list[tuple[bytes, int, Any]] = [
 _NO_FRAME = (b"\n", 0, None)  # matches only an empty line, which holds no event
 _FRAME_START = b'{"type":'
 
-# Found where a second event begins on a line. Quotes are escaped in strings, so none of them contains this.
-_SECOND_EVENT = b'}{"type":"'
-# The same after a space. No server is known to write that, so only some of the network reads are searched for it: the
-# first ones of a stream, and one of many later ones.
-_SECOND_AFTER_SPACE = tuple(space + b'{"type":"' for space in (b" ", b"\t", b"\r"))
+# Found where a second event begins on a line. Quotes are escaped in strings, so none of them contains these.
+_SECOND_EVENTS = (b'}{"type":"', b'}{"object":')
+# The same after a space, or with another first member. No server is known to write that, and this search takes twice
+# as long, so only some of the network reads are searched: the first ones of a stream, and one of many later ones.
+_OTHER_SECOND_EVENT = re.compile(rb'\}[ \t\r]*+\{"\w')
 _FIRST_SAMPLES = 4
 _SAMPLE_INTERVAL = 64
 _MAX_ON_LINE = 1000
@@ -200,7 +200,7 @@ class EventReader(Generic[K]):
             self._pending += piece[:start]
             line = bytes(self._pending)
             self._pending.clear()
-            parts.append(self._events_in(line, 0, len(line), is_checked=is_checked or contains(line, _SECOND_EVENT)))
+            parts.append(self._events_in(line, 0, len(line), is_checked=is_checked or _has_second_event(line)))
         if len(piece) > self.max_size:
             parts.append(self._events_up_to_too_large(piece, start))
         if stop < len(piece):
@@ -211,9 +211,9 @@ class EventReader(Generic[K]):
     def _is_checked(self, piece: bytes) -> bool:
         """Return whether the frames of this piece are decoded completely."""
         self._pieces += 1
-        if self._checks_all or len(piece) < _SMALL or contains(piece, _SECOND_EVENT):
+        if self._checks_all or len(piece) < _SMALL or _has_second_event(piece):
             return True
-        if self._is_sampled() and any(contains(piece, each) for each in _SECOND_AFTER_SPACE):
+        if self._is_sampled() and _OTHER_SECOND_EVENT.search(piece):
             self._checks_all = True
             if self._pieces > _FIRST_SAMPLES:
                 reason = "the server writes several events on one line, of which some may have been lost"
@@ -327,8 +327,12 @@ def _check_whole(raw: bytes) -> None:
         _whole.decode(raw)
     except DECODE_FAILURES as error:
         is_odd = isinstance(error, RecursionError) or reason_of(error, raw) == LONE_SURROGATE
-        if not is_odd or any(contains(raw, each) for each in (_SECOND_EVENT, *_SECOND_AFTER_SPACE)):
+        if not is_odd or _OTHER_SECOND_EVENT.search(raw):
             raise
+
+
+def _has_second_event(lines: bytes) -> bool:
+    return any(contains(lines, each) for each in _SECOND_EVENTS)
 
 
 def read_events(text: bytes, kind: type[K]) -> Iterator[ReceivedEvent[K]]:
