@@ -203,10 +203,14 @@ set image deployment/web nginx=nginx:2
 patch deployment web --patch {"spec":{"replicas":2}}
 describe deployment web
 get deployments -o wide -l tier=front
-apply --validate=false -f crd.yaml
+apply -f crd.yaml
 wait --for=condition=Established crd/databases.example.com --timeout=30s
-apply --validate=false -f database.yaml
-apply --validate=false --server-side -f database.yaml
+apply -f database.yaml
+apply -f larger-database.yaml
+wait --for=jsonpath={.spec.size}=2 database/orders --timeout=30s
+apply --server-side --force-conflicts -f database.yaml
+diff -f database.yaml
+explain databases
 get databases -o name
 delete deployment web
 delete -f database.yaml
@@ -217,9 +221,10 @@ auth can-i list pods
 
 def _write_manifests(folder: Path) -> None:
     (folder / "crd.yaml").write_text(_database_definition())
-    (folder / "database.yaml").write_text(
-        "apiVersion: example.com/v1\nkind: Database\nmetadata: {name: orders}\nspec: {size: 1}\n"
-    )
+    for file, size in {"database.yaml": 1, "larger-database.yaml": 2}.items():
+        (folder / file).write_text(
+            f"apiVersion: example.com/v1\nkind: Database\nmetadata: {{name: orders}}\nspec: {{size: {size}}}\n"
+        )
 
 
 async def _try_kubectl(kubectl: str) -> None:

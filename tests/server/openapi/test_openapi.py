@@ -167,6 +167,27 @@ async def test_a_custom_resource_appears_changes_and_disappears(documents: Docum
         assert "apis/example.com/v1" not in (await documents.tree("/openapi/v3"))["paths"]
 
 
+async def test_only_built_in_kinds_offer_strategic_merge_patches_and_protobuf(documents: Documents) -> None:
+    async with lw.ClientSet(documents.server.config) as client:
+        definitions = client.apiextensions_v1.customresourcedefinitions()
+        await definitions.create(definition(schema=fleet_schema("size")))
+        await lw.wait_for(definitions, "fleets.example.com", is_established, timeout=30)
+    fleet = "/apis/example.com/v1/namespaces/{namespace}/fleets/{name}"
+    deployment = "/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
+    paths = (await documents.tree("/openapi/v2"))["paths"]
+    strategic, protobuf = "application/strategic-merge-patch+json", "application/vnd.kubernetes.protobuf"
+    assert strategic in paths[deployment]["patch"]["consumes"]
+    assert paths[fleet]["patch"]["consumes"] == [
+        "application/apply-patch+yaml",
+        "application/json-patch+json",
+        "application/merge-patch+json",
+    ]
+    assert protobuf in paths[deployment]["get"]["produces"]
+    assert protobuf not in paths[fleet]["get"]["produces"]
+    patch = (await documents.tree("/openapi/v3/apis/example.com/v1"))["paths"][fleet]["patch"]
+    assert strategic not in patch["requestBody"]["content"]
+
+
 def is_established(found: Any) -> bool:
     conditions = found.status.conditions or [] if found and found.status else []
     return any(each.type == "Established" and each.status == "True" for each in conditions)

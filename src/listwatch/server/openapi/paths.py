@@ -44,14 +44,13 @@ _CODES = {
 }
 _ID_VERBS = {"get": "read", "put": "replace", "post": "create", "deletecollection": "delete"}
 _EVERYWHERE = "ForAllNamespaces"
-_RESPONSE_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
-_STREAM_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
-_PATCH_TYPES = (
-    "application/apply-patch+yaml",
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-)
+_TYPES = ("application/json", "application/yaml")
+_STREAM_TYPES = ("application/json;stream=watch",)
+_PATCH_TYPES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
+# Only built-in kinds have these: kubectl reads from the document whether it can send a strategic merge patch.
+_BUILTIN_TYPES = ("application/vnd.kubernetes.protobuf",)
+_BUILTIN_STREAM_TYPES = ("application/vnd.kubernetes.protobuf;stream=watch",)
+_BUILTIN_PATCH_TYPES = ("application/strategic-merge-patch+json",)
 
 
 def paths_of(resource: Resource, definitions: BuiltinDefinitions) -> Iterator[tuple[str, JSONObject]]:
@@ -83,6 +82,10 @@ class _Operations:
     def __init__(self, resource: Resource, definitions: BuiltinDefinitions) -> None:
         self._resource = resource
         self._definitions = definitions
+        is_builtin = definitions.refer(resource.gvk.api_version, resource.kind) is not None
+        self._types = _TYPES + (_BUILTIN_TYPES if is_builtin else ())
+        self._stream_types = _STREAM_TYPES + (_BUILTIN_STREAM_TYPES if is_builtin else ())
+        self._patch_types = _PATCH_TYPES + (_BUILTIN_PATCH_TYPES if is_builtin else ())
 
     def at(
         self,
@@ -126,7 +129,7 @@ class _Operations:
             parameters = tree["parameters"]
             assert isinstance(parameters, list)
             parameters.append({**inline, "required": True} if is_required else inline)
-        produced = _RESPONSE_TYPES + (_STREAM_TYPES if action == "list" else ())
+        produced = self._types + (self._stream_types if action == "list" else ())
         return {**tree, "consumes": [*(types or ("*/*",))], "produces": [*produced], "schemes": ["https"]}
 
     def _operation_id(self, action: str, suffix: str) -> str:
@@ -152,7 +155,7 @@ class _Operations:
                 schema = self._schema(gvk, gvk.kind)
         if not self._definitions.is_v3:
             return {"description": "OK", "schema": schema}
-        types = _RESPONSE_TYPES + (_STREAM_TYPES if action == "list" else ())
+        types = self._types + (self._stream_types if action == "list" else ())
         return {"description": "OK", "content": {each: {"schema": schema} for each in types}}
 
     def _body(self, action: str, gvk: GroupVersionKind) -> tuple[JSONObject, tuple[str, ...]]:
@@ -161,7 +164,7 @@ class _Operations:
             case "post" | "put":
                 return self._schema(gvk, gvk.kind), ("*/*",)
             case "patch":
-                return self._definitions.refer_to("meta.v1.Patch"), _PATCH_TYPES
+                return self._definitions.refer_to("meta.v1.Patch"), self._patch_types
             case "delete" | "deletecollection":
                 return self._definitions.refer_to("meta.v1.DeleteOptions"), ("*/*",)
             case _:
