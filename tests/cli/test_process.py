@@ -75,7 +75,7 @@ async def test_a_watch_prints_changes_and_reports_how_it_recovers(client: Client
     maps = client.core_v1.configmaps("default")
     await maps.create({"metadata": {"name": "a"}})
     process = await start("watch", "cm", "--field-selector", "metadata.name!=kube-root-ca.crt")
-    assert (await process.line()).split() == ["EVENT", "NAME", "STATUS", "AGE"]
+    assert (await process.line()).split() == ["EVENT", "NAME", "DATA", "AGE"]
     assert (await process.line()).split()[:2] == ["ADDED", "a"]
     await maps.patch("a", {"data": {"x": "1"}})
     assert (await process.line()).split()[:2] == ["MODIFIED", "a"]

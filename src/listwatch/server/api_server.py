@@ -44,6 +44,7 @@ from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.commits import Commits
 from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
+from listwatch.server.tables.tables import Tables
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watch_feed import Feeds
 from listwatch.server.watch.watching import Watches, WatchSettings
@@ -235,6 +236,7 @@ class APIServer:
                 openapi=OpenAPI(registry, objects.definitions, descriptions_of).respond,
             ),
             watches=watches,
+            tables=Tables(registry, objects.definitions, descriptions_of, clock.now),
             commits=commits,
             faults=self._injector,
             requests=self._recorder,

@@ -85,8 +85,9 @@ def test_the_preferred_acceptable_type_is_used(accept, media_type):
         (MANY, "PartialObjectMetadataList", "meta.k8s.io/v1"),
         (MANY.replace("v=v1", "v=v1beta1"), "PartialObjectMetadataList", "meta.k8s.io/v1beta1"),
         (f"{MANY.replace(JSON, PROTOBUF)},{MANY},application/json", "PartialObjectMetadataList", "meta.k8s.io/v1"),
-        (f"{TABLE},application/json", "", ""),
-        (f"{TABLE},{ONE}", "PartialObjectMetadata", "meta.k8s.io/v1"),
+        (f"{TABLE},application/json", "Table", "meta.k8s.io/v1"),
+        (f"{TABLE.replace(JSON, PROTOBUF)},{ONE}", "PartialObjectMetadata", "meta.k8s.io/v1"),
+        ("application/json;as=Table;g=meta.k8s.io;v=v2,application/json", "", ""),
         ("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2,application/json", "", ""),
         ("application/json;as=PartialObjectMetadata,application/json", "", ""),
         ("application/json;v=v1,application/json", "", ""),
@@ -97,7 +98,9 @@ def test_a_transformation_that_is_not_offered_falls_back_to_the_next_clause(acce
     assert (found.kind, found.api_version) == (kind, api_version)
 
 
-@pytest.mark.parametrize("accept", ["text/html", TABLE, "application/json;sv=v2", "json", ",", ";q=1"])
+@pytest.mark.parametrize(
+    "accept", ["text/html", TABLE.replace(JSON, PROTOBUF), "application/json;sv=v2", "json", ",", ";q=1"]
+)
 def test_no_acceptable_type_is_an_error(accept):
     with pytest.raises(NotAcceptableError) as caught:
         negotiate(accept)
@@ -105,6 +108,12 @@ def test_no_acceptable_type_is_an_error(accept):
         "only the following media types are accepted: application/json, application/yaml, "
         "application/vnd.kubernetes.protobuf"
     )
+
+
+def test_a_table_is_not_offered_for_a_resource_without_tables():
+    assert negotiate(f"{TABLE},application/json", tables=False) == Representation(JSON)
+    with pytest.raises(NotAcceptableError):
+        negotiate_watch(TABLE, tables=False)
 
 
 def test_protobuf_is_not_offered_for_a_kind_without_it_except_for_its_metadata():

@@ -4,6 +4,7 @@
     application/yaml
     application/vnd.kubernetes.protobuf                               not for custom resources, except metadata
     application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1      its metadata only; …List for a list
+    application/json;as=Table;g=meta.k8s.io;v=v1                      a row of cells for each object; not in protobuf
     application/json;drop=metadata.managedFields                      without managedFields
 
 An Accept header may name several, with q values; the first that the server offers is used. Unknown parameters are
@@ -13,11 +14,11 @@ without decoding the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -30,15 +31,19 @@ from listwatch.server.requests import ListResponse, Query, Response
 from listwatch.server.schema.schema import builtin_schema
 
 __all__ = [
+    "INITIAL_EVENTS_END",
     "PARTIAL_LIST",
     "PARTIAL_OBJECT",
+    "TABLE",
     "MediaRange",
     "Representation",
+    "TablePrinter",
     "encode_bookmark",
     "encode_event",
     "encode_object",
     "encode_plain",
     "encode_response",
+    "encode_table",
     "negotiate",
     "negotiate_error",
     "negotiate_watch",
@@ -53,15 +58,28 @@ _STREAMS = tuple(f"{media_type};stream=watch" for media_type in _STREAMED)
 
 PARTIAL_OBJECT = "PartialObjectMetadata"
 PARTIAL_LIST = "PartialObjectMetadataList"
+TABLE = "Table"
 _META_VERSIONS = ("v1", "v1beta1")
 _MANAGED_FIELDS = "metadata.managedFields"
 
 _INTERACTIVE_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
-_INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 _EMPTY_OBJECT = msgspec.Raw(b"{}")
 # PyYAML writes about a megabyte a second. Larger responses, and deeper ones, are JSON, which is YAML too.
 _MAX_BLOCK_YAML = 4 << 20
+_ROWS_AT_ONCE = 20
+
+
+class TablePrinter(Protocol):
+    """Makes Tables of the objects of one resource."""
+
+    def rows(self, values: Sequence[bytes]) -> list[bytes]: ...
+    def ordered(self, values: Sequence[bytes]) -> Sequence[bytes]: ...
+    def table(self, rows: Sequence[bytes], metadata: JSONObject) -> bytes: ...
+    def object_table(self, value: bytes) -> bytes: ...
+    def event_table(self, value: bytes) -> bytes: ...
+    def with_columns(self, line: bytes) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,8 @@ class Representation:
     api_version: str = ""
     drops_managed_fields: bool = False
     pretty: bool = False
+    printer: TablePrinter | None = None
+    """Set for a Table, when the resource is known."""
 
     @property
     def stream_media_type(self) -> str:
@@ -127,15 +147,15 @@ def _quality(text: str) -> float:
 
 
 def negotiate(
-    accept: str, *, pretty: bool = False, untransformed: bool = False, protobuf: bool = True
+    accept: str, *, pretty: bool = False, untransformed: bool = False, protobuf: bool = True, tables: bool = True
 ) -> Representation:
     """Return the representation that the client prefers; raises NotAcceptableError.
 
     With `untransformed`, transformations such as PartialObjectMetadata are not offered. `protobuf` is whether the kind
-    has a protobuf encoding; its metadata always have one.
+    has a protobuf encoding; its metadata always have one. `tables` is whether the resource offers Tables.
     """
     find = _negotiate_cached if len(accept) <= _SHORT else _negotiate
-    return find(accept, pretty, untransformed, protobuf)
+    return find(accept, pretty, untransformed, protobuf, tables)
 
 
 def _negotiate(
@@ -143,8 +163,9 @@ def _negotiate(
     pretty: bool,  # noqa: FBT001  # positional arguments are faster to cache
     untransformed: bool,  # noqa: FBT001
     protobuf: bool,  # noqa: FBT001
+    tables: bool,  # noqa: FBT001
 ) -> Representation:
-    for found in _acceptable(accept, protobuf=protobuf):
+    for found in _acceptable(accept, protobuf=protobuf, tables=tables):
         if not (untransformed and found.kind):
             return _with_pretty(found, pretty=pretty)
     raise _not_acceptable(_MEDIA_TYPES)
@@ -155,9 +176,9 @@ _SHORT = 256
 _negotiate_cached = lru_cache(maxsize=256)(_negotiate)
 
 
-def negotiate_watch(accept: str, *, protobuf: bool = True) -> Representation:
+def negotiate_watch(accept: str, *, protobuf: bool = True, tables: bool = True) -> Representation:
     """Return the representation of a watch stream, which is never YAML; raises NotAcceptableError."""
-    found = next(_acceptable(accept, protobuf=protobuf), None)
+    found = next(_acceptable(accept, protobuf=protobuf, tables=tables), None)
     if found is None or found.media_type not in _STREAMED:
         raise _not_acceptable(_STREAMS)
     return replace(found, pretty=False)
@@ -177,14 +198,16 @@ def wants_pretty(query: Query, user_agent: str) -> bool:
     return pretty in _TRUE if pretty else user_agent.startswith(_INTERACTIVE_AGENTS)
 
 
-def _acceptable(accept: str, *, protobuf: bool) -> Iterator[Representation]:
+def _acceptable(accept: str, *, protobuf: bool, tables: bool) -> Iterator[Representation]:
     """Iterate over the acceptable representations, the preferred one first."""
     if not accept:
         yield _PLAIN
     for clause in parse_accept(accept):
         for media_type in _MEDIA_TYPES:
             found = _offered(media_type, clause.parameters) if clause.covers(media_type) else None
-            if found and (protobuf or found.kind or media_type != PROTOBUF_MEDIA_TYPE):
+            if found is None or (found.kind == TABLE and (not tables or media_type == PROTOBUF_MEDIA_TYPE)):
+                continue
+            if protobuf or found.kind or media_type != PROTOBUF_MEDIA_TYPE:
                 yield found
 
 
@@ -206,7 +229,7 @@ def _is_supported(kind: str, group: str, version: str) -> bool:
     """Whether the transformation is supported, or none is requested."""
     if not kind and not group and not version:
         return True
-    return kind in (PARTIAL_OBJECT, PARTIAL_LIST) and group == "meta.k8s.io" and version in _META_VERSIONS
+    return kind in (PARTIAL_OBJECT, PARTIAL_LIST, TABLE) and group == "meta.k8s.io" and version in _META_VERSIONS
 
 
 def _with_pretty(found: Representation, *, pretty: bool) -> Representation:
@@ -251,7 +274,7 @@ def encode_bookmark(resource: Resource, revision: int, *, initial_events_end: bo
     """Encode the object of a BOOKMARK event: a resourceVersion, and whether the initial events are complete."""
     metadata: JSONObject = {"resourceVersion": str(revision)}
     if initial_events_end:
-        metadata["annotations"] = {_INITIAL_EVENTS_END: "true"}
+        metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
     return encode_object({"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata})
 
 
@@ -273,6 +296,18 @@ def encode_response(response: Response, representation: Representation) -> bytes
             return _formatted(_object(encode_object(tree), representation), representation)
 
 
+def encode_table(listed: ListResponse, representation: Representation) -> Generator[None, None, bytes]:
+    """Encode a list as a Table in steps: a long list takes longer than other requests should wait."""
+    printer = representation.printer
+    assert printer is not None
+    items, rows = printer.ordered(listed.items), []
+    for start in range(0, len(items), _ROWS_AT_ONCE):
+        rows += printer.rows([_cut(item, representation) for item in items[start : start + _ROWS_AT_ONCE]])
+        yield
+    metadata = {name: value for name, value in _list_metadata(listed, representation).items() if value != ""}
+    return _formatted(printer.table(rows, metadata), representation)
+
+
 def encode_plain(tree: JSON, representation: Representation) -> bytes:
     """Encode a Status, or a value that is not an API object: it is never transformed."""
     return _formatted(msgspec.json.encode(tree), representation)
@@ -280,7 +315,12 @@ def encode_plain(tree: JSON, representation: Representation) -> bytes:
 
 def encode_event(event_type: str, value: bytes, representation: Representation) -> bytes:
     """Encode one line or frame of a watch stream; the object of an ERROR event is a Status."""
-    sent = value if event_type == "ERROR" else _transformed(value, representation)
+    if event_type == "ERROR":
+        sent = value
+    elif representation.printer:
+        sent = representation.printer.event_table(_cut(value, representation))
+    else:
+        sent = _transformed(value, representation)
     if representation.media_type == PROTOBUF_MEDIA_TYPE:
         from listwatch.server.codec.protobuf_encoding import protobuf_event
 
@@ -289,6 +329,8 @@ def encode_event(event_type: str, value: bytes, representation: Representation) 
 
 
 def _object(value: bytes, representation: Representation) -> bytes:
+    if representation.printer:
+        return representation.printer.object_table(_cut(value, representation))
     if representation.kind == PARTIAL_LIST:
         found = _kind.decode(value)
         name = _go_type(found.api_version, found.kind)
@@ -362,9 +404,12 @@ def _items(listed: ListResponse, representation: Representation) -> list[bytes]:
     return [b"{" + item[cut:] if item.startswith(prefix) else item for item in items]
 
 
+def _cut(value: bytes, representation: Representation) -> bytes:
+    return cut_managed_fields(value) if representation.drops_managed_fields else value
+
+
 def _transformed(value: bytes, representation: Representation) -> bytes:
-    if representation.drops_managed_fields:
-        value = cut_managed_fields(value)
+    value = _cut(value, representation)
     if representation.kind:
         head = msgspec.json.encode({"kind": PARTIAL_OBJECT, "apiVersion": representation.api_version})
         return b'%s,"metadata":%s}' % (head[:-1], bytes(_metadata.decode(value).metadata))

@@ -57,6 +57,8 @@ class CustomVersion:
     selectable: tuple[str, ...] = ()
     warning: str = ""
     """Sent with each response, if the version is deprecated."""
+    printer_columns: tuple[JSONObject, ...] = ()
+    """The columns of Tables, as in the definition."""
 
     def normalize(self, tree: JSONObject, errors: StrictErrors | None = None) -> None:
         """Prune unknown fields, fill in defaults and drop nulls, in place."""
@@ -138,6 +140,7 @@ class Definition:
             scale=ScalePaths.of(scale) if scale else None,
             selectable=tuple(text_at(each, "jsonPath").lstrip(".") for each in objects_at(version, "selectableFields")),
             warning=_warning(version, resource),
+            printer_columns=tuple(objects_at(version, "additionalPrinterColumns")),
         )
 
     def _resource(self, version: str, subresources: JSONObject) -> Resource:

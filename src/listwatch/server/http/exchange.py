@@ -14,12 +14,13 @@ import socket
 import struct
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiohttp import StreamReader, web
 
 from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock
+from listwatch.cooperative import run_sliced
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -32,9 +33,11 @@ from listwatch.errors import (
 from listwatch.server.access.access import Access
 from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.codec.representations import (
+    TABLE,
     Representation,
     encode_plain,
     encode_response,
+    encode_table,
     negotiate,
     negotiate_error,
     negotiate_watch,
@@ -45,10 +48,11 @@ from listwatch.server.faults.request_log import LoggedRequest, RequestRecorder
 from listwatch.server.protocol.list_options import read_watch_options
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import RequestInfo, read_target, route
-from listwatch.server.requests import ANONYMOUS, APIRequest, NonResourceRequest, Response, User
+from listwatch.server.requests import ANONYMOUS, APIRequest, ListResponse, NonResourceRequest, Response, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.storage.commits import Commits
 from listwatch.server.storage.values import JournalError
+from listwatch.server.tables.tables import Tables
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watching import Watch, Watches, error_line
 
@@ -78,6 +82,7 @@ class Backend:
     pipeline: Pipeline
     non_resources: NonResources
     watches: Watches
+    tables: Tables
     commits: Commits
     faults: FaultInjector
     requests: RequestRecorder
@@ -205,6 +210,7 @@ class Exchange:
             request.accept,
             pretty=wants_pretty(request.query, self._user_agent),
             protobuf="protobuf" not in request.accept or _has_protobuf(request),
+            tables=TABLE not in request.accept or self._backend.tables.offers(request),
         )
         self._warnings = request.warnings
         if request.method not in ("GET", "HEAD"):
@@ -219,9 +225,20 @@ class Exchange:
         if self._plan and self._plan.find(DropResponse):
             return _reset(self._request)
         if "Content-Type" not in response.headers:
-            response.body = encode_response(response, representation)
+            response.body = await self._encode(request, response, representation)
             response.headers["Content-Type"] = representation.media_type
         return await self._send(response)
+
+    async def _encode(self, request: APIRequest, response: Response, representation: Representation) -> bytes:
+        if representation.kind != TABLE:
+            return encode_response(response, representation)
+        representation = self._with_printer(request, representation)
+        if not isinstance(response.body, ListResponse):
+            return encode_response(response, representation)
+        return await run_sliced(encode_table(response.body, representation))
+
+    def _with_printer(self, request: APIRequest, representation: Representation) -> Representation:
+        return replace(representation, printer=self._backend.tables.printer(request, representation.api_version))
 
     async def _respond_durably(self, request: APIRequest) -> Response:
         try:
@@ -277,7 +294,11 @@ class Exchange:
     async def _watch(self, request: APIRequest) -> web.StreamResponse:
         backend, plan = self._backend, self._plan
         assert plan is not None
-        representation = negotiate_watch(request.accept, protobuf=_has_protobuf(request))
+        representation = negotiate_watch(
+            request.accept, protobuf=_has_protobuf(request), tables=backend.tables.offers(request)
+        )
+        if representation.kind == TABLE:
+            representation = self._with_printer(request, representation)
         options = read_watch_options(request, backend.registry)
         storage_id = backend.registry.storage_id(request.resource)
         compressed = options.marks_end_of_initial_events and backend.compression and _accepts_gzip(self._request)

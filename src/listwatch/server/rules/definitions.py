@@ -20,6 +20,7 @@ _APPROVAL = "api-approved.kubernetes.io"
 _POLICY = "https://github.com/kubernetes/enhancements/pull/1111"
 _PROTECTED = re.compile(r"(.*\.)?(k8s|kubernetes)\.io")
 _SIMPLE_PATH = re.compile(r"(\.[^.\[\]\s]+)+")
+_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 # Errors in values that all versions share are reported at these fields of the spec, as in the real server.
 _SHARED = {"schema": "validation", "subresources": "", "additionalPrinterColumns": "", "selectableFields": ""}
@@ -192,6 +193,8 @@ def _columns(version: JSONObject, path: str) -> Causes:
             yield required(f"{field}.type", f"must be one of {','.join(_COLUMN_TYPES)}")
         elif column["type"] not in _COLUMN_TYPES:
             yield invalid(f"{field}.type", column["type"], f"must be one of {','.join(_COLUMN_TYPES)}")
+        if (format_ := text_at(column, "format")) and format_ not in _COLUMN_FORMATS:
+            yield invalid(f"{field}.format", format_, f"must be one of {','.join(_COLUMN_FORMATS)}")
         if not (json_path := text_at(column, "jsonPath")):
             yield required(f"{field}.JSONPath")
         elif not json_path.startswith("."):

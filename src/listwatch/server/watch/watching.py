@@ -122,6 +122,7 @@ class Watch:
         self._watches = watches
         self._feeds = watches.feeds
         self._view = view
+        self._printer = view.representation.printer
         self.storage_id = storage_id
         self._options = options
         self._plan = plan
@@ -240,7 +241,7 @@ class Watch:
         """Wait for the next lines to send; empty at the end."""
         while not self._is_over:
             if lines := self._pending_lines():
-                return lines
+                return self._with_columns(lines)
             if self._is_finishing and not self._plan.find(HoldEvents):
                 break
             self._wakeup.clear()
@@ -259,6 +260,11 @@ class Watch:
             return [error_line(_expired(self._began_at, self._feeds.revision), self._view.representation)]
         assert self._reader is not None
         return next(self._initial, []) or self._reader.take(_BURST) or self._due_bookmark()
+
+    def _with_columns(self, lines: list[bytes]) -> list[bytes]:
+        """Add the columns of a Table to the first event of the watch."""
+        printer, self._printer = self._printer, None
+        return [printer.with_columns(lines[0]), *lines[1:]] if printer else lines
 
     async def _send(self, lines: list[bytes]) -> None:
         cut = self._plan.find(CutStream)

@@ -1,0 +1,1 @@
+"""Tables: the columns of each kind, and how its objects become rows."""
