@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 
 import listwatch as lw
+from listwatch.protobuf.wire_format import read_length, read_varint, skip_field
 from listwatch.server import APIServer
 from listwatch.server.openapi.descriptions import descriptions_of
 from listwatch.server.schema.schema import builtin_schema
@@ -111,6 +112,8 @@ async def test_types_and_fields_have_descriptions(documents: Documents) -> None:
     assert "PodSpec is a description of a pod" in spec["description"]
     assert "scheduled" in spec["properties"]["nodeName"]["description"]
     assert "JSON:" not in json.dumps(spec)
+    pod = (await documents.schemas("api/v1"))["io.k8s.api.core.v1.Pod"]
+    assert "versioned schema" in pod["properties"]["apiVersion"]["description"]
 
 
 def test_a_package_without_stubs_has_no_descriptions() -> None:
@@ -137,10 +140,65 @@ async def test_other_paths_do_not_exist(documents: Documents, path: str) -> None
     assert (await documents.get(path)).status == 404
 
 
-async def test_a_client_that_accepts_no_json_gets_406(documents: Documents) -> None:
-    accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-    assert (await documents.get("/openapi/v2", Accept=accept)).status == 406
-    assert (await documents.get("/openapi/v2", Accept=f"{accept},application/json;q=0.5")).status == 200
+async def test_a_client_that_accepts_no_served_form_gets_406(documents: Documents) -> None:
+    assert (await documents.get("/openapi/v2", Accept="text/html")).status == 406
+    assert (await documents.get("/openapi/v2", Accept="text/html,application/json;q=0.5")).status == 200
+    protobuf = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
+    assert (await documents.get("/openapi/v3/api/v1", Accept=protobuf)).status == 406
+
+
+PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+
+
+def fields_in(message: bytes) -> list[tuple[int, bytes]]:
+    """The numbers and contents of the length-delimited fields of a message."""
+    found, position = [], 0
+    while position < len(message):
+        key, position = read_varint(message, position)
+        if key & 7 == 2:
+            start, position = read_length(message, position, len(message))
+            found.append((key >> 3, message[start:position]))
+        else:
+            position = skip_field(message, position, len(message), key, "Message", {})
+    return found
+
+
+def named_in(message: bytes, number: int) -> dict[str, bytes]:
+    """The entries of a map that is a repeated field of names and values."""
+    entries = [dict(fields_in(content)) for each, content in fields_in(message) if each == number]
+    return {entry[1].decode(): entry[2] for entry in entries}
+
+
+async def test_version_2_is_served_as_protobuf(documents: Documents) -> None:
+    response = await documents.get("/openapi/v2", Accept=PROTOBUF)
+    assert response.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    document = dict(fields_in(await response.read()))
+    tree = await documents.tree("/openapi/v2")
+    assert named_in(document[8], 2).keys() == tree["paths"].keys()
+    definitions = named_in(document[9], 1)
+    assert definitions.keys() == tree["definitions"].keys()
+    deployment = dict(fields_in(definitions[DEPLOYMENT]))
+    assert deployment[4].decode() == tree["definitions"][DEPLOYMENT]["description"]
+    assert named_in(deployment[25], 1).keys() == tree["definitions"][DEPLOYMENT]["properties"].keys()
+    [extension] = [dict(fields_in(each)) for number, each in fields_in(definitions[DEPLOYMENT]) if number == 31]
+    assert extension[1] == b"x-kubernetes-group-version-kind"
+    assert json.loads(dict(fields_in(extension[2]))[2]) == [{"group": "apps", "kind": "Deployment", "version": "v1"}]
+    known = await documents.get("/openapi/v2", Accept=PROTOBUF, If_None_Match=response.headers["ETag"])
+    assert known.status == 304
+    assert (await documents.get("/openapi/v2", If_None_Match=response.headers["ETag"])).status == 200
+
+
+async def test_custom_resources_offer_no_strategic_merge_patch(documents: Documents) -> None:
+    async with lw.ClientSet(documents.server.config) as client:
+        definitions = client.apiextensions_v1.customresourcedefinitions()
+        await definitions.create(definition(schema=fleet_schema("size")))
+        await lw.wait_for(definitions, "fleets.example.com", is_established, timeout=30)
+    paths = (await documents.tree("/openapi/v3/apis/example.com/v1"))["paths"]
+    operations = paths["/apis/example.com/v1/namespaces/{namespace}/fleets/{name}"]
+    offered = {kind.partition("/")[2] for kind in operations["patch"]["requestBody"]["content"]}
+    assert offered == {"apply-patch+yaml", "json-patch+json", "merge-patch+json"}
+    served = operations["get"]["responses"]["200"]["content"]
+    assert [*served] == ["application/json", "application/yaml"]
 
 
 async def test_a_custom_resource_appears_changes_and_disappears(documents: Documents) -> None:

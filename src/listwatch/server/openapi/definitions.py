@@ -16,6 +16,7 @@ from listwatch.meta import GroupVersionKind, Resource
 from listwatch.server.schema.schema import FieldSchema, Schema, Shape, TypeSchema
 
 __all__ = [
+    "COMMON_DESCRIPTIONS",
     "GVK",
     "BuiltinDefinitions",
     "Describe",
@@ -27,6 +28,17 @@ __all__ = [
 
 GVK = "x-kubernetes-group-version-kind"
 _UNION = "x-kubernetes-unions"
+_CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+# The fields that every object has. The models have no descriptions of them.
+COMMON_DESCRIPTIONS: Mapping[str, str] = {
+    "apiVersion": "APIVersion defines the versioned schema of this representation of an object. Servers should convert "
+    "recognized schemas to the latest internal value, and may reject unrecognized values. "
+    f"More info: {_CONVENTIONS}#resources",
+    "kind": "Kind is a string value representing the REST resource this object represents. Servers may infer this from "
+    "the endpoint the client submits requests to. Cannot be updated. In CamelCase. "
+    f"More info: {_CONVENTIONS}#types-kinds",
+    "metadata": f"Standard object's metadata. More info: {_CONVENTIONS}#metadata",
+}
 _ELEMENT_DEFAULTS: Mapping[str, JSON] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
@@ -78,8 +90,9 @@ class BuiltinDefinitions:
         tree: JSONObject = {"description": described.text} if described.text else {}
         tree |= self._json_type(type_)
         if type_.fields:
+            texts = {**(COMMON_DESCRIPTIONS if type_.api_versions else {}), **described.fields}
             tree["properties"] = {
-                field.name: self._field(field, described.fields.get(field.name, "")) for field in type_.fields.values()
+                field.name: self._field(field, texts.get(field.name, "")) for field in type_.fields.values()
             }
         if type_.required:
             tree["required"] = [*type_.required]
@@ -182,8 +195,11 @@ def custom_definition(resource: Resource, schema: JSONObject, definitions: Built
     given = schema.get("properties")
     properties: JSONObject = {
         **(given if isinstance(given, dict) else {}),
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"allOf": [metadata]} if definitions.is_v3 else metadata,
+        "apiVersion": {"description": COMMON_DESCRIPTIONS["apiVersion"], "type": "string"},
+        "kind": {"description": COMMON_DESCRIPTIONS["kind"], "type": "string"},
+        "metadata": {
+            "description": COMMON_DESCRIPTIONS["metadata"],
+            **({"allOf": [metadata]} if definitions.is_v3 else metadata),
+        },
     }
     return {"type": "object", **schema, "properties": properties, GVK: [gvk_extension(resource.gvk)]}

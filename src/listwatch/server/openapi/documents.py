@@ -2,7 +2,7 @@
 
     /openapi/v3                     the index: the URL of each document, with a hash of its content
     /openapi/v3/apis/apps/v1        the document of one group and version; an old hash redirects to the present one
-    /openapi/v2                     all resources in one document
+    /openapi/v2                     all resources in one document, in JSON or protobuf
 
 A document is generated when it is first requested, and cached until the registry changes. Its hash is that of the
 data that it is generated from, so that the index does not need the documents.
@@ -24,6 +24,7 @@ from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
 from listwatch.server.codec.representations import parse_accept
 from listwatch.server.crd.definitions import Definitions
 from listwatch.server.openapi.definitions import (
+    COMMON_DESCRIPTIONS,
     GVK,
     BuiltinDefinitions,
     Describe,
@@ -32,6 +33,7 @@ from listwatch.server.openapi.definitions import (
     gvk_extension,
 )
 from listwatch.server.openapi.paths import paths_of
+from listwatch.server.openapi.protobuf_document import encode_document
 from listwatch.server.requests import NonResourceRequest, Response
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
@@ -47,6 +49,8 @@ _SECURITY: JSONObject = {
         "description": "Bearer Token authentication",
     }
 }
+_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_OLD_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 _IMMUTABLE = {"Cache-Control": "public, immutable", "Vary": "Accept"}
 
 
@@ -67,14 +71,23 @@ class OpenAPI:
             self._made, self._hashes, self._made_at = {}, {}, self._registry.generation
         match request.parts:
             case ["openapi", "v2"]:
-                _check_accepts_json(request.accept)
-                return self._response("v2", self._hash_of("v2", [*self._all()]), request)
+                return self._version_2_response(request)
             case ["openapi", "v3"]:
                 return self._index(request)
             case ["openapi", "v3", *rest]:
                 return self._one(rest, request)
             case _:
                 return None
+
+    def _version_2_response(self, request: NonResourceRequest) -> Response:
+        media_type = _version_2_media_type(request.accept)
+        etag = self._hash_of("v2", [*self._all()])
+        if media_type == JSON_MEDIA_TYPE:
+            return self._response("v2", etag, request)
+        etag = _digest(f"{etag} in protobuf".encode())
+        if _PROTOBUF not in self._made and not _is_known(etag, request):
+            self._made[_PROTOBUF] = encode_document(self._version_2())
+        return _cached(self._made.get(_PROTOBUF, b""), etag, request, media_type=media_type)
 
     def _index(self, request: NonResourceRequest) -> Response:
         paths = {
@@ -101,7 +114,7 @@ class OpenAPI:
         return response
 
     def _response(self, name: str, etag: str, request: NonResourceRequest) -> Response:
-        if request.headers.get("If-None-Match", "") != f'"{etag}"' and name not in self._made:
+        if name not in self._made and not _is_known(etag, request):
             tree = self._version_2() if name == "v2" else self._version_3(dict(self._group_versions())[name])
             self._made[name] = msgspec.json.encode(tree)
         return _cached(self._made.get(name, b""), etag, request)
@@ -164,9 +177,9 @@ class OpenAPI:
             "type": "object",
             "required": ["items"],
             "properties": {
-                "apiVersion": {"type": "string"},
+                "apiVersion": {"description": COMMON_DESCRIPTIONS["apiVersion"], "type": "string"},
                 "items": {"type": "array", "items": item},
-                "kind": {"type": "string"},
+                "kind": {"description": COMMON_DESCRIPTIONS["kind"], "type": "string"},
                 "metadata": definitions.refer_to("meta.v1.ListMeta"),
             },
             GVK: [gvk_extension(listed)],
@@ -182,8 +195,22 @@ def _check_accepts_json(accept: str) -> None:
         raise NotAcceptableError(f"only the following media types are accepted: {JSON_MEDIA_TYPE}")
 
 
-def _cached(body: bytes, etag: str, request: NonResourceRequest) -> Response:
-    headers = {"Content-Type": JSON_MEDIA_TYPE, "ETag": f'"{etag}"', "Vary": "Accept"}
-    if request.headers.get("If-None-Match", "") == headers["ETag"]:
+def _version_2_media_type(accept: str) -> str:
+    """Return the media type of the response: the first of the Accept header that can be served."""
+    for each in parse_accept(accept or "*/*"):
+        if each.covers(JSON_MEDIA_TYPE):
+            return JSON_MEDIA_TYPE
+        if each.covers(_PROTOBUF) or each.covers(_OLD_PROTOBUF):
+            return _PROTOBUF
+    raise NotAcceptableError(f"only the following media types are accepted: {JSON_MEDIA_TYPE}, {_PROTOBUF}")
+
+
+def _is_known(etag: str, request: NonResourceRequest) -> bool:
+    return request.headers.get("If-None-Match", "") == f'"{etag}"'
+
+
+def _cached(body: bytes, etag: str, request: NonResourceRequest, *, media_type: str = JSON_MEDIA_TYPE) -> Response:
+    headers = {"Content-Type": media_type, "ETag": f'"{etag}"', "Vary": "Accept"}
+    if _is_known(etag, request):
         return Response(b"", 304, headers)
     return Response(body, headers=headers)
