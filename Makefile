@@ -34,7 +34,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-lowest check demo real bench bench-full soak models descriptions blocking clean reference clients dist docs docs-serve pictures
+.PHONY: help setup test test-lowest check demo real conformance bench bench-full soak models descriptions blocking clean reference clients dist docs docs-serve pictures
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ pictures: setup ## make the pictures of the README and the documentation, docs/i
 
 real: setup ## run the contract tests on a real kube-apiserver and etcd; builds them if they are missing
 	@$(RUN) -m tools.run_real
+
+conformance: setup ## run tests of Kubernetes, controller-runtime and kubectl on the embedded server; PART=kubectl for one part
+	@$(RUN) -m conformance $(PART)
 
 soak: setup ## run informers and controllers under faults, then read damaged lists, for MINUTES=3 each
 	@$(RUN) -m soak informers --minutes $(MINUTES)

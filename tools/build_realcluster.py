@@ -1,17 +1,19 @@
-"""Builds kube-apiserver, kubectl and etcd from the Go modules below realcluster/, each version once.
+"""Builds the programs of `make real` and `make conformance` from the Go modules below realcluster/, each version once.
 
-    python -m tools.build_realcluster
+    python -m tools.build_realcluster               kube-apiserver, kubectl and etcd
+    python -m tools.build_realcluster conformance   also the controllers, the scheduler and the tests of other projects
 
 The go.mod files pin the versions. Programs in `KUBEBUILDER_ASSETS` or in the user's cache are not built again; built
 programs are stored in the cache, where `listwatch.testing.real.real_binaries` finds them.
 """
 
+import hashlib
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from tools.go_build import GoBuildError, build
 
 MODULES = Path(__file__).parent.parent / "realcluster"
 KUBERNETES_MODULE, ETCD_MODULE = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
+CONTROLLER_RUNTIME_MODULE = "sigs.k8s.io/controller-runtime"
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Project:
     folder: Path
     module: str
     programs: Mapping[str, str]
-    """The Go package of each program."""
+    """The Go package of each program; a program `….test` is the tests of its package."""
     any_version: bool = True
     """Whether a program in `KUBEBUILDER_ASSETS` of another version may be used instead."""
 
@@ -53,11 +56,39 @@ KUBERNETES = Project(
 )
 PROJECTS = (ETCD, OLD_ETCD, KUBERNETES)
 
+CONTROL_PLANE = Project(
+    "kubernetes",
+    MODULES / "kubernetes",
+    KUBERNETES_MODULE,
+    {program: f"{KUBERNETES_MODULE}/cmd/{program}" for program in ("kube-controller-manager", "kube-scheduler")},
+)
+# The source of these tests is in this repository, so a version can have several of them.
+_E2E_SOURCE = hashlib.sha256((MODULES / "kubernetes" / "e2e" / "e2e_test.go").read_bytes()).hexdigest()[:8]
+E2E = Project(
+    "kubernetes",
+    MODULES / "kubernetes",
+    KUBERNETES_MODULE,
+    {f"e2e-{_E2E_SOURCE}.test": "./e2e"},
+    any_version=False,
+)
+CONTROLLER_RUNTIME = Project(
+    "controller-runtime",
+    MODULES / "controller-runtime",
+    CONTROLLER_RUNTIME_MODULE,
+    {
+        f"{package}.test": f"{CONTROLLER_RUNTIME_MODULE}/pkg/{package}"
+        for package in ("client", "cache", "controller", "builder", "manager")
+    },
+    any_version=False,
+)
+CONFORMANCE_PROJECTS = (ETCD, KUBERNETES, CONTROL_PLANE, CONTROLLER_RUNTIME, E2E)
 
-def main() -> int:
+
+def main(projects: Iterable[Project] = PROJECTS) -> int:
+    """Provide the programs of all projects; returns the exit code."""
     cache = BinaryCache.of_user()
     try:
-        for project in PROJECTS:
+        for project in projects:
             for program in project.programs:
                 print(f"{program}: {provide(project, program, cache, assets=os.environ.get(ASSETS, ''))}", flush=True)
     except GoBuildError as error:
@@ -86,6 +117,7 @@ def install(project: Project, program: str, place: Path) -> None:
             built,
             module=project.folder,
             linker_flags=linker_flags(project),
+            tests=program.endswith(".test"),
             title=f"{program} {project.version}",
         )
         _check_that_it_runs(built)
@@ -103,7 +135,11 @@ def linker_flags(project: Project) -> str:
 
 
 def _check_that_it_runs(program: Path) -> None:
-    arguments = ["version", "--client"] if program.name == "kubectl" else ["--version"]
+    arguments = ["--version"]
+    if program.name == "kubectl":
+        arguments = ["version", "--client"]
+    elif program.name.endswith(".test"):
+        arguments = ["-help"]
     try:
         subprocess.run([program, *arguments], check=True, capture_output=True, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
@@ -120,4 +156,4 @@ def _advice() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(CONFORMANCE_PROJECTS if "conformance" in sys.argv[1:] else PROJECTS))

@@ -18,12 +18,14 @@ class GoBuildError(Exception):
     """A program could not be built; the message has the reason."""
 
 
-def build(package: str, output: Path, *, module: Path, linker_flags: str = "", title: str) -> None:
-    """Build a package into the file `output`, with the versions of the go.mod file in the folder `module`."""
+def build(package: str, output: Path, *, module: Path, linker_flags: str = "", tests: bool = False, title: str) -> None:
+    """Build a package, or its tests, into the file `output`, with the versions of the go.mod file in `module`."""
     if not (go := shutil.which("go")):
         raise GoBuildError(f"{title} cannot be built: no `go` command on PATH")
     options = ["-v", "-trimpath", "-buildvcs=false", f"-ldflags=-s -w {linker_flags}"]
-    command = [go, "build", *options, "-o", str(output), package]
+    # vet would check all packages that the tests import.
+    action = ["test", "-c", "-vet=off"] if tests else ["build"]
+    command = [go, *action, *options, "-o", str(output), package]
     progress = Progress(title)
     process = subprocess.Popen(
         command, cwd=module, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

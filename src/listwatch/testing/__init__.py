@@ -11,6 +11,8 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "APIServerThread": "listwatch.testing.api_server_thread",
+    "ControlPlane": "listwatch.testing.real.control_plane",
+    "ControlPlaneBinaries": "listwatch.testing.real.real_binaries",
     "InstantClock": "listwatch.testing.clocks",
     "RealAPIServer": "listwatch.testing.real.real_api_server",
     "RealAPIServerThread": "listwatch.testing.real.real_api_server_thread",
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
     from listwatch.testing.clocks import InstantClock as InstantClock
     from listwatch.testing.clocks import SkewedClock as SkewedClock
     from listwatch.testing.clocks import VirtualClock as VirtualClock
+    from listwatch.testing.real.control_plane import ControlPlane as ControlPlane
     from listwatch.testing.real.real_api_server import RealAPIServer as RealAPIServer
     from listwatch.testing.real.real_api_server_thread import RealAPIServerThread as RealAPIServerThread
+    from listwatch.testing.real.real_binaries import ControlPlaneBinaries as ControlPlaneBinaries
     from listwatch.testing.real.real_binaries import RealBinaries as RealBinaries
     from listwatch.testing.real.real_etcd import RealEtcd as RealEtcd
     from listwatch.testing.scripted_server import ScriptedServer as ScriptedServer

@@ -188,19 +188,6 @@ async def test_version_2_is_served_as_protobuf(documents: Documents) -> None:
     assert (await documents.get("/openapi/v2", If_None_Match=response.headers["ETag"])).status == 200
 
 
-async def test_custom_resources_offer_no_strategic_merge_patch(documents: Documents) -> None:
-    async with lw.ClientSet(documents.server.config) as client:
-        definitions = client.apiextensions_v1.customresourcedefinitions()
-        await definitions.create(definition(schema=fleet_schema("size")))
-        await lw.wait_for(definitions, "fleets.example.com", is_established, timeout=30)
-    paths = (await documents.tree("/openapi/v3/apis/example.com/v1"))["paths"]
-    operations = paths["/apis/example.com/v1/namespaces/{namespace}/fleets/{name}"]
-    offered = {kind.partition("/")[2] for kind in operations["patch"]["requestBody"]["content"]}
-    assert offered == {"apply-patch+yaml", "json-patch+json", "merge-patch+json"}
-    served = operations["get"]["responses"]["200"]["content"]
-    assert [*served] == ["application/json", "application/yaml"]
-
-
 async def test_a_custom_resource_appears_changes_and_disappears(documents: Documents) -> None:
     async with lw.ClientSet(documents.server.config) as client:
         definitions = client.apiextensions_v1.customresourcedefinitions()

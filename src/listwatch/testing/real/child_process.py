@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from listwatch.errors import ProgramError, UsageError
@@ -31,10 +31,19 @@ if os.getppid() == int(sys.argv[1]):
 class ChildProcess:
     """A child process that writes to a log file, can be restarted, and ends with this process."""
 
-    def __init__(self, command: Sequence[str | os.PathLike[str]], *, log: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str | os.PathLike[str]],
+        *,
+        log: Path,
+        working_directory: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._command = [os.fspath(each) for each in command]
         self._name = Path(self._command[0]).name
         self._log = log
+        self._working_directory = working_directory
+        self._environment = environment
         self._process: asyncio.subprocess.Process | None = None
 
     def __repr__(self) -> str:
@@ -59,6 +68,8 @@ class ChildProcess:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                cwd=self._working_directory,
+                env=None if self._environment is None else {**os.environ, **self._environment},
                 # Signals of the terminal, such as Ctrl-C, must not reach it.
                 start_new_session=True,
             )
@@ -73,6 +84,12 @@ class ChildProcess:
                     await asyncio.sleep(_POLL_INTERVAL)
         except TimeoutError:
             raise ProgramError(f"{self._name} was not ready after {timeout:g} s; {self._log_tail()}") from None
+
+    async def wait(self) -> int:
+        """Wait for the process to end; returns its exit code."""
+        if self._process is None:
+            raise UsageError(f"{self._name} was not started")
+        return await self._process.wait()
 
     async def kill(self) -> None:
         """Send SIGKILL and wait for the process to end."""

@@ -1,4 +1,4 @@
-"""Finds the binaries of kube-apiserver, etcd and kubectl.
+"""Finds the binaries of Kubernetes and etcd.
 
 The folder `KUBEBUILDER_ASSETS` is searched first, as in envtest, then the cache of the user, which holds all versions
 that were built:
@@ -19,7 +19,7 @@ from typing import Self
 
 from listwatch.errors import ConfigError
 
-__all__ = ["ASSETS", "BinaryCache", "RealBinaries"]
+__all__ = ["ASSETS", "BinaryCache", "ControlPlaneBinaries", "RealBinaries"]
 
 ASSETS = "KUBEBUILDER_ASSETS"
 """The environment variable with the folder of the binaries."""
@@ -44,6 +44,23 @@ class RealBinaries:
             kube_apiserver=search.program("kube-apiserver", kubernetes),
             etcd=search.program("etcd", etcd),
             kubectl=search.found("kubectl", kubernetes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlaneBinaries:
+    """The paths of the binaries of controllers and scheduler."""
+
+    kube_controller_manager: Path
+    kube_scheduler: Path
+
+    @classmethod
+    def find(cls, *, kubernetes: str = "", environment: Mapping[str, str] | None = None) -> Self:
+        """The binaries of KUBEBUILDER_ASSETS, or those of a version in the cache, by default the newest."""
+        search = _Search.within(os.environ if environment is None else environment)
+        return cls(
+            kube_controller_manager=search.program("kube-controller-manager", kubernetes),
+            kube_scheduler=search.program("kube-scheduler", kubernetes),
         )
 
 
@@ -92,7 +109,7 @@ class _Search:
         assets = f"in {self.assets} ({ASSETS})" if self.assets else f"in {ASSETS} (not set)"
         raise ConfigError(
             f"{name} was not found, neither {assets} nor below {self.cache.folder}; "
-            f"set {ASSETS} to a folder with kube-apiserver and etcd"
+            f"set {ASSETS} to a folder with {name}"
         )
 
 

@@ -1,0 +1,1 @@
+"""`make conformance`: tests of other projects on the embedded API server, beside the real kube-apiserver."""

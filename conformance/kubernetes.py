@@ -1,0 +1,90 @@
+"""Kubernetes' own conformance specs of its API machinery, on both servers with the real controllers beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.expectations import KUBERNETES, judged, skip_pattern
+from conformance.ginkgo import Spec, run_specs
+from conformance.results import Result, Suite
+from conformance.servers import EMBEDDED, REAL, Server, ServerName, running
+from listwatch.testing import ControlPlane
+from listwatch.testing.real.real_binaries import BinaryCache
+from tools.build_realcluster import E2E
+
+__all__ = ["run"]
+
+_TIMEOUT = 3600.0
+_FOCUS = r"\[sig-api-machinery\].*\[Conformance\]"
+_SERIAL = "[Serial]"
+# Specs mostly wait, so several processes run them.
+_PROCESSES = 4
+
+
+async def run(folder: Path, *, focus: str = _FOCUS) -> list[Suite]:
+    """Run the specs on both servers at the same time; specs that fail on the real server do not apply."""
+    real, embedded = await asyncio.gather(run_on(REAL, folder, focus), run_on(EMBEDDED, folder, focus))
+    passed_on_real = {spec.name for spec in real if spec.passed}
+    results = [_result(spec, passed_on_real=spec.name in passed_on_real) for spec in embedded]
+    counts = {"passed": len(passed_on_real), "failed": sum(spec.ran and not spec.passed for spec in real)}
+    return [Suite("Kubernetes, API machinery", E2E.version, tuple(results), counts)]
+
+
+async def run_on(name: ServerName, folder: Path, focus: str = _FOCUS) -> list[Spec]:
+    """Run the specs on one server."""
+    async with running(name, folder) as server, ControlPlane(server, log_dir=server.folder):
+        plan = await _run(server, "plan", ["-ginkgo.dry-run", f"-ginkgo.focus={focus}", *_skipped()])
+        planned = [spec.name for spec in plan if spec.ran]
+        parallel = [name for name in planned if _SERIAL not in name]
+        shares = [parallel[number::_PROCESSES] for number in range(_PROCESSES)]
+        ran = await asyncio.gather(
+            *(_run(server, f"share-{number}", _only(share)) for number, share in enumerate(shares) if share)
+        )
+        serial = [name for name in planned if _SERIAL in name]
+        last = await _run(server, "serial", _only(serial)) if serial else []
+    outcomes = {spec.name: spec for specs in (*ran, last) for spec in specs if spec.ran}
+    return [
+        outcomes.get(spec.name, Spec(spec.name, "failed", "it did not run")) if spec.ran else spec
+        for spec in plan
+        if re.search(focus, spec.name)
+    ]
+
+
+async def _run(server: Server, title: str, arguments: Sequence[str]) -> list[Spec]:
+    [program] = E2E.programs
+    (folder := server.folder / title).mkdir()
+    return await run_specs(
+        BinaryCache.of_user().place(E2E.name, E2E.version, program),
+        [f"-kubeconfig={server.kubeconfig_file}", "-provider=skeleton", *arguments],
+        title=f"Kubernetes' specs on the {server.name} server, {title}",
+        folder=folder,
+        working_directory=folder,
+        environment={},
+        timeout=_TIMEOUT,
+    )
+
+
+def _skipped() -> list[str]:
+    return [f"-ginkgo.skip={skip_pattern(KUBERNETES)}"]
+
+
+def _only(names: Sequence[str]) -> list[str]:
+    # The names that Ginkgo matches begin with the description of the suite.
+    return ["-ginkgo.focus=" + "|".join(f"{_escaped(name)}$" for name in names)]
+
+
+def _escaped(text: str) -> str:
+    """As re.escape, but Go rejects the escapes of characters without a meaning."""
+    return re.sub(r"[.^$*+?()\[\]{}|\\]", r"\\\g<0>", text)
+
+
+def _result(spec: Spec, *, passed_on_real: bool) -> Result:
+    if not spec.ran:
+        reason = next((each.reason for each in KUBERNETES if each.matches(spec.name)), spec.message)
+        return Result(spec.name, "not applicable", reason)
+    if not spec.passed and not passed_on_real:
+        return Result(spec.name, "not applicable", "fails on the real server as well")
+    return judged(spec.name, passed=spec.passed, expectations=KUBERNETES, details=spec.message)
