@@ -43,7 +43,7 @@ BELOW = {
     "api": "objects",
     "models": "objects",
     "protobuf": VALUES,
-    "objects": VALUES,
+    "objects": "protobuf",  # an object decodes its parts, in whichever format it was received
     "meta": "errors",
     "selectors": "errors",
     "quantity": "errors",

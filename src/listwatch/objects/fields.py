@@ -16,7 +16,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
 from listwatch.objects.damage import report_damage
-from listwatch.objects.head import Head, parts_decoder
+from listwatch.objects.head import PROTOBUF, Head, parts_decoder
 from listwatch.objects.json.json_scan import readable_parts
 from listwatch.objects.json.merge import merge, same
 from listwatch.objects.json.reading import (
@@ -41,6 +41,7 @@ __all__ = [
     "set_head",
     "set_raw",
     "wire_name",
+    "without_unknown",
     "write_change",
 ]
 
@@ -90,8 +91,13 @@ class LazyParts:
         return raw
 
     def part(self, wire: str) -> msgspec.Raw | None:
-        """One received top-level part; None if it is absent."""
-        return self._split().get(wire)
+        """One received top-level part as JSON; None if it is absent."""
+        part = self._part(wire)
+        return without_unknown(part) if part is not None and self._is_protobuf() else part
+
+    def _part(self, wire: str) -> msgspec.Raw | None:
+        """The same, with the unknown fields of a part that was received as protobuf."""
+        return self._read_protobuf_part(wire) if self._is_protobuf() else self._split().get(wire)
 
     def describe(self) -> str:
         """Kind and key, for error messages and logs."""
@@ -111,14 +117,16 @@ class LazyParts:
         try:
             found = field.opener(type(self)).decode(self._raw)
         except DECODE_FAILURES:
-            return field.read(self.part(field.wire), self)
+            return field.read(self._part(field.wire), self)
         value = getattr(found, field.name)
         setattr(found, field.name, msgspec.UNSET)
         self.__dict__["_parts"] = found
         return field.absent(self) if value is None else value
 
     def _split(self) -> dict[str, msgspec.Raw]:
-        parts = self.__dict__["_parts"] = self._find_parts()
+        parts = self._find_parts()
+        if not self._is_protobuf():  # the others are no views of the bytes, but as large as all of the object
+            self.__dict__["_parts"] = parts
         return parts
 
     def _find_parts(self) -> dict[str, msgspec.Raw]:
@@ -128,12 +136,35 @@ class LazyParts:
         try:
             return parts_decoder.decode(self._raw)
         except DECODE_FAILURES as error:
+            if self._is_protobuf():
+                return self._read_protobuf_parts()
             # One invalid part must not make the others unreadable. Scanning is slow, so the result is kept.
             if (found := readable_parts(self._raw)) is not None:
                 self.__dict__["_parts"] = found
                 return found
             what = self._describe_as(type(self).__name__)
             raise report_damage(self, DecodeError(reason_of(error, self._raw), object_name=what)) from None
+
+    def _is_protobuf(self) -> bool:
+        return self._raw.startswith(PROTOBUF)
+
+    def _read_protobuf_part(self, wire: str) -> msgspec.Raw | None:
+        from listwatch.objects.protobuf_parts import read_protobuf_part  # few programs receive protobuf
+
+        try:
+            return read_protobuf_part(self._raw, wire)
+        except DecodeError as error:
+            failure = DecodeError(error.message, object_name=self.describe(), field=wire)
+            raise report_damage(self, failure) from None
+
+    def _read_protobuf_parts(self) -> dict[str, msgspec.Raw]:
+        from listwatch.objects.protobuf_parts import read_protobuf_parts
+
+        try:
+            return read_protobuf_parts(self._raw)
+        except DecodeError as error:
+            what = self._describe_as(type(self).__name__)
+            raise report_damage(self, DecodeError(error.message, object_name=what)) from None
 
     def _shares_bytes_with(self, other: LazyParts) -> bool:
         """True for the same object and its copies."""
@@ -147,6 +178,13 @@ class LazyParts:
         except DecodeError:
             return frozenset({*fields, ""})
         return frozenset(name for name, part in found.items() if not _is_decodable(part, fields.get(name), self))
+
+
+def without_unknown(part: msgspec.Raw) -> msgspec.Raw:
+    """The JSON of a part that was received as protobuf, without the fields that the schema does not have."""
+    from listwatch.objects.protobuf_parts import public_json
+
+    return public_json(part)
 
 
 # Assigning to an object checks the name, which these functions do not.

@@ -14,8 +14,20 @@ from listwatch.errors import DecodeError
 from listwatch.objects.json.json_scan import is_invalid_name, members_of, parts_of, skip_space
 from listwatch.objects.json.reading import DECODE_FAILURES, Tree, reason_of, tree_of
 
-__all__ = ["Head", "Labels", "cut_managed_fields", "parts_decoder", "read_damaged_head", "read_head"]
+__all__ = [
+    "PROTOBUF",
+    "Head",
+    "Labels",
+    "cut_managed_fields",
+    "parts_decoder",
+    "protobuf_start",
+    "read_damaged_head",
+    "read_head",
+    "shared_labels",
+]
 
+PROTOBUF = b"k8s\0"
+"""The first bytes of every object that was received as protobuf."""
 
 _NONE = msgspec.Raw(b"null")
 
@@ -40,9 +52,19 @@ class Labels(msgspec.Struct, gc=False):
     def values(self) -> Mapping[str, str]:
         """The labels. Values that are not strings are left out; they raise when the metadata is accessed."""
         if self.decoded is None:
-            pairs = _readable_members(self.raw).items()
+            pairs = (_protobuf_labels if self.raw[0] == _LABELS_KEY else _readable_members)(self.raw).items()
             self.decoded = MappingProxyType({name: value for name, value in pairs if isinstance(value, str)})
         return self.decoded
+
+
+# The first byte of labels that were received as protobuf: the key of an entry.
+_LABELS_KEY = 0x5A
+
+
+def _protobuf_labels(raw: bytes) -> Mapping[str, Tree]:
+    from listwatch.protobuf.object_head import decode_labels  # few programs receive protobuf
+
+    return decode_labels(raw)
 
 
 def _readable_members(raw: bytes) -> dict[str, Tree]:
@@ -56,7 +78,7 @@ def _readable_members(raw: bytes) -> dict[str, Tree]:
 
 # Many objects have equal labels, such as all pods of a deployment. Sharing takes a tenth of the memory, and the
 # lookup is faster than decoding. The bound is for labels that all differ.
-_shared = lru_cache(maxsize=2**14)(Labels)
+shared_labels = lru_cache(maxsize=2**14)(Labels)
 
 
 class Head(msgspec.Struct, rename="camel", gc=False):
@@ -76,7 +98,7 @@ class Head(msgspec.Struct, rename="camel", gc=False):
         """Replace the view of the object's bytes by labels that are shared with other objects."""
         found: object = self.raw_labels
         if type(found) is msgspec.Raw:
-            shared = _shared(bytes(found))
+            shared = shared_labels(bytes(found))
             self.raw_labels = shared  # type: ignore[assignment]  # msgspec decodes Raw, later accesses find Labels
             return shared
         assert isinstance(found, Labels)
@@ -105,10 +127,17 @@ def read_head(raw: bytes) -> Head:
             return _headed.decode(raw).metadata  # the key was found outside of the metadata
         if head.name and head.namespace and head.uid and head.resource_version and head.raw_labels is not _NONE:
             # The head is complete. The labels must not keep the truncated copy alive, and the namespace is shared.
-            head.raw_labels = _shared(bytes(head.raw_labels))  # type: ignore[assignment]  # see `share_labels`
+            head.raw_labels = shared_labels(bytes(head.raw_labels))  # type: ignore[assignment]  # see `share_labels`
             head.namespace = intern(head.namespace)
             return head
     return _headed.decode(raw).metadata
+
+
+def protobuf_start(api_version: str, kind: str) -> bytes:
+    """The first bytes of every object of this kind that was received as protobuf."""
+    version, name = api_version.encode(), kind.encode()
+    fields = b"\x0a%c%b\x12%c%b" % (len(version), version, len(name), name)
+    return b"%b\x0a%c%b\x12" % (PROTOBUF, len(fields), fields)
 
 
 def read_damaged_head(raw: bytes, kind: str) -> Head:

@@ -2,24 +2,25 @@
 
     bytes ──from_wire──▶ Object ──access──▶ decoded parts ──to_json──▶ the received bytes, with changes merged in
 
-`fields.py` has the lazy fields, `unstructured.py` the object of any kind.
+The bytes are JSON, or protobuf; `protobuf_parts.py` makes JSON of the parts of those. `fields.py` has the lazy fields, `unstructured.py` the object of any kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import msgspec
 
 from listwatch._exports import did_you_mean
-from listwatch.errors import DecodeError
+from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.damage import report_damage
 from listwatch.objects.declarations.model_declaration import is_class_variable
 from listwatch.objects.fields import NEW, LazyField, LazyParts, MetadataField, lazy, set_head, set_raw
-from listwatch.objects.head import Head, Labels, cut_managed_fields, read_damaged_head, read_head
+from listwatch.objects.head import PROTOBUF, Head, Labels, cut_managed_fields, read_damaged_head, read_head
 from listwatch.objects.json.reading import DECODE_FAILURES, reason_of, tree_of
 from listwatch.objects.json.wire import check_document, compact
 from listwatch.objects.metadata import ObjectMeta
@@ -90,13 +91,13 @@ class Object(_TypedFields):
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
-        """Create an object from its bytes, which are kept. Only the head is decoded and checked; see `from_json`."""
+        """Create an object from its bytes, JSON or protobuf, which are kept. Only the head is decoded; see `from_json`."""
         self = _new(cls)
         set_raw(self, raw)
         try:
             set_head(self, read_head(raw))
         except DECODE_FAILURES:
-            set_head(self, read_damaged_head(raw, cls.__name__))
+            set_head(self, _read_other_head(raw, cls.__name__))
         untrack_at(id(self))
         return self
 
@@ -180,10 +181,30 @@ class Object(_TypedFields):
 
     def to_json(self) -> bytes:
         """The object as JSON. Parts that were not changed are the received bytes."""
-        if self._is_untouched() and not self._missing_type_fields():
+        if self._is_protobuf():
+            return self._protobuf_to_json()
+        if self._is_untouched() and not self._missing_type_fields(self._split()):
             return self._raw
         content = self._content()
         return self._raw if content == self._split() else encode(content, what=self.describe())
+
+    def to_protobuf(self) -> bytes:
+        """The object as protobuf. EncodeError if it has no such encoding, or fields that protobuf cannot represent.
+
+        Parts that were received as protobuf and not changed are the received bytes.
+        """
+        from listwatch.objects.protobuf_parts import encode_as_protobuf, replace_protobuf_parts
+
+        if not self._is_protobuf():
+            return encode_as_protobuf(self.to_json())
+        if self._is_untouched():
+            return self._raw
+        received, content = self._find_parts(), self._content()
+        changed = {name: content.get(name) for name in received | content if content.get(name) != received.get(name)}
+        if changed.keys() & {"apiVersion", "kind"}:
+            return encode_as_protobuf(encode(content, what=self.describe()))
+        values = msgspec.json.decode(encode(changed, what=self.describe()))
+        return replace_protobuf_parts(self._raw, values)
 
     def to_dict(self) -> dict[str, Any]:
         """The object as a new dict of wire names, which is a valid manifest."""
@@ -222,7 +243,7 @@ class Object(_TypedFields):
             duplicate.metadata.managed_fields = []
             return duplicate if self.metadata.managed_fields else self
         try:
-            raw = cut_managed_fields(self._raw)
+            raw = (_cut_from_protobuf if self._is_protobuf() else cut_managed_fields)(self._raw)
         except (DecodeError, *DECODE_FAILURES):
             return self  # the error is raised when the damaged part is accessed
         if raw is self._raw:
@@ -237,15 +258,15 @@ class Object(_TypedFields):
 
     @property
     def parts(self) -> Mapping[str, msgspec.Raw]:
-        """The received top-level parts, by wire name."""
-        return MappingProxyType(self._split())
+        """The received top-level parts as JSON, by wire name."""
+        return MappingProxyType(self._public_parts())
 
     def peek(self, wire: str) -> object:
         """One top-level part: its value if it was decoded, else the received JSON. Decodes nothing."""
         for name, field in self.lazy_fields.items():
             if field.wire == wire and name in self.__dict__:
                 return self.__dict__[name]
-        return self._find_parts().get(wire)
+        return self.part(wire) if self._is_protobuf() else self._find_parts().get(wire)
 
     def describe(self) -> str:
         return self._describe_as(self.kind)
@@ -258,12 +279,28 @@ class Object(_TypedFields):
             if name in self.__dict__:
                 content[field.wire] = field.write(self.__dict__[name], received.get(field.wire), self)
         # apiVersion and kind come first if they were missing, and otherwise keep their position.
-        missing: dict[str, object] = dict(self._missing_type_fields())
+        missing: dict[str, object] = dict(self._missing_type_fields(received))
         return {wire: value for wire, value in (missing | content | missing).items() if value is not None}
 
-    def _missing_type_fields(self) -> dict[str, str]:
+    def _public_parts(self) -> Mapping[str, msgspec.Raw]:
+        parts = self._split()
+        if self._is_protobuf():
+            from listwatch.objects.protobuf_parts import public_parts
+
+            return public_parts(parts)
+        return parts
+
+    def _protobuf_to_json(self) -> bytes:
+        from listwatch.objects.protobuf_parts import without_unknown
+
+        content = dict(self._find_parts()) if self._is_untouched() else self._content()
+        for name, part in content.items():
+            if type(part) is msgspec.Raw and not len(part):
+                self.part(name)  # raises: the part is damaged
+        return without_unknown(encode(content, what=self.describe()))
+
+    def _missing_type_fields(self, received: Mapping[str, msgspec.Raw]) -> dict[str, str]:
         """apiVersion and kind where they were not received: list items have none."""
-        received = self._split()
         return {wire: text for wire, text in self._type_fields.items() if received.get(wire, _NULL) in _EMPTY}
 
     def _check_type(self) -> Self:
@@ -304,11 +341,33 @@ class Object(_TypedFields):
         return self.copy()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self).from_wire, (self.to_json(),)
+        return type(self).from_wire, (self._to_wire(),)
+
+    def _to_wire(self) -> bytes:
+        """The object in the format in which it was received, with the fields that the schema does not have."""
+        if self._is_protobuf():
+            with suppress(EncodeError):
+                return self.to_protobuf()
+        return self.to_json()
 
     def _is_untouched(self) -> bool:
         held = self.__dict__
         return not held or held.keys() == _PARTS
+
+
+def _read_other_head(raw: bytes, kind: str) -> Head:
+    """The head of an object that `read_head` cannot decode."""
+    if not raw.startswith(PROTOBUF):
+        return read_damaged_head(raw, kind)
+    from listwatch.objects.protobuf_parts import read_protobuf_head  # few programs receive protobuf
+
+    return read_protobuf_head(raw, kind)
+
+
+def _cut_from_protobuf(raw: bytes) -> bytes:
+    from listwatch.objects.protobuf_parts import cut_protobuf_managed_fields
+
+    return cut_protobuf_managed_fields(raw)
 
 
 def _same_json(one: object, other: object) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 import msgspec
 
 from listwatch.errors import DecodeError
+from listwatch.objects.head import PROTOBUF
 from listwatch.objects.list_splitter import ListSplitter, WireList, split_list
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
@@ -43,6 +45,19 @@ class ObjectList(Generic[T]):
         self._api_version, self._kind = _names_of_lists(self.item)
 
     @classmethod
+    def from_wire(cls, body: bytes, item: type[T] | None = None) -> Self:
+        """Create a list from a response body, JSON or protobuf."""
+        if not body.startswith(PROTOBUF):
+            return cls.from_json(body, item)
+        work = cls.reading([body], item)
+        while True:
+            try:
+                next(work)
+            except StopIteration as end:
+                found: Self = end.value
+                return found
+
+    @classmethod
     def from_json(cls, body: bytes | str, item: type[T] | None = None) -> Self:
         """Create a list from a response body. Objects are copied out of it, so that none keeps the whole body alive."""
         self, kind, wire, broken = cls(), item or cls.item, split_list(body), list[DecodeError]()
@@ -52,7 +67,15 @@ class ObjectList(Generic[T]):
 
     @classmethod
     def reading(cls, chunks: Iterable[bytes], item: type[T] | None = None) -> Generator[None, None, Self]:
-        """Create a list from the chunks of a response body; a generator that yields between groups of objects."""
+        """Create a list from the chunks of a response body; a generator that yields between groups of objects.
+
+        The body is JSON or protobuf.
+        """
+        chunks = iter(chunks)
+        first = next(chunks, b"")
+        chunks = chain([first], chunks)
+        if first.startswith(PROTOBUF):
+            return (yield from cls._reading_protobuf(chunks, item or cls.item))
         self, kind, splitter, broken = cls(), item or cls.item, ListSplitter(chunks), list[DecodeError]()
         waiting: list[list[msgspec.Raw]] = []  # for the kind of the list, if its objects need it and precede it
         for group in splitter.groups():
@@ -68,6 +91,18 @@ class ObjectList(Generic[T]):
         self._complete(splitter.head, kind, broken)
         return self
 
+    @classmethod
+    def _reading_protobuf(cls, chunks: Iterable[bytes], item: type[Any]) -> Generator[None, None, Self]:
+        from listwatch.objects import protobuf_objects  # few programs receive protobuf
+
+        self, splitter, broken = cls(), protobuf_objects.ListSplitter(chunks), list[DecodeError]()
+        read = protobuf_objects.protobuf_reader(item)
+        for group in splitter.groups():
+            self._read_each(group, read, splitter.kind, broken)
+            yield
+        self._complete(protobuf_objects.head_of(splitter), item, broken)
+        return self
+
     def _complete(self, wire: WireList, item: type[Any], broken: list[DecodeError]) -> None:
         api_version, kind = _names_of_lists(item)
         self._api_version, self._kind = wire.api_version or api_version, wire.kind or kind
@@ -76,14 +111,19 @@ class ObjectList(Generic[T]):
 
     def _read(self, group: Iterable[msgspec.Raw], wire: WireList, item: type[Any], broken: list[DecodeError]) -> None:
         """Decode each object; record an error for each that cannot be decoded."""
-        read = item.from_wire
         name = _namer(wire) if issubclass(item, Unstructured) else bytes
-        for index, raw in enumerate(group, len(self.items) + len(broken)):
+        self._read_each(map(name, group), item.from_wire, wire.kind, broken)
+
+    def _read_each(
+        self, group: Iterable[bytes], read: Callable[[bytes], Any], kind: str, broken: list[DecodeError]
+    ) -> None:
+        items = self.items
+        for raw in group:
             try:
-                self.items.append(read(name(raw)))
+                items.append(read(raw))
             except DecodeError as error:
-                what = DecodeError(str(error), object_name=wire.kind or "a list", field=f"items[{index}]")
-                broken.append(what)
+                index = len(items) + len(broken)
+                broken.append(DecodeError(str(error), object_name=kind or "a list", field=f"items[{index}]"))
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, object], item: type[T] | None = None) -> Self:

@@ -7,6 +7,7 @@ from typing import Self
 import msgspec
 
 from listwatch.errors import DecodeError
+from listwatch.objects.head import PROTOBUF, protobuf_start
 from listwatch.objects.json.json_scan import parts_of
 from listwatch.objects.json.reading import DECODE_FAILURES
 from listwatch.objects.object import Object
@@ -21,6 +22,7 @@ class _Parts(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
 
 
 _parts = msgspec.json.Decoder(_Parts)
+_START = protobuf_start("meta.k8s.io/v1", "PartialObjectMetadata")
 
 
 class PartialObjectMetadata(Object):
@@ -28,6 +30,8 @@ class PartialObjectMetadata(Object):
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
+        if raw.startswith(PROTOBUF):
+            return super().from_wire(raw if raw.startswith(_START) else _reduced_protobuf(raw))
         try:
             # Stored in the same form, whether the server or this client reduced it.
             return super().from_wire(msgspec.json.encode(_parts.decode(raw)))
@@ -43,6 +47,17 @@ class PartialObjectMetadata(Object):
                 object_name=type(self).__name__,
             )
         return self
+
+
+def _reduced_protobuf(raw: bytes) -> bytes:
+    """The metadata of a whole object, as JSON: its message without the other parts would mean that they are empty."""
+    from listwatch.objects.protobuf_parts import public_json, read_protobuf_part  # few programs receive protobuf
+
+    try:
+        parts = {name: read_protobuf_part(raw, name) for name in ("apiVersion", "kind", "metadata")}
+    except DecodeError:
+        return raw  # accessing the metadata raises the error
+    return msgspec.json.encode({name: public_json(part) for name, part in parts.items() if part is not None})
 
 
 def _reduced(raw: bytes) -> bytes:

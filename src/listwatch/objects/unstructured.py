@@ -11,7 +11,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import GroupVersionKind
 from listwatch.objects.damage import report_damage
-from listwatch.objects.fields import set_head, set_raw, write_change
+from listwatch.objects.fields import set_head, set_raw, without_unknown, write_change
 from listwatch.objects.json.reading import DECODE_FAILURES, reason_and_place, tree_of
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object import Object
@@ -103,7 +103,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
     def _encode_field(self, name: str, value: object) -> object:
         if type(value) is msgspec.Raw:
             return value
-        now, part = plain(value, what=self.describe(), field=name), self.part(name)
+        now, part = plain(value, what=self.describe(), field=name), self._part(name)
         try:
             seen = None if part is None else self._decode(name, part)
         except DecodeError:
@@ -111,7 +111,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         return write_change(part, seen, now, type_=Any, what=self.describe(), field=name)
 
     def _metadata(self) -> object:
-        part = self.part("metadata")
+        part = self._part("metadata")
         if "metadata" not in self.__dict__:
             return part
         return self.lazy_fields["metadata"].write(self.metadata, part, self)
@@ -126,18 +126,30 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     def _replace_metadata(self, value: object) -> None:
         fresh = type(self).from_dict({"metadata": value})
-        fields, parts = self._open(), {**self._split(), **fresh._split()}
+        fields, received = self._open(), self._split()
         # From now on the new metadata counts as received: nothing of the old one is merged into it.
-        set_raw(self, encode(parts, what="object"))
-        self._head, self._parts = fresh._head, parts
+        if self._is_protobuf():
+            set_raw(self, self._with_protobuf_metadata(fresh))
+        else:
+            parts = {**received, **fresh._split()}
+            set_raw(self, encode(parts, what="object"))
+            self._parts = parts
+            fields["metadata"] = parts["metadata"]
+        self._head = fresh._head
         self.__dict__.pop("metadata", None)
-        fields["metadata"] = parts["metadata"]
+
+    def _with_protobuf_metadata(self, fresh: Self) -> bytes:
+        from listwatch.objects.protobuf_parts import replace_protobuf_parts
+
+        return replace_protobuf_parts(self._raw, {"metadata": tree_of(fresh.part("metadata"))})
 
     def _no_field(self, name: str) -> str:
         return f"{type(self).__name__} has no field {name}; set obj[{name!r}]"
 
     def _text(self, name: str) -> str:
         # Never raises, because error messages use it.
+        if self._fields is None and self._is_protobuf():
+            return self._protobuf_type()[name == "kind"]
         try:
             value = (self._split() if self._fields is None else self._fields).get(name)
         except DecodeError:
@@ -145,10 +157,17 @@ class Unstructured(Object, MutableMapping[str, Any]):
         value = tree_of(value) if type(value) is msgspec.Raw else value
         return value if isinstance(value, str) else ""
 
+    def _protobuf_type(self) -> tuple[str, str]:
+        from listwatch.objects.protobuf_parts import type_in
+
+        return type_in(self._raw)
+
     def _decode(self, name: str, raw: msgspec.Raw) -> object:
         try:
-            return msgspec.json.decode(raw)
+            return msgspec.json.decode(without_unknown(raw) if self._is_protobuf() else raw)
         except DECODE_FAILURES as error:
+            if not len(raw):
+                self._part(name)  # raises the reason
             reason, place = reason_and_place(error)
             failure = DecodeError(reason, object_name=self.describe(), field=name + place)
             raise report_damage(self, failure) from None

@@ -18,6 +18,7 @@ from listwatch.protobuf.schema import find_kind
 from listwatch.protobuf.wire_format import read_fields, truncated, varint
 
 __all__ = [
+    "MAGIC",
     "MEDIA_TYPE",
     "Envelope",
     "decode_message",
@@ -28,13 +29,16 @@ __all__ = [
     "encode_message",
     "encode_object",
     "encode_watch_frame",
+    "envelope",
+    "envelope_head",
     "open_envelope",
     "supports",
 ]
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 
-_MAGIC = b"k8s\0"
+MAGIC = b"k8s\0"
+"""The first bytes of every object."""
 _UNKNOWN = {1: "2TypeMeta", 2: "2Raw", 3: "2ContentEncoding", 4: "2ContentType"}
 _TYPE_META = {1: "2APIVersion", 2: "2Kind"}
 
@@ -63,14 +67,14 @@ def open_envelope(data: bytes) -> Envelope:
     """Read the kind of an object; raises DecodeError. The message is not decoded."""
     if not data:
         raise DecodeError("empty data")
-    if not data.startswith(_MAGIC):
+    if not data.startswith(MAGIC):
         raise DecodeError("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
-    if data == _MAGIC:
+    if data == MAGIC:
         raise DecodeError("empty body")
     api_version = kind = ""
     raw = b""
     try:
-        for number, start, end in read_fields(data, len(_MAGIC), len(data), "Unknown", _UNKNOWN):
+        for number, start, end in read_fields(data, len(MAGIC), len(data), "Unknown", _UNKNOWN):
             if number == 1:
                 for inner, first, last in read_fields(data, start, end, "TypeMeta", _TYPE_META):
                     text = str(data[first:last], "utf-8", "replace")
@@ -124,7 +128,7 @@ def decode_watch_event(frame: bytes) -> tuple[str, bytes]:
 def encode_object(tree: JSONObject) -> bytes:
     """Encode an object by its kind and apiVersion; raises EncodeError."""
     kind, api_version = str(tree.get("kind", "")), str(tree.get("apiVersion", ""))
-    return _envelope(api_version, kind, encode_message(tree, api_version, kind))
+    return envelope(api_version, kind, encode_message(tree, api_version, kind))
 
 
 def encode_message(tree: JSONObject, api_version: str, kind: str) -> bytes:
@@ -142,7 +146,7 @@ def encode_message(tree: JSONObject, api_version: str, kind: str) -> bytes:
 def encode_list(api_version: str, kind: str, metadata: JSONObject, items: Iterable[bytes]) -> bytes:
     """Encode a list; `kind` is its own kind, and the items are encoded by `encode_message`."""
     head = encode_message({"metadata": metadata}, api_version, kind)
-    return _envelope(api_version, kind, head + encode_items(items))
+    return envelope(api_version, kind, head + encode_items(items))
 
 
 def encode_items(items: Iterable[bytes]) -> bytes:
@@ -157,7 +161,13 @@ def encode_watch_frame(event_type: str, encoded: bytes) -> bytes:
     return len(event).to_bytes(4, "big") + event
 
 
-def _envelope(api_version: str, kind: str, raw: bytes) -> bytes:
+def envelope(api_version: str, kind: str, raw: bytes) -> bytes:
+    """Return an object with this message."""
+    return b"%b\x12%b%b\x1a\x00\x22\x00" % (envelope_head(api_version, kind), varint(len(raw)), raw)
+
+
+def envelope_head(api_version: str, kind: str) -> bytes:
+    """Return the start of an object, up to its message."""
     version, name = api_version.encode(), kind.encode()
     type_meta = b"\x0a%b%b\x12%b%b" % (varint(len(version)), version, varint(len(name)), name)
-    return b"%b\x0a%b%b\x12%b%b\x1a\x00\x22\x00" % (_MAGIC, varint(len(type_meta)), type_meta, varint(len(raw)), raw)
+    return b"%b\x0a%b%b" % (MAGIC, varint(len(type_meta)), type_meta)

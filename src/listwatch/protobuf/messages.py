@@ -10,13 +10,14 @@ import base64
 import math
 import struct
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.protobuf.schema import FieldSchema, read_message
 from listwatch.protobuf.special_messages import special_messages
+from listwatch.protobuf.unknown_fields import UNKNOWN, numbered, unnumbered
 from listwatch.protobuf.wire_format import (
     SMALL_VARINTS,
     read_length,
@@ -28,7 +29,7 @@ from listwatch.protobuf.wire_format import (
     varint,
 )
 
-__all__ = ["MAX_DEPTH", "MAX_MESSAGES", "Codec", "message"]
+__all__ = ["MAX_DEPTH", "MAX_MESSAGES", "Codec", "Message", "message"]
 
 MAX_DEPTH = 250
 """The deepest nesting of messages. Each level uses two of Python's thousand frames."""
@@ -64,6 +65,7 @@ class _Reader(NamedTuple):
 
 
 class _Writer(NamedTuple):
+    number: int
     name: str
     kind: int
     container: str
@@ -74,19 +76,24 @@ class _Writer(NamedTuple):
 
 
 @cache
-def message(full_name: str) -> Codec:
-    """Return the codec of a message, `core_v1.Pod`."""
-    special: Codec | None = special_messages(message).get(full_name)
+def message(full_name: str, *, keeps_unknown: bool = False) -> Codec:
+    """Return the codec of a message, `core_v1.Pod`.
+
+    With `keeps_unknown`, fields that the schema does not have are members of the tree, and are encoded from there.
+    """
+    special: Codec | None = special_messages(partial(message, keeps_unknown=keeps_unknown)).get(full_name)
     if special:
         return special
-    return _List(full_name) if read_message(full_name).is_list else Message(full_name)
+    codec = Message(full_name, keeps_unknown=keeps_unknown)
+    return _List(codec) if read_message(full_name).is_list else codec
 
 
 class Message:
     """The codec of a message with fields; these are resolved when it is first used."""
 
-    def __init__(self, full_name: str) -> None:
+    def __init__(self, full_name: str, *, keeps_unknown: bool = False) -> None:
         self._full_name = full_name
+        self._keeps_unknown = keeps_unknown
 
     # --- Decoding
 
@@ -105,7 +112,9 @@ class Message:
                 key, position = read_varint(data, position - 1)
             reader = readers.get(key)
             if reader is None:
-                position = skip_field(data, position, end, key, self._go_name, self._go_names)
+                start, position = position, skip_field(data, position, end, key, self._go_name, self._go_names)
+                if self._keeps_unknown:
+                    found[UNKNOWN] = found.get(UNKNOWN, "") + (varint(key) + data[start:position]).hex()
                 continue
             kind, name, keeps_zero, codec = reader
             if kind >= _BOOL:
@@ -137,7 +146,8 @@ class Message:
                 else:
                     members[entry] = value
             elif kind == _INLINE:
-                found.update(codec.decode(data, position, stop, depth + 1, budget))
+                value = codec.decode(data, position, stop, depth + 1, budget)
+                found.update(numbered(value, key >> 3) if self._keeps_unknown else value)
             elif kind == _BYTES:
                 found[name] = str(base64.b64encode(data[position:stop]), "ascii")
             elif kind == _PACKED:
@@ -162,20 +172,20 @@ class Message:
 
     @cached_property
     def _readers(self) -> dict[int, _Reader]:
-        return {key: reader for field in self._schema for key, reader in _readers(field)}
+        return {key: reader for field in self._schema for key, reader in _readers(field, self._codec(field))}
 
     @cached_property
     def _required(self) -> tuple[tuple[str, JSON, Any], ...]:
         """The fields that JSON always has: name, zero value, and codec of a struct."""
         found: list[tuple[str, JSON, Any]] = []
         for field in self._schema:
-            is_struct = _is_struct(field)
+            codec = self._codec(field)
+            is_struct = _is_struct(field, codec)
             if not field.json_name:
-                inlined = message(field.message)
-                assert isinstance(inlined, Message)
-                found += inlined._required
+                assert isinstance(codec, Message)
+                found += codec._required
             elif is_struct and not field.omits_zero_struct:
-                found.append((field.json_name, None, message(field.message)))
+                found.append((field.json_name, None, codec))
             elif field.writes_zero and not is_struct:
                 is_null = field.container or field.is_pointer or field.message
                 found.append((field.json_name, None if is_null else _ZEROS[field.scalar], None))
@@ -187,8 +197,8 @@ class Message:
         parts: list[bytes] = []
         append = parts.append
         get = value.get
-        for name, kind, container, key, zero, codec in self._writers:
-            found = get(name) if name else value
+        for number, name, kind, container, key, zero, codec in self._writers:
+            found = get(name) if name else unnumbered(value, number) if self._keeps_unknown else value
             if found is None:
                 if zero:
                     append(zero)
@@ -210,17 +220,45 @@ class Message:
             else:
                 append(key)
                 append(_number(found, kind))
+        if self._keeps_unknown and UNKNOWN in value:
+            append(bytes.fromhex(value[UNKNOWN]))
         return b"".join(parts)
+
+    def encode_field(self, name: str, value: Any) -> bytes:
+        """Encode one field with this JSON name, without the zero values of the others."""
+        only = Message(self._full_name, keeps_unknown=self._keeps_unknown)
+        only._writers = tuple(each._replace(zero=b"") for each in self._writers if each.name == name)
+        return only.encode({name: value})
 
     @cached_property
     def _writers(self) -> tuple[_Writer, ...]:
-        return tuple(map(_writer, self._schema))
+        return tuple(_writer(field, self._codec(field)) for field in self._schema)
 
     # --- Schema
+
+    def number_of(self, name: str) -> int:
+        """The number of the field with this JSON name; 0 if there is none."""
+        return self._numbers.get(name, 0)
+
+    def names_of(self, number: int) -> list[str]:
+        """The JSON names of a field; an inlined struct has several."""
+        return [name for name, each in self._numbers.items() if each == number]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for field in self._schema:
+            inlined = None if field.json_name else self._codec(field)
+            names = inlined._numbers if isinstance(inlined, Message) else [field.json_name]
+            found |= dict.fromkeys(names, field.number)
+        return found
 
     @cached_property
     def _schema(self) -> tuple[FieldSchema, ...]:
         return read_message(self._full_name).fields
+
+    def _codec(self, field: FieldSchema) -> Codec | None:
+        return message(field.message, keeps_unknown=self._keeps_unknown) if field.message else None
 
     @cached_property
     def _go_name(self) -> str:
@@ -231,17 +269,17 @@ class Message:
         return {field.number: field.go_name for field in self._schema}
 
 
-def _is_struct(field: FieldSchema) -> bool:
+def _is_struct(field: FieldSchema, codec: Codec | None) -> bool:
     """Whether a field is a struct in Go, which is never absent."""
     if not field.message or field.container or field.is_pointer:
         return False
-    return not isinstance(message(field.message), _List)
+    return not isinstance(codec, _List)
 
 
 # --- Fields -----------------------------------------------------------------------------------------------------------
 
 
-def _readers(field: FieldSchema) -> Iterator[tuple[int, _Reader]]:
+def _readers(field: FieldSchema, codec: Codec | None) -> Iterator[tuple[int, _Reader]]:
     """Yield the keys on the wire and how to read them; lists of numbers may be packed."""
     number, name = field.number << 3, field.json_name
     kind = _NUMBERS.get(field.scalar)
@@ -252,10 +290,9 @@ def _readers(field: FieldSchema) -> Iterator[tuple[int, _Reader]]:
         if packed:
             yield number | 2, _Reader(_PACKED, name, True, packed)
         return
-    codec = message(field.message) if field.message else None
     keeps_zero = field.is_pointer or field.writes_zero
     if field.container == "{":
-        yield number | 2, _Reader(_MAP, name, True, _Map(field))
+        yield number | 2, _Reader(_MAP, name, True, _Map(field, codec))
     elif field.container:
         yield number | 2, _Reader(_MESSAGES if codec else _STRINGS, name, True, codec)
     elif codec:
@@ -264,16 +301,16 @@ def _readers(field: FieldSchema) -> Iterator[tuple[int, _Reader]]:
         yield number | 2, _Reader(_STRING if field.scalar == "s" else _BYTES, name, keeps_zero, None)
 
 
-def _writer(field: FieldSchema) -> _Writer:
+def _writer(field: FieldSchema, content: Codec | None) -> _Writer:
     kind = _NUMBERS.get(field.scalar, _MESSAGE if field.message else _STRING if field.scalar == "s" else _BYTES)
     wire_type = 2 if kind < _BOOL else 1 if kind == _DOUBLE else 0
     key = varint(field.number << 3 | wire_type)
-    codec = _Map(field) if field.container == "{" else message(field.message) if field.message else None
+    codec = _Map(field, content) if field.container == "{" else content
     zero = b""
     # Go's slices are written only if they have elements.
     if not field.container and not field.is_pointer and kind != _BYTES and not isinstance(codec, _List):
         zero = key + _zero(kind, codec)
-    return _Writer(field.json_name, kind, field.container, key, zero, codec)
+    return _Writer(field.number, field.json_name, kind, field.container, key, zero, codec)
 
 
 def _zero(kind: int, codec: Any) -> bytes:
@@ -344,8 +381,8 @@ class _PackedNumbers:
 class _Map:
     """The entries of a map: messages with a key and a value."""
 
-    def __init__(self, field: FieldSchema) -> None:
-        self._codec = message(field.message) if field.message else None
+    def __init__(self, field: FieldSchema, codec: Codec | None) -> None:
+        self._codec = codec
         self._is_bytes = field.scalar == "y"
         self._zero = "" if field.scalar else None
 
@@ -404,8 +441,8 @@ class _Map:
 class _List:
     """A message that is a list in JSON; it has one repeated field, `items`."""
 
-    def __init__(self, full_name: str) -> None:
-        self._message = Message(full_name)
+    def __init__(self, codec: Message) -> None:
+        self._message = codec
 
     def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
         return self._message.decode(data, position, end, depth, budget).get("items") or []
