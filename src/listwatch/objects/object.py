@@ -2,7 +2,8 @@
 
     bytes ──from_wire──▶ Object ──access──▶ decoded parts ──to_json──▶ the received bytes, with changes merged in
 
-The bytes are JSON, or protobuf; `protobuf_parts.py` makes JSON of the parts of those. `fields.py` has the lazy fields, `unstructured.py` the object of any kind.
+The bytes are JSON or protobuf; `protobuf_parts.py` makes JSON of the parts of the latter. `fields.py` has the lazy
+fields, `unstructured.py` the object of any kind.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class Object(_TypedFields):
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:
-        """Create an object from its bytes, JSON or protobuf, which are kept. Only the head is decoded; see `from_json`."""
+        """Create an object from its bytes, JSON or protobuf, which are kept; only the head is decoded and checked."""
         self = _new(cls)
         set_raw(self, raw)
         try:

@@ -59,9 +59,8 @@ class ListSplitter:
             if not data.startswith(MAGIC):
                 raise DecodeError("it is not a protobuf message of Kubernetes", object_name="a list")
             key, position = read_varint(data, len(MAGIC))
-            names = position
             if key == _METADATA:
-                names, position = read_length(data, position, len(data))
+                position = read_length(data, position, len(data))[1]
             kind = open_envelope(data[:position])
             key, position = read_varint(data, position)
             size, self._position = read_varint(data, position)

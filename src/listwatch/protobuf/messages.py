@@ -198,7 +198,7 @@ class Message:
         append = parts.append
         get = value.get
         for number, name, kind, container, key, zero, codec in self._writers:
-            found = get(name) if name else unnumbered(value, number) if self._keeps_unknown else value
+            found: Any = get(name) if name else unnumbered(value, number) if self._keeps_unknown else value
             if found is None:
                 if zero:
                     append(zero)

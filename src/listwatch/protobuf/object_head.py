@@ -97,7 +97,7 @@ def _read_usual(raw: bytes) -> RawHead | None:
         if size > 127:
             return None
         position += size + 2
-    if key < _LAST and position < stop or position > stop:
+    if (key < _LAST and position < stop) or position > stop:
         return None
     # 4. Slices of one text, which is ASCII: a length of more than 127 would not be.
     start = name - 1

@@ -29,7 +29,6 @@ __all__ = [
     "drop_unknown",
     "encode_json",
     "find_message",
-    "keeps_unknown",
     "replace_parts",
     "without_managed_fields",
 ]
@@ -81,13 +80,16 @@ def _names(head: bytes) -> tuple[str, str]:
 
 
 def decode_parts(raw: bytes) -> ReceivedParts:
-    """Decode all parts. Unknown fields are kept; see `drop_unknown`. DecodeError if the parts cannot be found."""
+    """Decode all parts; DecodeError if they cannot be found.
+
+    Unknown fields inside of a part are kept, see `drop_unknown`. A part that is unknown itself is left out.
+    """
     place = find_message(raw)
     codec = _codec(place)
     parts = {"kind": _encode(place.kind), "apiVersion": _encode(place.api_version)}
     try:
         tree = _decode(codec, raw, place.start, place.end)
-        parts |= {name: _encode(value) for name, value in tree.items()}
+        parts |= {name: _encode(value) for name, value in tree.items() if name != UNKNOWN}
         return ReceivedParts(parts, {})
     except DecodeError:
         return _decode_each(codec, raw, place, parts)
@@ -117,7 +119,7 @@ def _decode_each(codec: Message, raw: bytes, place: MessagePlace, parts: dict[st
         try:
             tree = _decode(codec, content, 0, len(content))
             # The tree also has the zero values of other fields.
-            own = {name: value for name, value in tree.items() if codec.number_of(name) == number or name == UNKNOWN}
+            own = {name: value for name, value in tree.items() if codec.number_of(name) == number}
             parts |= {name: _encode(value) for name, value in own.items()}
         except DecodeError as error:
             failures |= dict.fromkeys(codec.names_of(number), error)
@@ -161,11 +163,6 @@ def _encode(tree: JSON) -> bytes:
         raise DecodeError("exceeded max depth") from None
 
 
-def keeps_unknown(text: bytes) -> bool:
-    """Whether the JSON of a part has unknown fields, which are no JSON of the API."""
-    return has_unknown(text)
-
-
 def drop_unknown(text: bytes) -> bytes:
     """Return the JSON of a part or an object without unknown fields."""
     return msgspec.json.encode(without_unknown(msgspec.json.decode(text))) if has_unknown(text) else text
@@ -196,7 +193,7 @@ def replace_parts(raw: bytes, changed: Mapping[str, JSON]) -> bytes:
     """
     place = find_message(raw)
     codec = _codec(place)
-    given = {name: value for name, value in changed.items() if value is not None}
+    given: JSONObject = {name: value for name, value in changed.items() if value is not None}
     if not fits(given, place.api_version, place.kind):
         raise EncodeError(f"the {place.kind} cannot be represented as protobuf without a loss")
     replaced = {codec.number_of(name) for name in changed}

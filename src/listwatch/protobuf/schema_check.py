@@ -74,7 +74,7 @@ def _fits_value(value: JSON, field: FieldSchema) -> bool:
     return _fits_message(value, field.message) if field.message else _SCALARS[field.scalar](value)
 
 
-# --- Scalars and messages whose JSON is no object with their fields ----------------------------------------------------
+# --- Scalars, and messages whose JSON is no object with their fields --------------------------------------------------
 
 
 def _is_text(value: JSON) -> bool:

@@ -86,17 +86,14 @@ class FrameReader:
 
 @lru_cache(maxsize=1 << 14)
 def _frame_start(event_type: str, size: int) -> bytes:
-    """The bytes in front of the object in a frame of this size; a byte that no frame begins with if it is too short."""
+    """The bytes in front of the object in a frame of this size; more bytes than it has if it is too short."""
     text = event_type.encode()
     start = b"\x0a%b%b" % (varint(len(text)), text)
     for key in (b"\x12", b"\x0a"):
-        left = size - len(start) - len(key)
-        length = next((each for each in map(varint, range(left, left - 6, -1)) if len(each) + _value(each) == left), None)
-        if left < 1 or length is None:
-            return b"\xff"
+        left = size - len(start) - len(key)  # of a length and as many bytes
+        lengths = (varint(left - width) for width in range(1, 6) if len(varint(left - width)) == width)
+        length = next(lengths, b"") if left > 0 else b""
+        if not length:
+            return bytes(size + 1)
         start += key + length
     return start
-
-
-def _value(encoded: bytes) -> int:
-    return sum((byte & 127) << 7 * place for place, byte in enumerate(encoded))
