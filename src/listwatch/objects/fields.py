@@ -149,7 +149,7 @@ class LazyParts:
         return self._raw.startswith(PROTOBUF)
 
     def _read_protobuf_part(self, wire: str) -> msgspec.Raw | None:
-        from listwatch.objects.protobuf_parts import read_protobuf_part  # few programs receive protobuf
+        from listwatch.objects.protobuf.protobuf_parts import read_protobuf_part  # few programs receive protobuf
 
         try:
             return read_protobuf_part(self._raw, wire)
@@ -158,7 +158,7 @@ class LazyParts:
             raise report_damage(self, failure) from None
 
     def _read_protobuf_parts(self) -> dict[str, msgspec.Raw]:
-        from listwatch.objects.protobuf_parts import read_protobuf_parts
+        from listwatch.objects.protobuf.protobuf_parts import read_protobuf_parts
 
         try:
             return read_protobuf_parts(self._raw)
@@ -182,7 +182,7 @@ class LazyParts:
 
 def without_unknown(part: msgspec.Raw) -> msgspec.Raw:
     """The JSON of a part that was received as protobuf, without the fields that the schema does not have."""
-    from listwatch.objects.protobuf_parts import public_json
+    from listwatch.objects.protobuf.protobuf_parts import public_json
 
     return public_json(part)
 

@@ -194,7 +194,7 @@ class Object(_TypedFields):
 
         Parts that were received as protobuf and not changed are the received bytes.
         """
-        from listwatch.objects.protobuf_parts import encode_as_protobuf, replace_protobuf_parts
+        from listwatch.objects.protobuf.protobuf_parts import encode_as_protobuf, replace_protobuf_parts
 
         if not self._is_protobuf():
             return encode_as_protobuf(self.to_json())
@@ -286,13 +286,13 @@ class Object(_TypedFields):
     def _public_parts(self) -> Mapping[str, msgspec.Raw]:
         parts = self._split()
         if self._is_protobuf():
-            from listwatch.objects.protobuf_parts import public_parts
+            from listwatch.objects.protobuf.protobuf_parts import public_parts
 
             return public_parts(parts)
         return parts
 
     def _protobuf_to_json(self) -> bytes:
-        from listwatch.objects.protobuf_parts import without_unknown
+        from listwatch.objects.protobuf.protobuf_parts import without_unknown
 
         content = dict(self._find_parts()) if self._is_untouched() else self._content()
         for name, part in content.items():
@@ -360,13 +360,13 @@ def _read_other_head(raw: bytes, kind: str) -> Head:
     """The head of an object that `read_head` cannot decode."""
     if not raw.startswith(PROTOBUF):
         return read_damaged_head(raw, kind)
-    from listwatch.objects.protobuf_parts import read_protobuf_head  # few programs receive protobuf
+    from listwatch.objects.protobuf.protobuf_parts import read_protobuf_head  # few programs receive protobuf
 
     return read_protobuf_head(raw, kind)
 
 
 def _cut_from_protobuf(raw: bytes) -> bytes:
-    from listwatch.objects.protobuf_parts import cut_protobuf_managed_fields
+    from listwatch.objects.protobuf.protobuf_parts import cut_protobuf_managed_fields
 
     return cut_protobuf_managed_fields(raw)
 

@@ -93,7 +93,7 @@ class ObjectList(Generic[T]):
 
     @classmethod
     def _reading_protobuf(cls, chunks: Iterable[bytes], item: type[Any]) -> Generator[None, None, Self]:
-        from listwatch.objects import protobuf_objects  # few programs receive protobuf
+        from listwatch.objects.protobuf import protobuf_objects  # few programs receive protobuf
 
         self, splitter, broken = cls(), protobuf_objects.ListSplitter(chunks), list[DecodeError]()
         read = protobuf_objects.protobuf_reader(item)

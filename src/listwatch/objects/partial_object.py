@@ -51,7 +51,10 @@ class PartialObjectMetadata(Object):
 
 def _reduced_protobuf(raw: bytes) -> bytes:
     """The metadata of a whole object, as JSON: its message without the other parts would mean that they are empty."""
-    from listwatch.objects.protobuf_parts import public_json, read_protobuf_part  # few programs receive protobuf
+    from listwatch.objects.protobuf.protobuf_parts import (  # few programs receive protobuf
+        public_json,
+        read_protobuf_part,
+    )
 
     try:
         parts = {name: read_protobuf_part(raw, name) for name in ("apiVersion", "kind", "metadata")}

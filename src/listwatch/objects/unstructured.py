@@ -139,7 +139,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         self.__dict__.pop("metadata", None)
 
     def _with_protobuf_metadata(self, fresh: Self) -> bytes:
-        from listwatch.objects.protobuf_parts import replace_protobuf_parts
+        from listwatch.objects.protobuf.protobuf_parts import replace_protobuf_parts
 
         return replace_protobuf_parts(self._raw, {"metadata": tree_of(fresh.part("metadata"))})
 
@@ -158,7 +158,7 @@ class Unstructured(Object, MutableMapping[str, Any]):
         return value if isinstance(value, str) else ""
 
     def _protobuf_type(self) -> tuple[str, str]:
-        from listwatch.objects.protobuf_parts import type_in
+        from listwatch.objects.protobuf.protobuf_parts import type_in
 
         return type_in(self._raw)
 

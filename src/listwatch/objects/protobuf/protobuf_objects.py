@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from listwatch.objects.fields import set_head, set_raw
+from listwatch.objects.json.reading import convert
 from listwatch.objects.list_splitter import WireList
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
-from listwatch.objects.protobuf_parts import read_protobuf_head
-from listwatch.objects.reading import convert
+from listwatch.objects.protobuf.protobuf_parts import read_protobuf_head
 from listwatch.objects.untracked import untrack_at
 from listwatch.protobuf.list_splitter import ListSplitter
 

@@ -1,0 +1,1 @@
+"""Objects that were received as protobuf: heads, parts as JSON, and lists. `listwatch.protobuf` is the codec."""
