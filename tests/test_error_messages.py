@@ -145,7 +145,7 @@ async def kubeconfig(tmp_path: Path) -> Any:
 
 async def test_401_names_the_user_of_a_kubeconfig(kubeconfig: Path):
     assert await error_of(lw.load_config(kubeconfig)) == (
-        UNAUTHORIZED + f'the token of the ClientConfig, loaded from user "listwatch" in {kubeconfig}'
+        UNAUTHORIZED + f'the token of user "listwatch" in {kubeconfig}'
     )
 
 

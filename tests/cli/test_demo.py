@@ -25,7 +25,8 @@ async def test_without_a_terminal_the_story_is_printed_as_lines_and_ends_with_a_
     assert "\x1b" not in out.getvalue()
     for number, act in enumerate(ACTS, start=1):
         assert any(line.startswith(f"{number}. {act.title}. ") for line in lines)
-    summary = dict(line.strip().split(": ", 1) for line in lines[lines.index("Summary") + 1 :])
+    assert lines[-1].startswith("Try next: ")
+    summary = dict(line.strip().split(": ", 1) for line in lines[lines.index("Summary") + 1 :] if line)
     assert summary["lists"].startswith("4 by stream, 1 of them a relist; the reason: ")
     assert "equal to the server" in summary["stores"]
     assert any("DELETED" in line and "missed; found by the relist" in line for line in lines)
@@ -41,6 +42,7 @@ async def test_on_a_terminal_a_live_view_is_drawn_and_the_summary_remains() -> N
     _, left, after = drawn.partition("\x1b[?1049l")
     assert left
     assert "what was seen" in after
+    assert "Try next: " in after
 
 
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40), (200, 60)])

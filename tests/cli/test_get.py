@@ -131,7 +131,9 @@ async def test_labels_can_be_shown_and_headers_hidden(pods: None, run: Run):
 async def test_an_object_that_does_not_exist_is_an_error(server: APIServer, run: Run):
     done = await run("get", "pod/web-0")
     assert (done.code, done.out) == (1, "")
-    assert 'pods "web-0" not found' in done.errors
+    assert done.errors == 'error: pods "web-0" not found (NotFound, 404)\n'
+    done = await run("delete", "pod/web-0")
+    assert (done.code, done.errors) == (1, 'error: pods "web-0" not found (NotFound, 404)\n')
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ async def test_https_at_an_http_address_is_explained(tmp_path: Path, server: API
     done = await ended(start, "get", "pods", KUBECONFIG=kubeconfig(tmp_path, server.url.replace("https:", "http:")))
     assert done.code == 3
     assert done.errors.count("; retrying in 1 s") == 3
-    assert "its URL has to begin with https://" in done.errors
+    assert "; if the server expects TLS, write https:// in the URL\n" in done.errors
 
 
 async def test_an_unknown_command_suggests_a_similar_one(run: Run):

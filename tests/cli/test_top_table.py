@@ -117,6 +117,8 @@ def test_the_arrows_select_the_column_to_sort_by() -> None:
     assert "sorted by NAME ▲" in setting.draw("right")[1]
     assert "sorted by AGE ▲" in setting.draw("left", "left")[1]
     assert "sorted by AGE ▼" in setting.draw("r")[1]
+    assert "sorted by CHANGES ▲" in setting.draw("left", "left")[1]  # reversed: the fewest changes first
+    assert "sorted by CHANGES ▼" in setting.draw("r")[1]
 
 
 def test_enter_shows_the_object_at_the_cursor_and_q_returns_to_the_table() -> None:

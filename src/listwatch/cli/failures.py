@@ -10,7 +10,6 @@ from listwatch.errors import (
     APIError,
     ConfigError,
     ConnectError,
-    ConnectionLostError,
     CredentialError,
     DiscoveryError,
     EmptyConfigError,
@@ -25,7 +24,7 @@ from listwatch.errors import (
     UsageError,
 )
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "explain", "message_of"]
 
 _NO_CLUSTER = "Without a cluster, add --embedded: it starts an embedded API server with sample objects."
 
@@ -46,7 +45,7 @@ def explain(error: Exception) -> Explanation | None:
             return explain(next(iter(failures.values())))
         case ListWatchError():
             code, advice = _advice(error)
-            return Explanation(_message(error) + (f".\n{advice}" if advice else ""), code)
+            return Explanation(message_of(error) + (f".\n{advice}" if advice else ""), code)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return Explanation(f"cannot write {_where(error)}: the disk is full", ExitCode.FAILED)
         case OSError():
@@ -54,7 +53,7 @@ def explain(error: Exception) -> Explanation | None:
     return None
 
 
-def _message(error: ListWatchError) -> str:
+def message_of(error: ListWatchError) -> str:
     """Return the message without the method and the path of the request, which its other parts imply."""
     doing = error.doing if isinstance(error, APIError | TransportError) else ""
     return str(error).removeprefix(f"{doing}: ").rstrip(".")
@@ -74,8 +73,6 @@ def _advice(error: ListWatchError) -> tuple[ExitCode, str]:
             return ExitCode.NO_CLUSTER, _NO_CLUSTER
         case TransportTimeoutError():
             return ExitCode.NO_CLUSTER, f"A longer --request-timeout may help. {_NO_CLUSTER}"
-        case ConnectionLostError() if "without a response" in str(error):
-            return ExitCode.NO_CLUSTER, "If the server speaks TLS, its URL has to begin with https://."
         case ConfigError() | TransportError():
             return ExitCode.NO_CLUSTER, ""
         case NoMatchError() | MalformedError() | UsageError():

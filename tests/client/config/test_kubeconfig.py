@@ -127,12 +127,15 @@ def test_missing_files_of_the_list_are_ignored(write: Write, tmp_path: Path, mon
     assert load_config().host == "https://10.0.0.1:6443"
 
 
-def test_a_warning_is_logged_if_no_file_of_the_list_exists(
+def test_if_no_file_of_the_list_exists_there_is_one_error_or_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setenv("KUBECONFIG", f"{tmp_path}/one{os.pathsep}{tmp_path}/two")
     with pytest.raises(EmptyConfigError, match="no file of KUBECONFIG="):
         load_config()
+    assert "KUBECONFIG" not in caplog.text
+    monkeypatch.setenv("KUBERNETES_MASTER", "https://elsewhere")
+    assert load_config().host == "https://elsewhere"
     assert f"None of the files in KUBECONFIG exists: {tmp_path}/one, {tmp_path}/two" in caplog.text
 
 

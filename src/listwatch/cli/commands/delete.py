@@ -10,6 +10,7 @@ import click
 
 from listwatch.cli.connection import connected
 from listwatch.cli.exit_codes import ExitCode
+from listwatch.cli.failures import message_of
 from listwatch.cli.manifest_files import filename_options, read_manifest_files
 from listwatch.cli.output import object_name, write
 from listwatch.cli.session import Session
@@ -93,7 +94,7 @@ async def command(
             )
         except NotFoundError as error:
             if not ignore_not_found:
-                print(f"error: {error}", file=sys.stderr)
+                print(f"error: {message_of(error)}", file=sys.stderr)
                 code = ExitCode.FAILED
             continue
         write(f"{each} deleted{' (dry run)' if dry_run else ''}\n")

@@ -20,6 +20,7 @@ from listwatch.server import APIServer
 __all__ = ["play_demo"]
 
 _FRAMES_PER_SECOND = 12
+_NEXT = "Try next: listwatch top pods --embedded, listwatch serve, listwatch --help"
 _FAST = 4.0
 """The speed without a terminal, where nothing has to be slow enough to be followed."""
 
@@ -44,6 +45,7 @@ async def play_demo(
         console.print(summary_panel(summary))
     else:
         _print(console, "", "Summary", *(f"  {subject}: {sentence}" for subject, sentence in summary_lines(summary)))
+    _print(console, "", _NEXT)
     return 1 if summary.differences else 0
 
 

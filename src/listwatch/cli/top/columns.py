@@ -54,6 +54,8 @@ class Column:
     sort: Callable[[Row], SortValue] | None = None
     style: Callable[[str], str] = lambda _: ""
     align: Literal["left", "right"] = "left"
+    largest_first: bool = False
+    """Whether `sort` orders the shown values from the largest to the smallest."""
 
     def sort_value(self, row: Row) -> SortValue:
         return self.text(row) if self.sort is None else self.sort(row)
@@ -242,7 +244,7 @@ def _ready_style(text: str) -> str:
 _NAMESPACE = Column("NAMESPACE", lambda row: row.item.namespace)
 _NAME = Column("NAME", lambda row: row.item.name)
 _AGE = Column("AGE", _age, _newest_first, align="right")
-_CHANGES = Column("CHANGES", lambda row: str(row.changes or ""), lambda row: -row.changes, align="right")
+_CHANGES = Column("CHANGES", lambda row: str(row.changes or ""), lambda row: -row.changes, align="right", largest_first=True)
 _CHANGED = Column("CHANGED", _changed, lambda row: -(row.changed_at or 0.0), align="right")
 _STATUS = Column("STATUS", _any_status, style=_status_style)
 _READY = Column("READY", _replicas("ready_replicas"), style=_ready_style, align="right")
@@ -251,7 +253,13 @@ _BY_RESOURCE: dict[tuple[str, str], tuple[Column, ...]] = {
     ("", "pods"): (
         Column("READY", _pod_ready, style=_ready_style, align="right"),
         Column("STATUS", _pod_status, style=_status_style),
-        Column("RESTARTS", lambda row: str(_restarts(row) or ""), lambda row: -_restarts(row), align="right"),
+        Column(
+            "RESTARTS",
+            lambda row: str(_restarts(row) or ""),
+            lambda row: -_restarts(row),
+            align="right",
+            largest_first=True,
+        ),
         Column("NODE", lambda row: _clean(_read(row, _Spec).node_name)),
     ),
     ("", "nodes"): (

@@ -158,8 +158,7 @@ class Table:
 
     def _order_line(self, status: Status) -> Text:
         rows = self._rows
-        arrow = "▼" if rows.is_reversed else "▲"
-        line = Text.assemble(" sorted by ", (f"{rows.sorted_by.title} {arrow}", "bold"))
+        line = Text.assemble(" sorted by ", (f"{rows.sorted_by.title} {self._arrow()}", "bold"))
         if rows.progress < 1:
             line.append(f"  {100 * rows.progress:.0f} %", "yellow")
         if self._filter or self._is_editing:
@@ -170,6 +169,9 @@ class Table:
         if status.problem:
             line.append(f"   {status.problem}", "red")
         return line
+
+    def _arrow(self) -> str:
+        return "▼" if self._rows.is_reversed != self._rows.sorted_by.largest_first else "▲"
 
     def _rows_lines(self, width: int) -> list[Text]:
         self._follow_selected()
@@ -220,7 +222,7 @@ class Table:
         line = Text(style="bold")
         for column, width in zip(self._rows.columns, widths, strict=True):
             is_sorted = column is self._rows.sorted_by
-            title = f"{column.title}{('▼' if self._rows.is_reversed else '▲') if is_sorted else ''}"
+            title = f"{column.title}{self._arrow() if is_sorted else ''}"
             line.append(f" {_aligned(title, width, column)} ", "cyan" if is_sorted else "")
         return line
 

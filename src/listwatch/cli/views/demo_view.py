@@ -59,8 +59,8 @@ class DemoView:
 
     def _header(self) -> RenderableType:
         grid = Table.grid(expand=True)
-        grid.add_column()
-        grid.add_column(justify="right")
+        grid.add_column(no_wrap=True, overflow="ellipsis")
+        grid.add_column(justify="right", no_wrap=True)
         title = Text.assemble((" listwatch ", f"bold black on {_ACCENT}"), " informers on the embedded API server ")
         where = Text.assemble((self._stage.server.url, "dim"), f"  {self._stage.observer.seconds:4.1f} s ")
         grid.add_row(title, where)
@@ -179,7 +179,7 @@ def _rates(observer: Observer, width: int) -> Text:
 def _story(observer: Observer) -> RenderableType:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=1)
-    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, min_width=max(len(act.title) for act in observer.acts) + 1)
     grid.add_column(no_wrap=True, overflow="ellipsis")
     for number, act in enumerate(observer.acts):
         if number < observer.current:

@@ -97,7 +97,7 @@ def _nothing(config: ClientConfig) -> str:
 
 def _origin(config: ClientConfig) -> str:
     user = config.kubeconfig_user
-    return f"the ClientConfig, loaded from {user.entry} in {user.file}" if user else "the ClientConfig"
+    return f"{user.entry} in {user.file}" if user else "the ClientConfig"
 
 
 def _entry(config: ClientConfig) -> str:

@@ -134,11 +134,12 @@ def read_kubeconfig(path: str | os.PathLike[str] | None = None) -> Kubeconfig:
             return read_file(os.path.expanduser(path))
         except FileNotFoundError:
             raise ConfigError("the file does not exist", file=os.fspath(path)) from None
-    listed = [path for path in dict.fromkeys(os.environ.get("KUBECONFIG", "").split(os.pathsep)) if path]
-    found = _read_existing(listed or [os.path.join("~", ".kube", "config")])
-    if listed and not found:
-        _log.warning("None of the files in KUBECONFIG exists: %s", ", ".join(listed), extra={"files": listed})
-    return reduce(Kubeconfig.merge, found, Kubeconfig())
+    files = _listed_files() or [os.path.join("~", ".kube", "config")]
+    return reduce(Kubeconfig.merge, _read_existing(files), Kubeconfig())
+
+
+def _listed_files() -> list[str]:
+    return [path for path in dict.fromkeys(os.environ.get("KUBECONFIG", "").split(os.pathsep)) if path]
 
 
 def _read_existing(paths: Iterable[str]) -> list[Kubeconfig]:
@@ -194,6 +195,8 @@ def _build(
         _set_default_server(builder, found, selected, pod)
     else:
         builder.set("host", os.environ.get("KUBERNETES_MASTER"))
+    if not found.files and (listed := _listed_files()):
+        _log.warning("None of the files in KUBECONFIG exists: %s", ", ".join(listed), extra={"files": listed})
     if selected.context:
         builder.set_context(selected.context)
     if selected.cluster:
