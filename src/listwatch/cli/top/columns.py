@@ -244,7 +244,9 @@ def _ready_style(text: str) -> str:
 _NAMESPACE = Column("NAMESPACE", lambda row: row.item.namespace)
 _NAME = Column("NAME", lambda row: row.item.name)
 _AGE = Column("AGE", _age, _newest_first, align="right")
-_CHANGES = Column("CHANGES", lambda row: str(row.changes or ""), lambda row: -row.changes, align="right", largest_first=True)
+_CHANGES = Column(
+    "CHANGES", lambda row: str(row.changes or ""), lambda row: -row.changes, align="right", largest_first=True
+)
 _CHANGED = Column("CHANGED", _changed, lambda row: -(row.changed_at or 0.0), align="right")
 _STATUS = Column("STATUS", _any_status, style=_status_style)
 _READY = Column("READY", _replicas("ready_replicas"), style=_ready_style, align="right")

@@ -129,7 +129,8 @@ def _tls_error(error: BaseException) -> TransportError | None:
                     f"the server certificate {found}; renew it on the server, or correct the clock of this machine"
                 )
             return TLSError(
-                f"the server certificate is not trusted: {reason}; set ca_file or ca_data (certificate-authority in a kubeconfig) to the cluster's authority"
+                f"the server certificate is not trusted: {reason}; set ca_file or ca_data "
+                "(certificate-authority in a kubeconfig) to the cluster's authority"
             )
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
             return ConnectionLostError("the server closed the connection")
