@@ -419,9 +419,9 @@ async def test_a_manager_needs_a_client_set_or_a_dynamic_client(client: Any):
 
 async def test_invalid_options_of_a_manager_are_refused():
     async with world() as (_, client):
-        with pytest.raises(UsageError, match="not both"):
+        with pytest.raises(UsageError, match="only one of"):
             Manager(client, leader_election="a", leader_elector=elector(client, "x"))
-        with pytest.raises(UsageError, match="not both"):
+        with pytest.raises(UsageError, match="only one of"):
             Manager(client, namespace="a", namespaces=["b"])
         with pytest.raises(UsageError, match="lease_namespace='a' has no effect without leader_election="):
             Manager(client, lease_namespace="a")

@@ -36,6 +36,7 @@ from listwatch.inspector.options import InspectorOptions
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 from listwatch.objects.object import Object
+from listwatch.selectors import LabelSelectorLike
 from listwatch.workqueue.rate_limiters import ItemLimiter
 
 __all__ = ["Controller", "Manager", "ReconcileContext", "Reconciler", "add_finalizer", "finalize", "remove_finalizer"]
@@ -247,8 +248,9 @@ class Controller(RunningController, Generic[T]):
 class Manager(RunningManager):
     """Runs controllers over shared informers, until it is stopped or one of them fails.
 
-    `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched. Without a
-    client, its controllers can only watch existing informers, for example of etcd; the caller runs those.
+    `namespace`, `namespaces` or `namespace_selector` limit what the controllers watch; without them, all namespaces are
+    watched. The selector matches the labels of namespaces at any time. Without a client, its controllers can only watch
+    existing informers, for example of etcd; the caller runs those.
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
@@ -272,6 +274,7 @@ class Manager(RunningManager):
         *,
         namespace: str = "",
         namespaces: Sequence[str] = (),
+        namespace_selector: LabelSelectorLike = None,
         leader_election: str = "",
         lease_namespace: str = "",
         leader_elector: LeaderElector | None = None,
@@ -288,6 +291,7 @@ class Manager(RunningManager):
                 unwrap(client),
                 namespace=namespace,
                 namespaces=namespaces,
+                namespace_selector=namespace_selector,
                 leader_election=leader_election,
                 lease_namespace=lease_namespace,
                 leader_elector=unwrap(leader_elector),

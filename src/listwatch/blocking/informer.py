@@ -217,8 +217,8 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
     after another, at its own pace. Cached objects are shared: `copy()` one to change it.
 
     It runs once: `with informer`, or `informer.run()` until it is cancelled or stopped. `source` may be a
-    mapping from namespaces to sources, which then fill one store. `on_problem` receives every error; none of them ends
-    the informer.
+    mapping from namespaces to sources, which then fill one store; others can be added and removed. `on_problem`
+    receives every error; none of them ends the informer.
 
     `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` determine how the source is read: the
     size of the pages of a list, whether the first list is streamed if the server supports it, the minimum duration of
@@ -346,6 +346,20 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
         The options are those of `add_handler`. A change counts as handled when the next one is requested.
         """
         return self._do_changes(filter=filter, resync=resync, max_pending=max_pending, overflow=overflow)
+
+    def add_source(self, namespace: str, source: Source[T] | ListerWatcher[T]) -> None:
+        """Add the source of another namespace; handlers are notified of its objects as initial additions.
+
+        Only for an informer that was created with a mapping of sources.
+        """
+        self._call("add_source", lambda: self._async.add_source(namespace, unwrap(source)))
+
+    def remove_source(self, namespace: str) -> None:
+        """Remove the source of a namespace, and wait until its objects have left the store.
+
+        Handlers are notified of deletions, with `final_state_known=False`: the objects may still exist on the server.
+        """
+        self._run(self._async.remove_source(namespace))
 
     @property
     def has_synced(self) -> bool:
@@ -831,8 +845,9 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
     """Creates informers on demand, one per resource, namespaces, selectors and transform, and runs them together.
 
     Inside `with`, an informer runs as soon as it is requested. `namespace` selects one namespace, `namespaces`
-    several with one store; without both, all namespaces are watched. Cluster-scoped resources are watched in any case.
-    `resync_for` overrides `resync` by kind.
+    several with one store, and `namespace_selector` those whose labels match, at any time: informers add and remove
+    them, and handlers are notified of objects that come and go with their namespace. Without any of these, all
+    namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
     """
 
     _original: ClassVar[type] = AsyncSharedInformerFactory
@@ -846,6 +861,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         resync_for: Mapping[type[Object], float] | None = None,
         namespace: str = "",
         namespaces: Sequence[str] = (),
+        namespace_selector: LabelSelectorLike = None,
         transform: Callable[[Any], Any] | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
@@ -857,6 +873,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
                 resync_for=resync_for,
                 namespace=namespace,
                 namespaces=namespaces,
+                namespace_selector=namespace_selector,
                 transform=transform,
                 on_problem=on_problem,
                 clock=clock,

@@ -18,6 +18,7 @@ from listwatch.cache.deltas import (
     Delta,
     HealedDelta,
     ObjectDelta,
+    RemovedAllDelta,
     ReplacedAllDelta,
     ReplacedDelta,
     SyncAllDelta,
@@ -42,7 +43,7 @@ DroppedObject = Callable[[T, BadKeyError | TransformError], None]
 _BATCH = 1000
 
 # Comparing the type is much faster than `isinstance`, which is slow for these classes when the result is False.
-_NOT_BATCHED = frozenset({ReplacedAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta})
+_NOT_BATCHED = frozenset({ReplacedAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta, RemovedAllDelta})
 
 
 class KnownObjects(Protocol[T_co]):
@@ -153,6 +154,13 @@ class DeltaFIFO(Generic[T]):
         """Queue all processed objects again."""
         was_empty = not self._queue
         self._queue.resync()
+        if was_empty:
+            self._wake()
+
+    def remove_all(self) -> None:
+        """Queue the removal of all objects of the source, which was removed itself."""
+        was_empty = not self._queue
+        self._queue.remove_all()
         if was_empty:
             self._wake()
 
@@ -292,6 +300,9 @@ class _OrderedQueue(deque[Delta[T]], Generic[T]):
     def bookmark(self, resource_version: str) -> None:
         self.append(BookmarkDelta(resource_version))
 
+    def remove_all(self) -> None:
+        self.append(RemovedAllDelta())
+
     def take(self, limit: int) -> Sequence[Delta[T]]:
         batch: list[Delta[T]] = []
         keys: set[str] = set()
@@ -340,6 +351,10 @@ class _KeyedQueue(Generic[T]):
 
     def bookmark(self, resource_version: str) -> None:
         """Do nothing: deltas that are collected by key are not in the order of versions."""
+
+    def remove_all(self) -> None:
+        for key, item in self._known_objects():
+            self._collect(DeletedDelta(item, final_state_known=False, key=key))
 
     def take(self, limit: int) -> Sequence[Delta[T]]:
         return self._deltas.pop(self._keys.popleft()) if self._keys else []

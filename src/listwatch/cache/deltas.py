@@ -4,6 +4,7 @@
                  HealedDelta                                 read again because the stored object is damaged
                  ReplacedDelta SyncDelta                     from a list and a resync, in a queue by key
     all objects  ReplacedAllDelta SyncAllDelta BookmarkDelta in an ordered queue
+                 RemovedAllDelta                             the source of the objects was removed
 
 The garbage collector does not track them: they refer to objects, and no object refers to them.
 """
@@ -22,6 +23,7 @@ __all__ = [
     "Delta",
     "HealedDelta",
     "ObjectDelta",
+    "RemovedAllDelta",
     "ReplacedAllDelta",
     "ReplacedDelta",
     "SyncAllDelta",
@@ -86,6 +88,10 @@ class SyncAllDelta(Struct, frozen=True, gc=False):
     """All objects of the store are delivered again by a resync."""
 
 
+class RemovedAllDelta(Struct, frozen=True, gc=False):
+    """The source was removed: its objects leave the store."""
+
+
 class BookmarkDelta(Struct, frozen=True, gc=False):
     """No other change happened up to that version."""
 
@@ -95,5 +101,5 @@ class BookmarkDelta(Struct, frozen=True, gc=False):
 ObjectDelta = AddedDelta[T] | UpdatedDelta[T] | DeletedDelta[T] | ReplacedDelta[T] | SyncDelta[T] | HealedDelta[T]
 """A delta of one object."""
 
-Delta = ObjectDelta[T] | ReplacedAllDelta[T] | SyncAllDelta | BookmarkDelta
+Delta = ObjectDelta[T] | ReplacedAllDelta[T] | SyncAllDelta | BookmarkDelta | RemovedAllDelta
 """One entry of a DeltaFIFO."""

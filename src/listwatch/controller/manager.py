@@ -36,6 +36,7 @@ from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_of
+from listwatch.selectors import LabelSelectorLike
 
 if TYPE_CHECKING:
     from listwatch.inspector.inspector import Inspector
@@ -50,8 +51,9 @@ _log = logging.getLogger("listwatch.controller")
 class Manager(AsyncOnly):
     """Runs controllers over shared informers, until it is stopped or one of them fails.
 
-    `namespace` and `namespaces` limit what the controllers watch; without them, all namespaces are watched. Without a
-    client, its controllers can only watch existing informers, for example of etcd; the caller runs those.
+    `namespace`, `namespaces` or `namespace_selector` limit what the controllers watch; without them, all namespaces are
+    watched. The selector matches the labels of namespaces at any time. Without a client, its controllers can only watch
+    existing informers, for example of etcd; the caller runs those.
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
@@ -72,6 +74,7 @@ class Manager(AsyncOnly):
         *,
         namespace: str = "",
         namespaces: Sequence[str] = (),
+        namespace_selector: LabelSelectorLike = None,
         leader_election: str = "",
         lease_namespace: str = "",
         leader_elector: LeaderElector | None = None,
@@ -94,12 +97,17 @@ class Manager(AsyncOnly):
                 )
             leader_elector = LeaderElector(client, name=leader_election, namespace=lease_namespace, clock=self._clock)
         self._elector = leader_elector
-        self._namespaces = tuple(namespaces) or (namespace,)
+        self._namespaces = () if namespace_selector else tuple(namespaces) or (namespace,)
         self._factory = (
             None
             if client is None
             else SharedInformerFactory(
-                client, resync=resync, namespace=namespace, namespaces=namespaces, clock=self._clock
+                client,
+                resync=resync,
+                namespace=namespace,
+                namespaces=namespaces,
+                namespace_selector=namespace_selector,
+                clock=self._clock,
             )
         )
         if self._factory is not None:

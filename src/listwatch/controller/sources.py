@@ -181,9 +181,14 @@ class Source:
         kind = group_kind_of(self.watch.of)
         return any(name in known or name == kind or str(name) == self.informer.name for name in names)
 
+    def _watches_namespace(self, namespace: str) -> bool:
+        if not self._namespaces:  # those that the selector of the factory matches now
+            return self.informer._watches_namespace(namespace)
+        return not {"", namespace}.isdisjoint(self._namespaces)
+
     def covers(self, item: Object) -> bool:
         """Whether an object of this kind is selected by the watch."""
-        if item.namespace and not {"", item.namespace}.intersection(self._namespaces):
+        if item.namespace and not self._watches_namespace(item.namespace):
             return False
         return self._labels.matches(item.labels) and self._fields.matches(partial(field_text, item))
 

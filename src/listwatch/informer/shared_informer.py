@@ -57,7 +57,7 @@ from listwatch.informer.version_waits import oldest
 from listwatch.keyed import Cached
 from listwatch.meta import GroupResource, Resource
 
-__all__ = ["AnyInformer", "HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
+__all__ = ["AnyInformer", "FollowedSources", "HandlerRegistration", "InformerStatistics", "SharedIndexInformer"]
 
 T = TypeVar("T", bound=Cached)
 R = TypeVar("R")
@@ -92,8 +92,8 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     after another, at its own pace. Cached objects are shared: `copy()` one to change it.
 
     It runs once: `async with informer`, or `await informer.run()` until it is cancelled or stopped. `source` may be a
-    mapping from namespaces to sources, which then fill one store. `on_problem` receives every error; none of them ends
-    the informer.
+    mapping from namespaces to sources, which then fill one store; others can be added and removed. `on_problem`
+    receives every error; none of them ends the informer.
 
     `page_size`, `streaming`, `min_watch`, `backoff` and `internal_error_window` determine how the source is read: the
     size of the pages of a list, whether the first list is streamed if the server supports it, the minimum duration of
@@ -141,9 +141,10 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         self._on_problem = guarded_reporter(on_problem, self._clock)
         self._lifecycle = LifecycleLog(self.name, self._clock)
         ready = asyncio.Event()
-        self._pipelines = [
-            SourcePipeline(
-                each,
+
+        def make_pipeline(scope: str | None, source: ListerWatcher[T]) -> SourcePipeline[T]:
+            return SourcePipeline(
+                source,
                 kind,
                 self.indexer,
                 name=self.name if scope is None else f"{self.name} in {scope}",
@@ -159,8 +160,10 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
                 clock=self._clock,
                 random=random,
             )
-            for scope, each in sources
-        ]
+
+        self._make_pipeline = make_pipeline
+        self._pipelines = [make_pipeline(scope, each) for scope, each in sources]
+        self._reflectors: dict[SourcePipeline[T], asyncio.Task[None]] = {}
         self._healer = Healer(kind, self.indexer.get, self._pipelines, clock=self._clock, report=self._report)
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._report)
         self._processor: SharedProcessor[T] = SharedProcessor(
@@ -173,6 +176,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             detector=self._detector,
             damaged=self._healer.damaged,
         )
+        self._processor.awaits_sources = isinstance(source, FollowedSources)
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._is_stopped = False
@@ -280,6 +284,54 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     def _remove_reader(self, reader: Reader[T]) -> None:
         self._processor.remove(reader)
 
+    # --- sources -------------------------------------------------------------------------------------------------
+
+    def add_source(self, namespace: str, source: ListerWatcher[T]) -> None:
+        """Add the source of another namespace; handlers are notified of its objects as initial additions.
+
+        Only for an informer that was created with a mapping of sources.
+        """
+        check_source(source, self.kind)
+        if self._is_stopped:
+            raise InformerStoppedError(f"cannot add a source to the informer of {self.name}: it has stopped")
+        if any(each.scope is None for each in self._pipelines):
+            raise UsageError(
+                f"cannot add a namespace to the informer of {self.name}: it has one source for all of them; create it "
+                "with a mapping of namespaces to sources"
+            )
+        if any(each.scope == namespace for each in self._pipelines):
+            raise UsageError(f"the informer of {self.name} has a source for the namespace {namespace!r} already")
+        pipeline = self._make_pipeline(namespace, source)
+        self._pipelines.append(pipeline)
+        self._start_reflector(pipeline)
+
+    async def remove_source(self, namespace: str) -> None:
+        """Remove the source of a namespace, and wait until its objects have left the store.
+
+        Handlers are notified of deletions, with `final_state_known=False`: the objects may still exist on the server.
+        """
+        pipeline = self._pipeline_of(namespace)
+        if (task := self._reflectors.get(pipeline)) is not None:
+            await cancel_and_wait(task)
+        if self._group is None:
+            raise UsageError(f"cannot remove a source of the informer of {self.name}: it does not run")
+        pipeline.fifo.remove_all()
+        await pipeline.removed.wait()
+
+    def _watches_namespace(self, namespace: str) -> bool:
+        return any(each.scope in (None, namespace) for each in self._pipelines)
+
+    def _complete_sources(self) -> None:
+        """Let the store count as synced when the sources that were added have been listed."""
+        self._processor.awaits_sources = False
+        self._processor.check_synced()
+
+    def _start_reflector(self, pipeline: SourcePipeline[T]) -> None:
+        if self._group is not None:
+            name = f"reflector of {pipeline.reflector.name}"
+            task = self._reflectors[pipeline] = self._group.create_task(pipeline.reflector.run(), name=name)
+            task.add_done_callback(lambda _: self._reflectors.pop(pipeline, None))
+
     # --- waiting -------------------------------------------------------------------------------------------------
 
     @property
@@ -324,6 +376,8 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             return f"{self.name}: the informer was not started; {self._how_to_start}"
         if self.last_error is not None:
             return f"{self.name}: {self.failed_attempts} failed attempts, the last one: {self.last_error}"
+        if self._processor.awaits_sources:
+            return f"{self.name}: the namespaces are not known yet"
         return f"{self.name}: no response yet"
 
     @property
@@ -334,7 +388,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     @property
     def failed_attempts(self) -> int:
         """The number of requests that have failed in a row."""
-        return max(each.reflector.statistics().failures_in_a_row for each in self._pipelines)
+        return max((each.reflector.statistics().failures_in_a_row for each in self._pipelines), default=0)
 
     def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:
         message = f"not synced within {timeout} s: {self.why_not_synced()}"
@@ -379,7 +433,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             resource_version=self.indexer.resource_version,
             has_synced=self.has_synced,
             is_watching=all(each.is_watching for each in sources),
-            last_contact=min(contacts) if len(contacts) == len(sources) else None,
+            last_contact=min(contacts, default=None) if len(contacts) == len(sources) else None,
             queued=sum(len(each.fifo) for each in self._pipelines),
             sources=sources,
             handlers=tuple(listener.statistics() for listener in self._processor),
@@ -417,7 +471,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         try:
             async with asyncio.TaskGroup() as self._group:
                 for each in self._pipelines:
-                    self._group.create_task(each.reflector.run(), name=f"reflector of {each.reflector.name}")
+                    self._start_reflector(each)
                 self._group.create_task(self._processor.run(), name=f"informer of {self.name}")
                 self._group.create_task(self._processor.run_resyncs(), name=f"resync of {self.name}")
                 self._group.create_task(self._healer.run(), name=f"healing of {self.name}")
@@ -481,6 +535,10 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         self._on_problem(Problem(self.name, error, 0, 0.0))
 
 
+class FollowedSources(dict[str, ListerWatcher[T]]):
+    """The sources of an informer to which more are added before it counts as synced; it may be empty."""
+
+
 def _by_namespace(
     source: ListerWatcher[T] | Mapping[str, ListerWatcher[T]], kind: type[T]
 ) -> Iterable[tuple[str | None, ListerWatcher[T]]]:
@@ -488,7 +546,7 @@ def _by_namespace(
     if not isinstance(source, Mapping):
         check_source(source, kind)
         return [(None, source)]
-    if not source:
+    if not source and not isinstance(source, FollowedSources):
         raise UsageError("the mapping of sources is empty; pass at least one namespace")
     for each in source.values():
         check_source(each, kind)

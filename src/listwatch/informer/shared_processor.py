@@ -20,6 +20,7 @@ from listwatch.cache.deltas import (
     Delta,
     HealedDelta,
     ObjectDelta,
+    RemovedAllDelta,
     ReplacedAllDelta,
     ReplacedDelta,
     SyncAllDelta,
@@ -78,6 +79,8 @@ class SourcePipeline(Generic[T]):
         self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, **options)
         self.resource_version = ""
         """The version of this source that the store has reached; empty before the first list."""
+        self.removed = asyncio.Event()
+        """Set when the objects of a removed source have left the store."""
         self._indexer = indexer
         self._has_listed = False
 
@@ -97,6 +100,9 @@ class SourcePipeline(Generic[T]):
                 self._indexer.bookmark(version)
             case HealedDelta(item, key=key):
                 yield self._heal(item, key)
+                return
+            case RemovedAllDelta():
+                yield from self._remove_all()
                 return
             case _:
                 # Deltas of one object; those of all objects are popped alone.
@@ -126,6 +132,13 @@ class SourcePipeline(Generic[T]):
         # Not an update: that would set the version of the store to that of the object, which is older.
         applied = self._indexer.apply([ReplacedDelta(item, key=key)])
         return _changes(applied.applied, is_initial=False)
+
+    def _remove_all(self) -> Iterator[list[Change[T]]]:
+        """Remove the objects of the scope. Their last states are not known: they may still change on the server."""
+        items = self._indexer.list() if self.scope is None else self._indexer.by_index(NAMESPACE, self.scope)
+        for some in sliced(items):
+            deltas = [DeletedDelta(item, final_state_known=False, key=item.cache_key) for item in some]
+            yield _changes(self._indexer.apply(deltas).applied, is_initial=False)
 
     def replace_damaged(self, item: T) -> None:
         """Store an object that was read again, in place of a damaged one of the same version."""
@@ -194,7 +207,7 @@ class SharedProcessor(Generic[T]):
     def __init__(
         self,
         indexer: Indexer[T],
-        pipelines: Sequence[SourcePipeline[T]],
+        pipelines: list[SourcePipeline[T]],
         *,
         ready: asyncio.Event,
         clock: Clock,
@@ -217,6 +230,8 @@ class SharedProcessor(Generic[T]):
         self._is_processing = False
         self._listeners_changed = asyncio.Event()
         self.has_synced = False
+        self.awaits_sources = False
+        """Whether sources have to be added before the store counts as synced."""
         self.settled = asyncio.Event()
         """Set when the store has synced, or when the informer has stopped before that."""
         self.version_waits = VersionWaits()
@@ -229,7 +244,7 @@ class SharedProcessor(Generic[T]):
         while True:
             await self._ready.wait()
             self._ready.clear()
-            for pipeline in self._pipelines:
+            for pipeline in tuple(self._pipelines):  # sources can be added and removed meanwhile
                 while batch := pipeline.fifo.pop_batch():
                     await self._process(pipeline, batch)
                     if time_slice.now() > time_slice.end:
@@ -253,11 +268,13 @@ class SharedProcessor(Generic[T]):
             self.add(listener, on_added)
         # 3. Record the progress.
         pipeline.fifo.processed(batch)
-        if len(self._pipelines) > 1:
+        if type(batch[0]) is RemovedAllDelta:
+            self._pipelines.remove(pipeline)
+            pipeline.removed.set()
+        if pipeline.scope is not None and self._pipelines:
             # The store has reached the version of the source that is furthest behind.
             self._indexer.bookmark(oldest([each.resource_version for each in self._pipelines]))
-        if not self.has_synced and all(each.fifo.has_synced for each in self._pipelines):
-            self._mark_synced()
+        self.check_synced()
         self.version_waits.check()
 
     def distribute(self, changes: Sequence[Change[T]]) -> None:
@@ -286,6 +303,11 @@ class SharedProcessor(Generic[T]):
                 report = RuntimeError(f"{listener.name} was not notified of {len(changes)} changes: {error!r}")
                 report.__cause__ = error
                 self._report(report)
+
+    def check_synced(self) -> None:
+        """Mark the store as synced if all sources have."""
+        if not self.has_synced and not self.awaits_sources and all(each.fifo.has_synced for each in self._pipelines):
+            self._mark_synced()
 
     def _mark_synced(self) -> None:
         self.has_synced = True
@@ -323,6 +345,8 @@ class SharedProcessor(Generic[T]):
         """Close all listeners, and fail all waits with `reason`."""
         for listener in self:
             listener.close()
+        for pipeline in self._pipelines:
+            pipeline.removed.set()  # ends a wait for its removal
         self.settled.set()
         self.version_waits.fail(reason)
 

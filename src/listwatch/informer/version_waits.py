@@ -50,7 +50,9 @@ class VersionWaits:
 
 
 def oldest(versions: list[str]) -> str:
-    """Return the oldest version; empty if one of them is unknown or they cannot be compared."""
+    """Return the oldest version; empty if there is none, one of them is unknown, or they cannot be compared."""
+    if not versions:
+        return ""
     found = versions[0]
     for version in versions[1:]:
         try:

@@ -79,7 +79,7 @@ def test_equivalent_selectors_share_an_informer(client: ScriptedClient) -> None:
 
 
 def test_namespace_and_namespaces_cannot_be_combined(client: ScriptedClient) -> None:
-    with pytest.raises(UsageError, match="not both"):
+    with pytest.raises(UsageError, match="only one of"):
         SharedInformerFactory(client, namespace="red", namespaces=["blue"])
     with pytest.raises(UsageError, match="not both"):
         SharedInformerFactory(client).informer(Pod, namespace="red", namespaces=["blue"])

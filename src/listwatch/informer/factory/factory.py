@@ -22,10 +22,11 @@ from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
 from listwatch.informer.factory import typed_groups
 from listwatch.informer.factory.informer_handle import InformerGroup, InformerHandle
+from listwatch.informer.factory.namespace_follower import NamespaceFollower
 from listwatch.informer.factory.typed_groups import InformerGroups
 from listwatch.informer.reflector.list_watch import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
-from listwatch.informer.shared_informer import AnyInformer, InformerStatistics, SharedIndexInformer
+from listwatch.informer.shared_informer import AnyInformer, FollowedSources, InformerStatistics, SharedIndexInformer
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.objects.object import Object
 from listwatch.selectors import (
@@ -71,8 +72,9 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
     """Creates informers on demand, one per resource, namespaces, selectors and transform, and runs them together.
 
     Inside `async with`, an informer runs as soon as it is requested. `namespace` selects one namespace, `namespaces`
-    several with one store; without both, all namespaces are watched. Cluster-scoped resources are watched in any case.
-    `resync_for` overrides `resync` by kind.
+    several with one store, and `namespace_selector` those whose labels match, at any time: informers add and remove
+    them, and handlers are notified of objects that come and go with their namespace. Without any of these, all
+    namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
     """
 
     _informer_type: ClassVar[type[AnyInformer]] = SharedIndexInformer
@@ -86,12 +88,13 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         resync_for: Mapping[type[Object], float] | None = None,
         namespace: str = "",
         namespaces: Sequence[str] = (),
+        namespace_selector: LabelSelectorLike = None,
         transform: Transform | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        if namespace and namespaces:
-            raise UsageError("pass either namespace or namespaces, not both")
+        if sum(map(bool, (namespace, namespaces, namespace_selector))) > 1:
+            raise UsageError("pass only one of namespace, namespaces and namespace_selector")
         if not callable(getattr(client, "source", None)):
             raise UsageError(f"SharedInformerFactory needs a ClientSet or another client, not {type(client).__name__}")
         self._client = client
@@ -101,10 +104,19 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         self._transform = transform
         self._on_problem = on_problem
         self._clock = clock or SystemClock()
+        self._follower = self._make_follower(str(parse_label_selector(namespace_selector)))
         self._shared: dict[_Key, _Shared] = {}
         self._handles: dict[str, InformerHandle[Object]] = {}
         self._is_running = False
         self._starts_later = False  # set by a manager, which starts its factory
+
+    def _make_follower(self, label_selector: str) -> NamespaceFollower | None:
+        if not label_selector:
+            return None
+        kind, _, source = self._client.source(
+            "namespaces", namespace="", label_selector=label_selector, field_selector=""
+        )
+        return NamespaceFollower(source, kind, on_problem=self._on_problem, clock=self._clock)
 
     def __repr__(self) -> str:
         state = "running" if self._is_running else "not running"
@@ -151,17 +163,21 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         """
         if namespace is not None and namespaces:
             raise UsageError("pass either namespace or namespaces, not both")
+        follower = None if namespaces or namespace is not None else self._follower
         scopes = checked_namespaces(namespaces) or ((namespace,) if namespace is not None else self._namespaces)
         labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
         source_in = partial(self._client.source, of, label_selector=labels, field_selector=fields)
         sources = {scope: source_in(namespace=scope) for scope in scopes}
         kind, resource, _ = sources[scopes[0]]
         if not resource.namespaced:
-            sources = {"": source_in(namespace="")}
-        key = _Key(resource.gvr, kind, tuple(sorted(sources)), labels, fields, transform or self._transform)
+            sources, follower = {"": source_in(namespace="")}, None
+        found = FollowedSources() if follower else {scope: each[2] for scope, each in sources.items()}
+        key = _Key(resource.gvr, kind, tuple(sorted(found)), labels, fields, transform or self._transform)
         shared = self._shared.get(key)
         if shared is None:
-            shared = self._shared[key] = _Shared(self._make(key, {scope: each[2] for scope, each in sources.items()}))
+            shared = self._shared[key] = _Shared(self._make(key, found))
+            if follower:
+                follower.add(shared.informer, lambda scope: source_in(namespace=scope)[2])
         missing = {n: f for n, f in (indexers or {}).items() if n not in shared.informer.indexer.indexers}
         shared.informer.indexer.add_indexers(missing)
         shared.users += 1
@@ -169,7 +185,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
 
     def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> AnyInformer:
         informer: AnyInformer = self._informer_type(
-            next(iter(sources.values())) if len(sources) == 1 else sources,
+            next(iter(sources.values())) if len(sources) == 1 else sources,  # one source needs no scopes
             key.kind,
             resync=self._resync_for.get(key.kind, self._resync),
             transform=key.transform,
@@ -187,6 +203,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         """Run all informers, and each one that is requested later. Starting twice does nothing."""
         for shared in self._shared.values():
             shared.informer.start()
+        if self._follower:
+            self._follower.start()
         self._is_running = True
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
@@ -195,7 +213,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         Raises UsageError if it was not started, or in a handler that has not handled all initial objects.
         """
         await self._check_may_wait_for_sync()
-        waits = [asyncio.ensure_future(shared.informer.wait_for_sync()) for shared in self._shared.values()]
+        waits = [asyncio.ensure_future(each.wait_for_sync()) for each in self._informers()]
         try:
             async with time_limit(self._clock, timeout):
                 await asyncio.gather(*waits)
@@ -217,17 +235,18 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             )
 
     def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:
-        reasons = sorted(
-            reason for shared in self._shared.values() if (reason := shared.informer.why_not_synced()) is not None
-        )
-        errors = [each for shared in self._shared.values() if (each := shared.informer.last_error) is not None]
+        informers = self._informers()
+        reasons = sorted(reason for each in informers if (reason := each.why_not_synced()) is not None)
+        errors = [error for each in informers if (error := each.last_error) is not None]
         message = f"not synced within {timeout} s: " + "; ".join(reasons)
-        attempts = sum(shared.informer.failed_attempts for shared in self._shared.values())
+        attempts = sum(each.failed_attempts for each in informers)
         return SyncTimeoutError(message, attempts=attempts, last_error=errors[0] if errors else None)
 
     async def stop(self) -> None:
         """Stop all informers and wait for their end; raises the errors of those that had failed before."""
         self._is_running = False
+        if self._follower:
+            await self._follower.stop()
         stops = (shared.informer.stop() for shared in self._shared.values())
         ends = await asyncio.gather(*stops, return_exceptions=True)
         if errors := [each for each in ends if each is not None]:
@@ -235,7 +254,11 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
 
     def statistics(self) -> tuple[InformerStatistics, ...]:
         """The statistics of all informers."""
-        return tuple(shared.informer.statistics() for shared in self._shared.values())
+        return tuple(each.statistics() for each in self._informers())
+
+    def _informers(self) -> list[AnyInformer]:
+        followed = [self._follower.namespaces] if self._follower else []
+        return [*(shared.informer for shared in self._shared.values()), *followed]
 
     async def __aenter__(self) -> Self:
         self.start()
@@ -251,6 +274,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         shared.users -= 1
         if shared.users == 0:
             del self._shared[key]
+            if self._follower:
+                self._follower.discard(shared.informer)
             await shared.informer.stop()
 
     def _named(self, name: str) -> InformerHandle[Object]:
