@@ -419,7 +419,7 @@ async def test_a_manager_needs_a_client_set_or_a_dynamic_client(client: Any):
 
 async def test_invalid_options_of_a_manager_are_refused():
     async with world() as (_, client):
-        with pytest.raises(UsageError, match="only one of"):
+        with pytest.raises(UsageError, match="not both"):
             Manager(client, leader_election="a", leader_elector=elector(client, "x"))
         with pytest.raises(UsageError, match="only one of"):
             Manager(client, namespace="a", namespaces=["b"])
