@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+import listwatch as lw
 from listwatch.cli.programs.loader import ProgramError, load_program
 from listwatch.cli.programs.reloading import SourceFiles, run_with_reload
+from listwatch.client.config.kubeconfig import load_config
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import SystemClock
 from listwatch.controller.manager import Manager
@@ -54,7 +56,7 @@ def unchanged_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 async def controllers_of(file: Path) -> list[str]:
     async with APIServer() as server, ClientSet(server.config) as client:
         manager = Manager(client)
-        await load_program(file).add_to(manager)
+        await load_program(file).add_to(manager, client)
         return [each.name for each in manager.controllers]
 
 
@@ -212,8 +214,7 @@ async def test_in_dev_mode_a_change_restarts_the_program_and_an_error_waits_for_
 
 async def test_in_dev_mode_the_objects_of_an_embedded_server_survive_a_restart(tmp_path: Path) -> None:
     created = OPERATOR + (
-        "async def setup(manager):\n"
-        "    client = manager._client\n"
+        "async def setup(manager, client):\n"
         "    maps = client.core_v1.configmaps('default')\n"
         "    found = [each.name for each in await maps.list()]\n"
         "    print('found', 'mine' in found, flush=True)\n"
@@ -228,6 +229,19 @@ async def test_in_dev_mode_the_objects_of_an_embedded_server_survive_a_restart(t
         file.write_text(created + "\n")
         await program.wait_for("found True")
         assert await program.end() in (0, 130)
+
+
+async def test_other_programs_can_use_the_embedded_server_of_a_program(tmp_path: Path) -> None:
+    async with running(written(tmp_path, OPERATOR), tmp_path / "unused", "--embedded") as program:
+        line = await program.wait_for("to use the embedded server in another terminal: export KUBECONFIG=")
+        await program.wait_for("reconciled default/web")
+        kubeconfig = Path(line.rpartition("=")[2].strip())
+        async with ClientSet(load_config(kubeconfig)) as client:
+            await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="mine")))
+        await program.wait_for("reconciled default/mine")
+        assert await program.end() == 0
+    with pytest.raises(lw.errors.ConfigError, match="does not exist"):
+        load_config(kubeconfig)
 
 
 # --- Reloading --------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,7 +103,7 @@ async def _manage(program: Program, options: ConnectionOptions, manager_options:
     from listwatch.cli.programs.managing import manage
     from listwatch.cli.session import open_session
 
-    async with open_session(options) as session:
+    async with _reachable(options) as reachable, open_session(reachable) as session:
         await manage(program, session.client, manager_options)
     return 0
 
@@ -110,35 +112,46 @@ async def _supervise(file: Path, options: ConnectionOptions, manager_options: Ma
     """Run the same command without --dev as a child process, again after each change of a file."""
     import os
     import sys
-    from contextlib import AsyncExitStack
-    from tempfile import TemporaryDirectory
 
     from listwatch.cli.programs.reloading import SourceFiles, run_with_reload
     from listwatch.clock import SystemClock
 
-    async with AsyncExitStack() as stack:
-        if options.embedded:
-            # In this process, so that its objects survive a restart of the program.
-            from listwatch.cli.embedded import embedded_server
-
-            kubeconfig = Path(stack.enter_context(TemporaryDirectory(prefix="listwatch-")), "kubeconfig")
-            await stack.enter_async_context(embedded_server(kubeconfig=kubeconfig))
-        else:
-            kubeconfig = Path(options.kubeconfig)
-        arguments = _arguments(file, options, manager_options, kubeconfig=kubeconfig)
+    # An embedded server runs in this process, so that its objects survive a restart of the program.
+    async with _reachable(options) as reachable:
+        arguments = _arguments(file, reachable, manager_options)
         await run_with_reload(
             [sys.executable, "-m", "listwatch", "run", *arguments],
             SourceFiles(file.parent, SystemClock()),
             environment=os.environ,
             grace_period=manager_options.grace_period,
-            report=lambda line: click.echo(f"listwatch: {line}", err=True),
+            report=_report,
         )
     return 0
 
 
-def _arguments(
-    file: Path, options: ConnectionOptions, manager_options: ManagerOptions, *, kubeconfig: Path
-) -> list[str]:
+@asynccontextmanager
+async def _reachable(options: ConnectionOptions) -> AsyncIterator[ConnectionOptions]:
+    """Start the server of --embedded so that other processes can use it, too; yields options that connect to it."""
+    if not options.embedded:
+        yield options
+        return
+    from dataclasses import replace
+    from tempfile import TemporaryDirectory
+
+    from listwatch.cli.embedded import embedded_server
+
+    with TemporaryDirectory(prefix="listwatch-") as folder:
+        kubeconfig = Path(folder, "kubeconfig")
+        async with embedded_server(kubeconfig=kubeconfig):
+            _report(f"to use the embedded server in another terminal: export KUBECONFIG={kubeconfig}")
+            yield replace(options, embedded=False, kubeconfig=str(kubeconfig))
+
+
+def _report(line: str) -> None:
+    click.echo(f"listwatch: {line}", err=True)
+
+
+def _arguments(file: Path, options: ConnectionOptions, manager_options: ManagerOptions) -> list[str]:
     """The options of the child process."""
     given = {
         "--leader-election": manager_options.leader_election,
@@ -148,7 +161,7 @@ def _arguments(
         "--resync": str(manager_options.resync),
         "--grace-period": str(manager_options.grace_period),
         "--namespace": options.namespace,
-        "--kubeconfig": "" if kubeconfig == Path() else str(kubeconfig),
+        "--kubeconfig": options.kubeconfig,
         "--context": options.context,
         "--request-timeout": str(options.request_timeout),
     }

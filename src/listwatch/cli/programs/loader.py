@@ -5,6 +5,7 @@ A file defines either of these:
     widgets = lw.Controller(reconcile, for_=Widget)        module-level controllers: all of them run
 
     def setup(manager: lw.Manager) -> None: ...            adds controllers, checks and handlers itself; may be async
+    async def setup(manager, client: lw.ClientSet): ...    also makes requests, for example to apply definitions
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.errors import ListWatchError
@@ -35,16 +37,16 @@ class Program:
 
     file: Path
     controllers: tuple[Controller, ...]
-    setup: Callable[[Manager], object] | None
+    setup: Callable[..., object] | None
 
-    async def add_to(self, manager: Manager) -> None:
+    async def add_to(self, manager: Manager, client: ClientSet) -> None:
         """Call `setup`, or else add the controllers; raises ProgramError if the manager has none then."""
         if self.setup is None:
             for controller in self.controllers:
                 manager.add(controller)
         else:
             try:
-                result = self.setup(manager)
+                result = self.setup(manager, client) if _takes_two(self.setup) else self.setup(manager)
                 if inspect.isawaitable(result):
                     await result
             except Exception as error:
@@ -56,6 +58,14 @@ class Program:
                 else f"{self.file} defines no controllers: assign lw.Controller(…) to a variable of the module, or "
                 "define setup(manager), which adds them"
             )
+
+
+def _takes_two(function: Callable[..., object]) -> bool:
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    return True
 
 
 def load_program(file: Path) -> Program:

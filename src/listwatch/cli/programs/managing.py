@@ -49,7 +49,7 @@ async def manage(program: Program, client: ClientSet, options: ManagerOptions) -
         grace_period=options.grace_period,
         inspect=options.inspect,
     )
-    await program.add_to(manager)
+    await program.add_to(manager, client)
     names = ", ".join(each.name for each in manager.controllers)
     _log.info("Running %s of %s", names, program.file.name, extra={"file": str(program.file), "controller": names})
     if options.health_port:
