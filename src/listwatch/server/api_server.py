@@ -194,6 +194,7 @@ class APIServer:
         tls = self._tls_context() if self._tls else None
         try:
             self._port = await listener.start(self._host, self._port, tls)
+            backend.non_resources.set_address(f"{self._host}:{self._port}")
             if self._https_port:
                 listener.also_listen(self._host, self._https_port, self._tls_context())
         except (OSError, OverflowError) as error:

@@ -151,6 +151,25 @@ def test_all_conflicts_are_reported_at_once(api: API, a: str):
     assert causes(status) == {("FieldManagerConflict", f".data.{name}") for name in "xyz"}
 
 
+def test_conflicts_of_a_level_come_before_those_of_deeper_levels(api: API):
+    path = api.path("deployments", "a", version="apps/v1")
+
+    def deployment(value: str, replicas: int) -> Tree:
+        container = {"name": "web", "image": f"web:{value}", "env": [{"name": "COLOR", "value": value}]}
+        labels = {"app": "web"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+        return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": spec}
+
+    apply(api, path, deployment("red", 1), "me").ok(201)
+    status = apply(api, path, deployment("blue", 2), "you").failed(409, "Conflict")
+    assert [each["field"] for each in status["details"]["causes"]] == [
+        ".spec.replicas",
+        '.spec.template.spec.containers[name="web"].image',
+        '.spec.template.spec.containers[name="web"].env[name="COLOR"].value',
+    ]
+
+
 def test_a_forced_apply_takes_a_field_over(api: API, a: str):
     apply(api, a, config_map(data={"x": "1", "y": "1"}), "me").ok(201)
     forced = apply(api, a, config_map(data={"x": "2"}), "you", force="true").ok()

@@ -321,10 +321,14 @@ def _intersection(left: FieldSet, right: FieldSet) -> FieldSet | None:
 
 
 def paths(fields: FieldSet, path: str = "") -> list[str]:
-    """Return the path of every member, sorted: `.spec.containers[name="web"].image`."""
-    found = [path] if path and is_member(fields) else []
-    for name in sorted(name for name in fields if name != "."):
-        found += paths(fields[name], path + _format_step(name))
+    """Return the path of every member: `.spec.containers[name="web"].image`.
+
+    As in kube-apiserver, the members of a level are before those of deeper levels, each sorted.
+    """
+    steps = [(_format_step(name), fields[name]) for name in sorted(fields) if name != "."]
+    found = [path + step for step, child in steps if is_member(child)]
+    for step, child in steps:
+        found += paths(child, path + step)
     return found
 
 

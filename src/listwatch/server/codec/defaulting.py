@@ -385,8 +385,25 @@ def _device_request(request: JSONObject) -> None:
         request.setdefault("count", 1)
 
 
+def _mirrored(singular: str, plural: str, key: str = "") -> Callable[[JSONObject], None]:
+    """A field and a list whose first element is the same value; the field wins."""
+
+    def mirror(tree: JSONObject) -> None:
+        one, many = tree.get(singular), tree.get(plural)
+        first = many[0] if isinstance(many, list) and many else None
+        found = first.get(key) if key and isinstance(first, dict) else first
+        if one and one != found:
+            tree[plural] = [{key: one} if key else one]
+        elif found and not one:
+            tree[singular] = found
+
+    return mirror
+
+
 _FUNCTIONS: Mapping[str, Iterable[Callable[[JSONObject], None]]] = {
     "apiextensions.v1.CustomResourceDefinitionSpec": [_definition],
+    "core.v1.NodeSpec": [_mirrored("podCIDR", "podCIDRs")],
+    "core.v1.PodStatus": [_mirrored("podIP", "podIPs", "ip")],
     "apps.v1.DaemonSetSpec": [_daemon_set],
     "apps.v1.DeploymentSpec": [_deployment],
     "apps.v1.StatefulSetSpec": [_stateful_set],

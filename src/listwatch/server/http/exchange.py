@@ -304,6 +304,8 @@ class Exchange:
         compressed = options.marks_end_of_initial_events and backend.compression and _accepts_gzip(self._request)
         headers = {**self._headers(), "Content-Type": representation.stream_media_type}
         stream = ResponseStream(self._request, headers, compressed=compressed)
+        backend.pipeline.add_warnings(request)
+        _add_warnings(stream.response, request.warnings)
         watch = backend.watches.new(request.resource, storage_id, options, representation, plan)
         try:
             error = await self._begin_watch(watch, representation)
@@ -391,7 +393,7 @@ def _gzip_member(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH) + packer.flush()
 
 
-def _add_warnings(response: web.Response, warnings: Iterable[str]) -> None:
+def _add_warnings(response: web.StreamResponse, warnings: Iterable[str]) -> None:
     """Add Warning headers. As in kube-apiserver, long texts are cut off, and those above the limit are dropped."""
     texts = list(dict.fromkeys(filter(None, warnings)))
     if sum(map(len, texts)) > _MAX_WARNINGS:

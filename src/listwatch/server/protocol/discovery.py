@@ -45,8 +45,9 @@ class Discovery:
     """The documents of a registry; the large ones are cached until it changes."""
 
     def __init__(self, registry: Registry, *, address: str = "") -> None:
+        self.address = address
+        """Host and port of the server."""
         self._registry = registry
-        self._addresses: list[JSON] = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
         self._made: dict[tuple[tuple[str, ...], str, str], tuple[bytes, str]] = {}
         self._made_at = registry.generation
 
@@ -94,7 +95,8 @@ class Discovery:
     def api_versions(self) -> JSONObject:
         """Return the document at /api, whose only group has no name."""
         versions: list[JSON] = [*self._registry.versions("")]
-        return {"kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": [*self._addresses]}
+        addresses: list[JSON] = [{"clientCIDR": "0.0.0.0/0", "serverAddress": self.address}]
+        return {"kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": addresses}
 
     def group_list(self) -> JSONObject:
         groups: list[JSON] = [self._group_entry(group) for group in self._registry.groups() if group]
@@ -106,11 +108,20 @@ class Discovery:
     def resource_list(self, group: str, version: str) -> JSONObject:
         kind = {"kind": "APIResourceList", "apiVersion": "" if group in _UNVERSIONED else "v1"}
         resources = self._registry.resources(group, version)
-        entries = [entry for resource in resources for entry in _entries(resource)]
+        entries = [entry for resource in resources for entry in _entries(resource, self._storage_hash(resource))]
         # The subresources of custom resources keep the order of their definition.
         built_in = all(map(_is_built_in, resources))
         entries.sort(key=lambda entry: text_at(entry, "name") if built_in else text_at(entry, "name").partition("/")[0])
         return {**_without_empty(kind), "groupVersion": join_api_version(group, version), "resources": [*entries]}
+
+    def _storage_hash(self, resource: Resource) -> str:
+        """Return the hash of the stored version; empty if the resource is not stored."""
+        recorded = builtin_schema().storage_version_hash(resource)
+        if recorded or not self._registry.traits(resource).stored:
+            return recorded
+        stored = self._registry.stored_as(resource)
+        name = f"{stored.group}/{stored.version}/{stored.kind}"
+        return base64.b64encode(hashlib.sha256(name.encode()).digest()[:8]).decode()
 
     def _group_entry(self, group: str) -> JSONObject:
         versions: list[JSON] = [
@@ -154,11 +165,11 @@ def _response_kind(gvk: GroupVersionKind, resource: Resource) -> JSONObject:
     return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
 
 
-def _entries(resource: Resource) -> Iterable[JSONObject]:
+def _entries(resource: Resource, storage_hash: str) -> Iterable[JSONObject]:
     optional: JSONObject = {
         "shortNames": [*resource.short_names],
         "categories": [*resource.categories],
-        "storageVersionHash": _storage_version_hash(resource),
+        "storageVersionHash": storage_hash,
     }
     yield {
         "name": resource.plural,
@@ -181,14 +192,6 @@ def _entries(resource: Resource) -> Iterable[JSONObject]:
 
 def _is_built_in(resource: Resource) -> bool:
     return builtin_schema().type_of(resource.api_version, resource.kind) is not None
-
-
-def _storage_version_hash(resource: Resource) -> str:
-    if _is_built_in(resource):
-        return builtin_schema().storage_version_hash(resource)
-    # Computed from the requested version instead of the stored one; clients only compare it with itself.
-    name = f"{resource.api_version}/{resource.kind}"
-    return base64.b64encode(hashlib.sha256(name.encode()).digest()[:8]).decode()
 
 
 def _without_empty(fields: Mapping[str, JSON]) -> JSONObject:

@@ -55,6 +55,10 @@ class NonResources:
             _READY: {**common, **(ready_checks or {})},
         }
 
+    def set_address(self, address: str) -> None:
+        """Set host and port of the server, which are known when it listens."""
+        self._discovery.address = address
+
     def respond(self, request: NonResourceRequest) -> Response:
         """Return the complete response; raises NotFoundError, MethodNotAllowedError or NotAcceptableError."""
         match request.path.split("/")[1:]:

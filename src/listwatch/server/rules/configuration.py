@@ -10,7 +10,7 @@ from listwatch.json_value import JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.codec.decoding import parse_json
 from listwatch.server.field_errors import duplicate, forbidden, invalid, required, too_long
-from listwatch.server.json_tree import object_at, objects_at, text_at, value_at
+from listwatch.server.json_tree import object_at, objects_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     Check,
@@ -204,12 +204,31 @@ _SCOPES = {
 }
 
 
-def _scopes(scopes: list[str], path: str) -> Causes:
-    if not set(scopes) <= _SCOPES:
-        yield invalid(path, scopes, "unsupported scope")
+_POD_QUOTA = frozenset({"pods"})
+_COMPUTE_QUOTA = frozenset({f"{prefix}{name}" for prefix in ("", "requests.", "limits.") for name in ("cpu", "memory")})
+_STORAGE_QUOTA = frozenset({"persistentvolumeclaims", "requests.storage"})
+# The standard resources that a scope can be applied to, if not those of pods.
+_SCOPED: Mapping[str, frozenset[str]] = {"BestEffort": _POD_QUOTA, "VolumeAttributesClass": _STORAGE_QUOTA}
+_STANDARD_QUOTA = frozenset(
+    {*_QUOTA_RESOURCES, *_COMPUTE_QUOTA, "requests.storage", "requests.ephemeral-storage", "limits.ephemeral-storage"}
+)
+_CONFLICTING_SCOPES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 
 
-RESOURCE_QUOTA = at("spec", _quota, at("scopes", _scopes))
+def _scopes(spec: JSONObject, path: str) -> Causes:
+    scopes, field = texts_at(spec, "scopes"), f"{path}.scopes"
+    for scope in scopes:
+        if scope not in _SCOPES:
+            yield invalid(field, scopes, "unsupported scope")
+        for name in sorted(_STANDARD_QUOTA & object_at(spec, "hard").keys()):
+            if scope in _SCOPES and name not in _SCOPED.get(scope, _POD_QUOTA | _COMPUTE_QUOTA):
+                yield invalid(field, scopes, "unsupported scope applied to resource")
+    for pair in _CONFLICTING_SCOPES:
+        if pair <= {*scopes}:
+            yield invalid(field, scopes, "conflicting scopes")
+
+
+RESOURCE_QUOTA = at("spec", _quota, _scopes)
 
 
 # --- leases ----------------------------------------------------------------------------------------------------------

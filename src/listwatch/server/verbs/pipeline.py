@@ -36,6 +36,7 @@ from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
 from listwatch.server.json_tree import same, text_at
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
 from listwatch.server.lifecycle.deletion import Deleter
+from listwatch.server.lifecycle.kind_strategies import prepare_kind
 from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored, not_found
 from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addresses
 from listwatch.server.lifecycle.strategy import (
@@ -54,6 +55,7 @@ from listwatch.server.lifecycle.strategy import (
     prepare_for_update,
     requested_version,
 )
+from listwatch.server.protocol.deprecations import deprecation_warning
 from listwatch.server.protocol.list_options import ListOptions, check_reached, read_get_minimum, read_list_options
 from listwatch.server.protocol.routes import resource_not_found
 from listwatch.server.protocol.write_options import (
@@ -122,9 +124,7 @@ class Pipeline:
 
     def respond(self, request: APIRequest) -> Response:
         """Carry out a request; raises the APIError to respond with."""
-        custom = self._custom_version(request.resource)
-        if custom and custom.warning:
-            request.warnings.append(custom.warning)
+        self.add_warnings(request)
         if request.subresource and request.subresource not in PARTIAL_UPDATES:
             handler = self._handlers.get(request.subresource)
             if handler is None:
@@ -147,6 +147,12 @@ class Pipeline:
                 return self._delete_collection(request)
             case verb:
                 raise MethodNotAllowedError.of(request.resource.plural, verb, group=request.resource.group)
+
+    def add_warnings(self, request: APIRequest) -> None:
+        """Add the warning for a deprecated kind or version to the request."""
+        custom = self._custom_version(request.resource)
+        if warning := custom.warning if custom else deprecation_warning(request.resource):
+            request.warnings.append(warning)
 
     # --- Get and list -------------------------------------------------------------------------------------------------
 
@@ -184,7 +190,7 @@ class Pipeline:
         options = read_write_options(request)
         body = self._decode(request, options)
         if not self._objects.target(request.resource).traits.stored:
-            return respond_to_review(self._identities, request, body.tree)
+            return respond_to_review(self._identities, request, body.tree, self._environment.now())
         return self._create_object(request, body, options)
 
     def _create_object(
@@ -203,6 +209,7 @@ class Pipeline:
         prepare_for_create(
             tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
         )
+        prepare_kind(target.stored_as.gvk.group_kind, tree, None, request.user)
         # 3. Admit.
         self._admit(request, tree, None)
         # 4. Default.
@@ -322,6 +329,7 @@ class Pipeline:
             new = partial_update(new, old, target)
         else:
             prepare_for_update(new, old, target.stored_as, target.traits)
+            prepare_kind(target.stored_as.gvk.group_kind, new, old, request.user)
         # 4. Admit.
         self._admit(request, new, old)
         if self._admission:

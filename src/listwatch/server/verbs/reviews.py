@@ -54,13 +54,15 @@ def issue_token(identities: Identities, account: JSONObject, token_request: JSON
     }
 
 
-def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObject) -> Response:
+def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObject, now: datetime) -> Response:
     """Respond with the review itself and its status."""
+    metadata = object_at(tree, "metadata")
     spec = object_at(tree, "spec")
     match request.resource.plural:
         case "tokenreviews":
             status = _status_of_token(identities, text_at(spec, "token"))
         case "selfsubjectreviews":
+            metadata = {**metadata, "creationTimestamp": timestamp(now)}
             status = {"userInfo": _user_info(request.user)}
         case "selfsubjectaccessreviews":
             status = _status_of_access(identities, request.user, spec)
@@ -70,7 +72,7 @@ def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObj
             status = identities.rules_of(request.user, text_at(spec, "namespace"))
         case plural:
             raise MethodNotAllowedError.of(plural, request.verb, group=request.resource.group)
-    return Response({**tree, "metadata": object_at(tree, "metadata"), "status": status}, code=201)
+    return Response({**tree, "metadata": metadata, "status": status}, code=201)
 
 
 def _status_of_token(identities: Identities, token: str) -> JSONObject:

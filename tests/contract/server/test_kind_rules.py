@@ -1,0 +1,114 @@
+"""What the server sets on objects of single kinds, and warns of."""
+
+import base64
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding
+from tests.contract.server.api import API, Tree
+from tests.contract.server.samples import DEPLOYMENT, POD
+
+ENDPOINTS_WARNING = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+SIGNING_REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+
+
+def test_every_request_for_a_deprecated_kind_has_a_warning(api: API):
+    path = api.path("endpoints")
+    assert ENDPOINTS_WARNING in api.post(path, {"metadata": {"name": "a"}}).warnings
+    assert api.get(path).warnings == [ENDPOINTS_WARNING]
+    assert api.get(api.path("endpoints", "none")).warnings == [ENDPOINTS_WARNING]
+    assert api.get(path, watch="true", timeoutSeconds=1).warnings == [ENDPOINTS_WARNING]
+    assert api.get(api.path("configmaps")).warnings == []
+
+
+def test_an_annotation_counts_the_templates_of_a_daemon_set(api: API):
+    def count(found: Tree) -> str:
+        return found["metadata"]["annotations"][TEMPLATE_GENERATION]
+
+    made = api.create("daemonsets", "a", version="apps/v1", spec=DEPLOYMENT)
+    path = api.path("daemonsets", "a", version="apps/v1")
+    assert count(made) == "1"
+    assert count(api.patch(path, {"spec": {"minReadySeconds": 3}}).ok()) == "1"
+    assert count(api.patch(path, {"metadata": {"annotations": {TEMPLATE_GENERATION: "7"}}}).ok()) == "1"
+    template = {"metadata": {"annotations": {"changed": "yes"}}}
+    assert count(api.patch(path, {"spec": {"template": template}}).ok()) == "2"
+
+
+def signing_request(name: str) -> Tree:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "alice")])
+    request = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, SHA256())
+    text = base64.b64encode(request.public_bytes(Encoding.PEM)).decode()
+    spec = {"request": text, "signerName": "example.com/people", "usages": ["client auth"], "username": "mallory"}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def test_a_signing_request_has_the_user_that_created_it(api: API):
+    name = f"alice-{api.namespace}"
+    made = api.post(SIGNING_REQUESTS, signing_request(name)).ok(201)
+    try:
+        assert made["spec"]["username"] not in ("", "mallory")
+        assert "system:authenticated" in made["spec"]["groups"]
+        change = {"spec": {"username": "mallory", "signerName": "example.com/others"}}
+        assert api.patch(f"{SIGNING_REQUESTS}/{name}", change).ok()["spec"] == made["spec"]
+    finally:
+        api.delete(f"{SIGNING_REQUESTS}/{name}")
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ({"podIP": "10.1.0.1"}, {"podIP": "10.1.0.1", "podIPs": [{"ip": "10.1.0.1"}]}),
+        ({"podIPs": [{"ip": "10.1.0.2"}]}, {"podIP": "10.1.0.2", "podIPs": [{"ip": "10.1.0.2"}]}),
+        (
+            {"podIP": "10.1.0.1", "podIPs": [{"ip": "10.1.0.2"}, {"ip": "fd00::1"}]},
+            {"podIP": "10.1.0.1", "podIPs": [{"ip": "10.1.0.1"}]},
+        ),
+    ],
+)
+def test_the_address_of_a_pod_is_the_first_of_its_addresses(api: API, sent: Tree, stored: Tree):
+    api.create("pods", "a", spec=POD)
+    status = api.patch(api.path("pods", "a", "status"), {"status": sent}).ok()["status"]
+    assert {name: status[name] for name in ("podIP", "podIPs")} == stored
+
+
+def test_the_range_of_a_node_is_the_first_of_its_ranges(api: API):
+    body = {"metadata": {"name": f"node-{api.namespace}"}, "spec": {"podCIDR": "10.1.0.0/24"}}
+    spec = api.post("/api/v1/nodes", body, dryRun="All").ok(201)["spec"]
+    assert (spec["podCIDR"], spec["podCIDRs"]) == ("10.1.0.0/24", ["10.1.0.0/24"])
+
+
+@pytest.mark.parametrize(
+    ("scopes", "hard", "problem"),
+    [
+        (["BestEffort"], {"cpu": "1", "pods": "2"}, "unsupported scope applied to resource"),
+        (["BestEffort", "NotBestEffort"], {"pods": "2"}, "conflicting scopes"),
+        (["Terminating"], {"services": "2"}, "unsupported scope applied to resource"),
+        (["Sometimes"], {"pods": "2"}, "unsupported scope"),
+    ],
+)
+def test_the_scopes_of_a_quota_fit_its_resources(api: API, scopes: list[str], hard: Tree, problem: str):
+    body = {"metadata": {"name": "a"}, "spec": {"scopes": scopes, "hard": hard}}
+    status = api.post(api.path("resourcequotas"), body).failed(422, "Invalid")
+    assert {(each["field"], each["message"].rpartition(": ")[2]) for each in status["details"]["causes"]} == {
+        ("spec.scopes", problem)
+    }
+
+
+def test_a_review_of_oneself_has_a_time(api: API):
+    found = api.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", {}).ok(201)
+    assert found["metadata"]["creationTimestamp"].endswith("Z")
+    assert "system:authenticated" in found["status"]["userInfo"]["groups"]
+
+
+def test_discovery_has_the_address_of_the_server_and_hashes_of_stored_versions(api: API):
+    [address] = api.get("/api").json["serverAddressByClientCIDRs"]
+    assert address["serverAddress"].rpartition(":")[2].isdigit()
+    found = {each["name"]: each.get("storageVersionHash", "") for each in api.get("/apis/apps/v1").json["resources"]}
+    assert found["deployments"] == "8aSe+NMegvE="
+    assert found["deployments/status"] == ""
+    [scaler] = [each for each in api.get("/apis/autoscaling/v1").json["resources"] if "/" not in each["name"]]
+    assert scaler["storageVersionHash"] == "qwQve8ut294="  # that of version 2
