@@ -7,7 +7,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from conformance.expectations import CONTROLLER_RUNTIME, judged, skip_pattern
+from conformance.expectations import CONTROLLER_RUNTIME, judged, skip_pattern, skipped
 from conformance.ginkgo import Spec, run_specs
 from conformance.results import Result, Suite
 from conformance.servers import EMBEDDED, running
@@ -45,8 +45,7 @@ def _result(spec: Spec) -> Result | None:
     if spec.state == "pending":  # its authors have switched it off
         return None
     if not spec.ran:
-        reason = next(each.reason for each in CONTROLLER_RUNTIME if each.matches(spec.name))
-        return Result(spec.name, "not applicable", reason)
+        return skipped(spec.name, CONTROLLER_RUNTIME, spec.message)
     return judged(spec.name, passed=spec.passed, expectations=CONTROLLER_RUNTIME, details=spec.message)
 
 

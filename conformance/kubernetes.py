@@ -7,10 +7,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.expectations import KUBERNETES, judged, skip_pattern
+import listwatch as lw
+from conformance.expectations import KUBERNETES, judged, skip_pattern, skipped
 from conformance.ginkgo import Spec, run_specs
 from conformance.results import Result, Suite
 from conformance.servers import EMBEDDED, REAL, Server, ServerName, running
+from conformance.simulated_nodes import NODE_FLAGS, SimulatedNodes
 from listwatch.testing import ControlPlane
 from listwatch.testing.real.real_binaries import BinaryCache
 from tools.build_realcluster import E2E
@@ -22,6 +24,7 @@ _FOCUS = r"\[sig-api-machinery\].*\[Conformance\]"
 _SERIAL = "[Serial]"
 # Specs mostly wait, so several processes run them.
 _PROCESSES = 4
+_NODES = 3
 
 
 async def run(folder: Path, *, focus: str = _FOCUS) -> list[Suite]:
@@ -35,15 +38,20 @@ async def run(folder: Path, *, focus: str = _FOCUS) -> list[Suite]:
 
 async def run_on(name: ServerName, folder: Path, focus: str = _FOCUS) -> list[Spec]:
     """Run the specs on one server."""
-    async with running(name, folder) as server, ControlPlane(server, log_dir=server.folder):
-        plan = await _run(server, "plan", ["-ginkgo.dry-run", f"-ginkgo.focus={focus}", *_skipped()])
+    async with (
+        running(name, folder) as server,
+        lw.ClientSet(server.config) as client,
+        SimulatedNodes(client, count=_NODES),
+        ControlPlane(server, log_dir=server.folder, flags=NODE_FLAGS),
+    ):
+        plan = await _run(server, "plan", ["-ginkgo.dry-run", f"-ginkgo.focus={focus}", *_skipped(name)])
         planned = [spec.name for spec in plan if spec.ran]
-        parallel = [name for name in planned if _SERIAL not in name]
+        parallel = [each for each in planned if _SERIAL not in each]
         shares = [parallel[number::_PROCESSES] for number in range(_PROCESSES)]
         ran = await asyncio.gather(
             *(_run(server, f"share-{number}", _only(share)) for number, share in enumerate(shares) if share)
         )
-        serial = [name for name in planned if _SERIAL in name]
+        serial = [each for each in planned if _SERIAL in each]
         last = await _run(server, "serial", _only(serial)) if serial else []
     outcomes = {spec.name: spec for specs in (*ran, last) for spec in specs if spec.ran}
     return [
@@ -67,8 +75,8 @@ async def _run(server: Server, title: str, arguments: Sequence[str]) -> list[Spe
     )
 
 
-def _skipped() -> list[str]:
-    return [f"-ginkgo.skip={skip_pattern(KUBERNETES)}"]
+def _skipped(server: ServerName) -> list[str]:
+    return [f"-ginkgo.skip={skip_pattern(KUBERNETES, on_real_server=server == REAL)}"]
 
 
 def _only(names: Sequence[str]) -> list[str]:
@@ -83,8 +91,7 @@ def _escaped(text: str) -> str:
 
 def _result(spec: Spec, *, passed_on_real: bool) -> Result:
     if not spec.ran:
-        reason = next((each.reason for each in KUBERNETES if each.matches(spec.name)), spec.message)
-        return Result(spec.name, "not applicable", reason)
+        return skipped(spec.name, KUBERNETES, spec.message)
     if not spec.passed and not passed_on_real:
         return Result(spec.name, "not applicable", "fails on the real server as well")
     return judged(spec.name, passed=spec.passed, expectations=KUBERNETES, details=spec.message)

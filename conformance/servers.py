@@ -62,6 +62,7 @@ async def running(name: ServerName, folder: Path, *, flags: Sequence[str] = ()) 
 @asynccontextmanager
 async def _embedded(server: Server) -> AsyncIterator[None]:
     command = [sys.executable, "-m", "listwatch.server", "--write-kubeconfig", str(server.kubeconfig_file)]
+    command.append("--authorization-mode=RBAC")
     process = ChildProcess(command, log=server.folder / "server.log")
 
     async def is_ready() -> bool:

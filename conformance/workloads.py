@@ -1,6 +1,6 @@
 """kube-controller-manager and kube-scheduler, with their default content type: workloads do their work on both servers.
 
-There are no kubelets. `PodPhases` sets the phases of bound pods, and deletes terminating ones.
+There are no kubelets: `SimulatedNodes` sets the phases of bound pods.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from pathlib import Path
 import listwatch as lw
 from conformance.results import Result, Suite
 from conformance.servers import EMBEDDED, REAL, ServerName, running
+from conformance.simulated_nodes import NODE_FLAGS, SimulatedNodes
 from listwatch.models.apps_v1 import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from listwatch.models.core_v1 import Pod, ResourceQuota
+from listwatch.models.core_v1 import ResourceQuota
 from listwatch.models.discovery_v1 import EndpointSlice
 from listwatch.testing import ControlPlane
 from tools.build_realcluster import CONTROL_PLANE
@@ -23,8 +24,6 @@ __all__ = ["run"]
 _TIMEOUT = 180.0
 _NODES = 5
 _NAMESPACE = "default"
-# There are no kubelets that would renew the leases of nodes.
-_FLAGS = ["--controllers=*,-node-lifecycle-controller"]
 
 Check = Callable[[lw.ClientSet], Awaitable[None]]
 
@@ -46,12 +45,15 @@ async def run(folder: Path) -> list[Suite]:
 async def _run_on(name: ServerName, folder: Path) -> Mapping[str, str]:
     """The error message of each check, empty if it passed."""
     messages = {}
-    async with running(name, folder) as server, lw.ClientSet(server.config) as client:
-        await _create_nodes(client)
-        async with ControlPlane(server, log_dir=server.folder, flags=_FLAGS), PodPhases(client):
-            for title, check in CHECKS.items():
-                messages[title] = await _message(check, client)
-                print(f"  {name}: {title}: {messages[title] or 'passed'}", flush=True)
+    async with (
+        running(name, folder) as server,
+        lw.ClientSet(server.config) as client,
+        SimulatedNodes(client, count=_NODES),
+        ControlPlane(server, log_dir=server.folder, flags=NODE_FLAGS),
+    ):
+        for title, check in CHECKS.items():
+            messages[title] = await _message(check, client)
+            print(f"  {name}: {title}: {messages[title] or 'passed'}", flush=True)
     return messages
 
 
@@ -61,64 +63,6 @@ async def _message(check: Check, client: lw.ClientSet) -> str:
     except Exception as error:  # noqa: BLE001  # reported as the result of the check
         return f"{type(error).__name__}: {error}"
     return ""
-
-
-async def _create_nodes(client: lw.ClientSet) -> None:
-    capacity = {"cpu": "64", "memory": "256Gi", "pods": "110"}
-    for number in range(_NODES):
-        node = await client.core_v1.nodes().create({"metadata": {"name": f"node-{number}"}})
-        status = {
-            "capacity": capacity,
-            "allocatable": capacity,
-            "conditions": [{"type": "Ready", "status": "True", "reason": "Test"}],
-        }
-        await client.core_v1.nodes().patch(node.name, {"status": status}, subresource="status")
-        # kube-apiserver adds a taint, which the controller that does not run would remove.
-        await client.core_v1.nodes().patch(node.name, {"spec": {"taints": None}}, type="merge")
-
-
-class PodPhases:
-    """Sets the phases of bound pods in place of kubelets: those of Jobs succeed, others run; ends terminating ones."""
-
-    def __init__(self, client: lw.ClientSet) -> None:
-        self._client = client
-        self._informer = lw.SharedIndexInformer(client.core_v1.pods(), Pod)
-        self._informer.add_handler(on_add=self._act, on_update=lambda old, new: self._act(new))
-
-    async def __aenter__(self) -> PodPhases:
-        await self._informer.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._informer.__aexit__(*error)
-
-    async def _act(self, pod: Pod) -> None:
-        pods = self._client.core_v1.pods(pod.namespace)
-        try:
-            if pod.metadata.deletion_timestamp:
-                await pods.delete(pod.name, grace_period_seconds=0)
-            elif pod.spec.node_name and pod.status.phase == "Pending":
-                await pods.patch(pod.name, {"status": _status(pod)}, subresource="status")
-        except lw.errors.NotFoundError:
-            pass  # it was deleted meanwhile
-
-
-def _status(pod: Pod) -> dict[str, object]:
-    is_job = any(owner.kind == "Job" for owner in pod.metadata.owner_references)
-    now = pod.metadata.creation_timestamp
-    state = {"terminated": {"exitCode": 0, "reason": "Completed"}} if is_job else {"running": {}}
-    statuses = [
-        {"name": each.name, "image": each.image, "imageID": "", "ready": not is_job, "restartCount": 0, "state": state}
-        for each in pod.spec.containers
-    ]
-    return {
-        "phase": "Succeeded" if is_job else "Running",
-        "startTime": now,
-        "podIPs": [{"ip": "10.200.0.1"}],
-        "podIP": "10.200.0.1",
-        "conditions": [{"type": "Ready", "status": str(not is_job), "lastTransitionTime": now}],
-        "containerStatuses": statuses,
-    }
 
 
 # --- The checks, in the order in which they run -----------------------------------------------------------------------

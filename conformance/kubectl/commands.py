@@ -6,6 +6,7 @@ Directives stand before a command, in brackets:
 
     [lines=2] get pods -w        end the command after so many lines of output
     [until] explain databases    repeat the command until it succeeds, for what appears with a delay
+    [more: REASON] api-versions  the embedded server may print more lines than the real one
     [differs: REASON] top pods   the outputs are not compared, only whether the command succeeds or fails
 """
 
@@ -33,6 +34,8 @@ class Command:
     lines: int = 0
     """The command is ended after so many lines of output; 0 if it ends by itself."""
     until_it_succeeds: bool = False
+    more: str = ""
+    """Why the embedded server prints more lines."""
     differs: str = ""
     """Why the outputs of the two servers cannot be equal."""
 
@@ -79,12 +82,13 @@ def _command(section: str, text: str) -> Command:
     while found := _DIRECTIVE.fullmatch(text):
         directives[found["name"]] = found["value"] or "yes"
         text = found["rest"]
-    if unknown := directives.keys() - {"lines", "until", "differs"}:
+    if unknown := directives.keys() - {"lines", "until", "more", "differs"}:
         raise ValueError(f"unknown directives {sorted(unknown)} before `{text}`")
     return Command(
         section,
         text,
         lines=int(directives.get("lines", 0)),
         until_it_succeeds="until" in directives,
+        more=directives.get("more", ""),
         differs=directives.get("differs", ""),
     )

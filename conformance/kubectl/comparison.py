@@ -6,6 +6,7 @@ import asyncio
 import difflib
 import os
 import shutil
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,8 @@ class Comparison:
     def equal(self) -> bool:
         if self.command.differs:
             return (self.real.exit_code == 0) == (self.embedded.exit_code == 0)
+        if self.command.more:
+            return not Counter(self.real.lines()) - Counter(self.embedded.lines())
         return self.real == self.embedded
 
     def difference(self) -> str:

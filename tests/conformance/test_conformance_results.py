@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from conformance.expectations import Expectation, judged, skip_pattern
+from conformance.expectations import Expectation, judged, skip_pattern, skipped
 from conformance.ginkgo import _read
 from conformance.results import Result, Suite
 
 from conformance import report, results
 
-EXPECTED = (Expectation("Webhook", "needs pods"), Expectation("Policy", "no CEL", applies=True))
+EXPECTED = (Expectation("Webhook", "needs pods"), Expectation("Policy", "no CEL", "failed", run=True))
 
 
 def test_a_failure_is_expected_only_with_a_reason():
@@ -26,6 +26,8 @@ def test_a_success_is_unexpected_where_a_failure_was_expected():
 
 def test_only_what_does_not_apply_is_skipped():
     assert skip_pattern(EXPECTED) == "Webhook"
+    assert skipped("a Webhook", EXPECTED) == Result("a Webhook", "not applicable", "needs pods")
+    assert skipped("a spec", EXPECTED, "only on clouds") == Result("a spec", "not applicable", "only on clouds")
 
 
 @pytest.fixture
