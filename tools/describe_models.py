@@ -11,6 +11,7 @@ from pathlib import Path
 
 from listwatch.testing.real.real_api_server_thread import RealAPIServer, RealAPIServerThread
 from tools import build_realcluster, generate_models, generate_protobuf
+from tools.models.meta_descriptions import write_meta_descriptions
 
 
 def main(arguments: list[str]) -> int:
@@ -24,6 +25,7 @@ def main(arguments: list[str]) -> int:
         access = [f"--descriptions={server.url}", f"--token-file={token}", f"--ca-file={certificate}"]
         folders = [f"--go-module={folder}" for folder in generate_protobuf.download(generate_protobuf.VERSION)]
         generate_models.main([*arguments, *access, *folders])
+        write_meta_descriptions(server.config)
     return 0
 
 

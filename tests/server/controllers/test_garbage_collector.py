@@ -375,3 +375,15 @@ def test_any_graph_of_owners_ends_without_orphaned_dependents(
 
 def contents(server: BareServer) -> list[Tree]:
     return [item["metadata"] for item in server.get(CONFIG_MAPS)["items"]]
+
+
+def test_the_pods_of_a_namespace_are_deleted_before_its_other_objects(server: BareServer):
+    pods, maps = "/api/v1/namespaces/other/pods", "/api/v1/namespaces/other/configmaps"
+    spec = {"containers": [{"name": "a", "image": "a"}]}
+    pod = server.create(pods, "last", spec=spec, metadata={"finalizers": [HOLD]})
+    server.create(maps, "used")
+    server.delete("/api/v1/namespaces/other")
+    assert "deletionTimestamp" in server.get(f"{pods}/last")["metadata"]
+    assert "deletionTimestamp" not in server.get(f"{maps}/used")["metadata"]
+    server.patch(f"{pods}/{pod['metadata']['name']}", {"metadata": {"finalizers": None}})
+    assert server.names("/api/v1/namespaces") == ["default"]

@@ -114,6 +114,8 @@ async def test_types_and_fields_have_descriptions(documents: Documents) -> None:
     assert "JSON:" not in json.dumps(spec)
     pod = (await documents.schemas("api/v1"))["io.k8s.api.core.v1.Pod"]
     assert "versioned schema" in pod["properties"]["apiVersion"]["description"]
+    metadata = (await documents.schemas("api/v1"))["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+    assert metadata["properties"]["creationTimestamp"]["description"].startswith("CreationTimestamp is a timestamp")
 
 
 def test_a_package_without_stubs_has_no_descriptions() -> None:

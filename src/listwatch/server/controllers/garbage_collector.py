@@ -40,6 +40,7 @@ _ACCOUNTS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "sy
 _GARBAGE_COLLECTOR = User("system:serviceaccount:kube-system:generic-garbage-collector", groups=_ACCOUNTS)
 _NAMESPACE_CONTROLLER = User("system:serviceaccount:kube-system:namespace-controller", groups=_ACCOUNTS)
 # Most objects have no owner and are not being deleted; searching the bytes is faster than decoding them.
+_PODS = "/pods"
 _OWNED, _DELETED = b'"ownerReferences":', b'"deletionTimestamp":'
 
 
@@ -181,11 +182,15 @@ class GarbageCollector:
             for storage_id in self._storage_ids(namespaced=True)
             for each in self._storage.scan(storage_id, namespace=place.key.name)
         ]
-        for each in contents:
-            # No kubelet runs that could confirm the end of a grace period.
-            self._delete(each, grace=0, user=_NAMESPACE_CONTROLLER)
-        if not any(map(self._metadata, contents)):
-            self._finalize_namespace(stored)
+        # Pods are deleted first, so that they lose nothing that they use, such as a network policy, while they end.
+        pods = [each for each in contents if each.storage_id == _PODS]
+        for part in (pods, contents):
+            for each in part:
+                # No kubelet runs that could confirm the end of a grace period.
+                self._delete(each, grace=0, user=_NAMESPACE_CONTROLLER)
+            if any(map(self._metadata, part)):
+                return  # the deletion of an object continues this
+        self._finalize_namespace(stored)
 
     def _finalize_namespace(self, stored: Stored) -> None:
         tree = decode_stored(stored)

@@ -1,4 +1,7 @@
-"""Descriptions of the built-in types and their fields, read from the stubs of `listwatch.models` on demand."""
+"""Descriptions of the built-in types and their fields, read on demand.
+
+They are those of the stubs of `listwatch.models`; a file has those of types such as ObjectMeta, which have no stubs.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import re
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
+
+import msgspec
 
 from listwatch import models
 from listwatch.server.openapi.definitions import TypeDescriptions
@@ -20,9 +25,21 @@ _FIELD_END = re.compile(r"\n*^ *JSON: `([^`]+)`\..*\Z", re.MULTILINE | re.DOTALL
 _NONE = TypeDescriptions()
 
 
+class _Described(msgspec.Struct):
+    text: str
+    fields: dict[str, str]
+
+
 def descriptions_of(package: str, name: str) -> TypeDescriptions:
     """Return the descriptions of a type of a package of the schema, such as core.v1; empty if there are none."""
-    return _in_package(package).get(name, _NONE)
+    return _in_package(package).get(name) or _common_types().get(f"{package}.{name}", _NONE)
+
+
+@cache
+def _common_types() -> dict[str, TypeDescriptions]:
+    content = Path(__file__).with_name("meta_descriptions.json").read_bytes()
+    found = msgspec.json.decode(content, type=dict[str, _Described])
+    return {name: TypeDescriptions(each.text, each.fields) for name, each in found.items()}
 
 
 @cache
