@@ -83,7 +83,8 @@ PURE = """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """
     server.__init__ server.__main__ server.serving server.api_server server.http server.access.certificates
-    server.access.persisted_secrets server.openapi.descriptions server.storage.commits server.storage.sqlite_journal
+    server.access.persisted_secrets server.openapi.descriptions server.storage.commits
+    server.storage.sqlite_journal server.storage.snapshot_file
     server.watch.watching
 """
 IMPURE_LIBRARIES = """

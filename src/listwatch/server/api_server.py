@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 import msgspec
 
@@ -34,6 +34,7 @@ from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import ConnectionSettings, Listener
+from listwatch.server.lifecycle.manifests import Manifests
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment, IDGenerator
 from listwatch.server.openapi.descriptions import descriptions_of
@@ -43,6 +44,7 @@ from listwatch.server.requests import Admission, APIRequest, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.commits import Commits
+from listwatch.server.storage.snapshot_file import read_snapshot, write_snapshot
 from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
 from listwatch.server.tables.tables import Tables
 from listwatch.server.verbs.pipeline import Pipeline
@@ -80,17 +82,19 @@ class _Running:
     storage: Storage
     watches: Watches
     listener: Listener
+    commits: Commits
+    manifests: Manifests
 
 
 class APIServer:
     """Serves the Kubernetes API from this process, between `start` and `stop`.
 
     With `data_dir`, objects are persisted there and available after the next start; else the server starts with the
-    objects of `snapshot`, if given. A request needs `token`, a token of `users`, a client certificate, or `anonymous`;
-    the `authorizer` decides what its user may do; with `authorization="rbac"`, Roles, ClusterRoles and their bindings
-    do. `resources` are served in addition to the built-in ones. With a
-    `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not. Without `compression`, no
-    response is compressed: some clients read only the first gzip member of a watch. Without
+    objects of `snapshot`, if given: that of another server, or a file of `save_snapshot`. A request needs `token`, a
+    token of `users`, a client certificate, or `anonymous`; the `authorizer` decides what its user may do; with
+    `authorization="rbac"`, Roles, ClusterRoles and their bindings do. `resources` are served in addition to the
+    built-in ones. With a `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not.
+    Without `compression`, no response is compressed: some clients read only the first gzip member of a watch. Without
     `shard_selectors`, the parameter `shardSelector` is ignored, as by servers whose gate ShardedListAndWatch is off.
     """
 
@@ -101,7 +105,7 @@ class APIServer:
         port: int = 0,
         tls: bool = False,
         data_dir: str | os.PathLike[str] | None = None,
-        snapshot: Storage | None = None,
+        snapshot: Storage | str | os.PathLike[str] | None = None,
         token: str = "",
         users: Mapping[str, User] | None = None,
         anonymous: bool = False,
@@ -189,7 +193,7 @@ class APIServer:
     async def _serve(self, storage: Storage) -> _Running:
         self._token = self._token or self._read_token()
         self._access.add(self._token, _ADMIN)
-        backend = self._assemble(storage)
+        backend, manifests = self._assemble(storage)
         listener = Listener(RequestHandler(backend), self._connection_settings)
         tls = self._tls_context() if self._tls else None
         try:
@@ -200,9 +204,9 @@ class APIServer:
         except (OSError, OverflowError) as error:
             await listener.stop()
             raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {_reason(error)}") from None
-        return _Running(storage, backend.watches, listener)
+        return _Running(storage, backend.watches, listener, backend.commits, manifests)
 
-    def _assemble(self, storage: Storage) -> Backend:
+    def _assemble(self, storage: Storage) -> tuple[Backend, Manifests]:
         """Assemble the parts over a storage, create the initial namespaces, and finish deletions that were pending."""
         clock, ids = self._clock, IDGenerator(self._random.getrandbits)
         registry = Registry.builtin()
@@ -226,7 +230,7 @@ class APIServer:
         _create_namespaces(pipeline, registry)
         commits.run_controllers()
         storage.sync()
-        return Backend(
+        backend = Backend(
             registry=registry,
             access=self._access,
             allowed_hosts=AllowedHosts(self._host),
@@ -247,6 +251,7 @@ class APIServer:
             body_timeout=self._connection_settings.body_timeout,
             compression=self._compression,
         )
+        return backend, Manifests(objects, environment, commits.commit)
 
     def _use_rbac(self, storage: Storage) -> Sequence[Admission]:
         """Authorize by the roles and bindings of a storage; returns the admission that protects them."""
@@ -260,8 +265,10 @@ class APIServer:
 
     def _open_storage(self) -> Storage:
         now = epoch_time(self._clock)
-        if self._snapshot:
+        if isinstance(self._snapshot, Storage):
             return self._snapshot.fork()
+        if self._snapshot:
+            return read_snapshot(self._snapshot, now=now)
         if self._data_dir is None:
             return Storage(now=now, max_events=self._max_events, max_age=self._max_age)
         # SQLite is loaded only if it is used.
@@ -385,6 +392,29 @@ class APIServer:
     def snapshot(self) -> Storage:
         """Return a copy of all objects, with which another server can start."""
         return self.storage.fork()
+
+    def save_snapshot(self, file: str | os.PathLike[str]) -> None:
+        """Write all objects to a file that only its owner can read; `APIServer(snapshot=file)` starts with them."""
+        write_snapshot(self.storage, file)
+
+    def fork(self, **options: Any) -> APIServer:
+        """Return another server with the same objects, which is not started; `options` are those of APIServer."""
+        return APIServer(**{"snapshot": self.snapshot(), **options})
+
+    def export_yaml(self) -> str:
+        """Return all objects as YAML, one document each."""
+        return self._check_started().manifests.export()
+
+    async def import_yaml(self, text: str | bytes) -> int:
+        """Store objects as they are in another cluster, as `kubectl get -o yaml` prints them; return their number.
+
+        Their uids, owners and statuses are kept. Existing objects are replaced. Missing namespaces are not created.
+        """
+        running = self._check_started()
+        try:
+            return running.manifests.load(text)
+        finally:
+            await running.commits.wait_durable()
 
     def statistics(self) -> Statistics:
         """Return the revision, and the numbers of requests, open connections and open watches."""

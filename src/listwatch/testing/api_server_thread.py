@@ -67,6 +67,15 @@ class APIServerThread(ServerThread[APIServer]):
     def snapshot(self) -> Storage:
         return self.call(lambda server: server.snapshot())
 
+    def save_snapshot(self, file: str | os.PathLike[str]) -> None:
+        self.call(lambda server: server.save_snapshot(file))
+
+    def export_yaml(self) -> str:
+        return self.call(lambda server: server.export_yaml())
+
+    def import_yaml(self, text: str | bytes) -> int:
+        return self._result_of(self._server.import_yaml(text), None)
+
     def compact(self, revision: int | None = None) -> None:
         self.call(lambda server: server.compact(revision))
 

@@ -150,6 +150,11 @@ class Storage:
 
     # --- Read
 
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that have objects, or had some."""
+        return tuple(sorted(self._tables))
+
     def get(self, resource: str, key: ObjectKey) -> Stored | None:
         table = self._tables.get(resource)
         return table.objects.get(str(key)) if table else None
