@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict
+from typing import Literal, TypedDict
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import msgspec
 
 from listwatch.api.statuses import error_from_code, error_from_status
-from listwatch.errors import APIError, RequestError, UnauthorizedError
+from listwatch.errors import APIError, DecodeError, RequestError, UnauthorizedError
 from listwatch.json_value import JSONObject
 from listwatch.meta import path_segment, split_api_version
+from listwatch.objects.head import protobuf_start
 from listwatch.objects.json.wire import DECODE_FAILURES
 
 __all__ = [
+    "JSON_MEDIA_TYPE",
     "PATCH_TYPES",
+    "PROTOBUF_MEDIA_TYPE",
+    "ContentType",
     "HTTPRequest",
     "HTTPResponse",
     "api_path",
@@ -23,6 +27,7 @@ __all__ = [
     "error_from_response",
     "go_duration",
     "is_json",
+    "is_protobuf",
     "is_success",
     "join_path",
     "media_type",
@@ -32,6 +37,12 @@ __all__ = [
     "sendable",
     "split_uri",
 ]
+
+ContentType = Literal["json", "protobuf"]
+"""The format that a client requests. Kinds without protobuf, such as custom resources, are JSON in any case."""
+
+JSON_MEDIA_TYPE = "application/json"
+PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 
 PATCH_TYPES: Mapping[str, str] = {
     "json": "application/json-patch+json",
@@ -45,6 +56,7 @@ _SAFE_IN_PATHS = ":@!$&'()*+,;=~"
 _NANOSECONDS = 10**9
 _SMALL_UNITS = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
 _STATUS_PREFIX = 64  # bytes in which a Status names its kind: servers write that first
+_STATUS_START = protobuf_start("v1", "Status")
 
 
 class HTTPRequest(msgspec.Struct, frozen=True, gc=False):
@@ -199,7 +211,8 @@ def error_from_response(response: HTTPResponse, *, method: str, doing: str) -> A
 def _error_from_response(response: HTTPResponse, method: str, doing: str) -> APIError | None:
     code = response.status
     # A Status is short, so its content is never a list.
-    is_status = isinstance(response.content, bytes) and b'"Status"' in response.content[:_STATUS_PREFIX]
+    start = response.content[:_STATUS_PREFIX] if isinstance(response.content, bytes) else b""
+    is_status = b'"Status"' in start or start.startswith(_STATUS_START)
     if is_success(code) and not is_status:
         return None
     fields: _ErrorFields = {
@@ -236,10 +249,17 @@ def media_type(headers: Mapping[str, str]) -> str:
 def is_json(headers: Mapping[str, str]) -> bool:
     """True if the Content-Type is JSON or absent."""
     media = media_type(headers)
-    return media in ("", "application/json") or media.endswith("+json")
+    return media in ("", JSON_MEDIA_TYPE) or media.endswith("+json")
+
+
+def is_protobuf(headers: Mapping[str, str]) -> bool:
+    """True if the Content-Type is protobuf."""
+    return media_type(headers) == PROTOBUF_MEDIA_TYPE
 
 
 def _status_in(response: HTTPResponse) -> JSONObject | None:
+    if response.body.startswith(_STATUS_START):
+        return _protobuf_status(response.body)
     if not is_json(response.headers) or not response.body.lstrip().startswith(b"{"):
         return None
     try:
@@ -249,6 +269,15 @@ def _status_in(response: HTTPResponse) -> JSONObject | None:
     # Old servers send no apiVersion; all of them send the kind.
     is_status = tree.get("kind") == "Status" and tree.get("apiVersion", "v1") in ("", "v1")
     return tree if is_status else None
+
+
+def _protobuf_status(body: bytes) -> JSONObject | None:
+    from listwatch.protobuf.envelope import decode_object  # few programs receive protobuf
+
+    try:
+        return decode_object(body)
+    except DecodeError:
+        return None
 
 
 def _redirect_message(location: str) -> str:

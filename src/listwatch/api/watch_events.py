@@ -27,6 +27,7 @@ from listwatch.objects.unstructured import Unstructured
 
 __all__ = [
     "DEFAULT_MAX_EVENT_SIZE",
+    "EVENT_CLASSES",
     "AddedEvent",
     "BookmarkEvent",
     "DeletedEvent",
@@ -132,7 +133,8 @@ WatchEvent = AddedEvent[T] | ModifiedEvent[T] | DeletedEvent[T] | BookmarkEvent[
 ReceivedEvent = WatchEvent[T] | ErrorEvent | UndecodableEvent
 """What a stream contains. Only its batches have ERROR and undecodable events; iterating raises and skips them."""
 
-_BY_TYPE: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
+EVENT_CLASSES: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
+"""The classes of events with an object, by their types."""
 
 # The first bytes of a frame of each type, the offset of the object in it, and the class of the event. Splitting frames
 # by these prefixes saves a pass over each object and a copy of it.
@@ -357,7 +359,7 @@ def _counted(found: int) -> int:
 
 
 def _event(wire: WireEvent, kind: type[K]) -> ReceivedEvent[K]:
-    if event_class := _BY_TYPE.get(wire.type):
+    if event_class := EVENT_CLASSES.get(wire.type):
         try:
             event: WatchEvent[K] = event_class(kind.from_wire(_on_one_line(wire.object)))
         except DecodeError as error:

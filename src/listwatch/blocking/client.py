@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 from listwatch.api.discovery import APIGroup, DiscoveryResult, ServerVersion
-from listwatch.api.http_messages import HTTPRequest
+from listwatch.api.http_messages import ContentType, HTTPRequest
 from listwatch.api.options import FieldValidation, ListOptions, LogSource, PropagationPolicy, QueryValue
 from listwatch.api.patches import MERGE_PATCH, Patch, PatchTypeLike
 from listwatch.api.references import ResourceLike
@@ -331,8 +331,18 @@ class Request(BlockingObject):
         """Set a header."""
         return self._same(self._async.header(name, value))
 
+    def content_type(self, content_type: ContentType) -> Self:
+        """The format of objects, `json` or `protobuf`, instead of the client's; set it before the body.
+
+        Resources without protobuf, such as custom ones, are read as JSON in any case.
+        """
+        return self._same(self._async.content_type(content_type))
+
     def body(self, body: Body) -> Self:
-        """Set the body. Bytes are sent as they are, everything else as JSON; None changes nothing."""
+        """Set the body. Bytes are sent as they are, everything else as JSON; None changes nothing.
+
+        If the content type is protobuf, objects are sent as protobuf, unless it cannot represent all of their fields.
+        """
         return self._same(self._async.body(body))
 
     def timeout(self, seconds: float) -> Self:
@@ -494,6 +504,14 @@ class BaseResourceClient(BlockingObject, Source[T], Generic[T]):
     def without_managed_fields(self) -> Self:
         """Return a client that requests objects without `managedFields`; older servers still send them."""
         return self._same(self._async.without_managed_fields())
+
+    def with_content_type(self, content_type: ContentType) -> Self:
+        """Return a client that reads and writes objects as `json` or `protobuf`, instead of as its configuration says.
+
+        Custom resources are JSON in any case. Protobuf saves time of the server and bytes; accessing a part of an
+        object takes about ten times as long as with JSON.
+        """
+        return self._same(self._async.with_content_type(content_type))
 
     def get(self, name: str, *, resource_version: str = "") -> T:
         """Get one object, at least as new as the resource version; "0" accepts any version from the server's cache."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
+from listwatch.api.http_messages import ContentType
 from listwatch.api.options import ListOptions
 from listwatch.api.references import ResourceLike
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
@@ -130,6 +131,7 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
         kind: type[K],
         chunking: bool = True,
         modify_options: Callable[[ListOptions], ListOptions] | None = None,
+        content_type: ContentType | None = None,
     ) -> ListWatch[K]: ...
 
     @overload
@@ -144,6 +146,7 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
         label_selector: str = "",
         chunking: bool = True,
         modify_options: Callable[[ListOptions], ListOptions] | None = None,
+        content_type: ContentType | None = None,
     ) -> ListWatch[Any]: ...
 
     @classmethod
@@ -158,12 +161,15 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
         kind: type[Object] | None = None,
         chunking: bool = True,
         modify_options: Callable[[ListOptions], ListOptions] | None = None,
+        content_type: ContentType | None = None,
     ) -> ListWatch[Any]:
         """Return a source that reads a resource with a REST client; without a namespace, in all namespaces.
 
         `modify_options` is called with the options of every list and watch and returns those to send:
 
             lambda options: dataclasses.replace(options, label_selector="app=web")
+
+        `content_type` is that of this source, `json` or `protobuf`, instead of the client's.
         """
         create: Callable[..., AsyncListWatch[Any]] = AsyncListWatch.from_client
         return cls._wrap(
@@ -176,6 +182,7 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
                 kind=kind,
                 chunking=chunking,
                 modify_options=modify_options,
+                content_type=content_type,
             ),
             loop_of(rest),
         )
@@ -848,6 +855,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
     several with one store, and `namespace_selector` those whose labels match, at any time: informers add and remove
     them, and handlers are notified of objects that come and go with their namespace. Without any of these, all
     namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
+    `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
     """
 
     _original: ClassVar[type] = AsyncSharedInformerFactory
@@ -863,6 +871,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         namespaces: Sequence[str] = (),
         namespace_selector: LabelSelectorLike = None,
         transform: Callable[[Any], Any] | None = None,
+        content_type: ContentType | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -875,6 +884,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
                 namespaces=namespaces,
                 namespace_selector=namespace_selector,
                 transform=transform,
+                content_type=content_type,
                 on_problem=on_problem,
                 clock=clock,
             ),
@@ -892,6 +902,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         field_selector: FieldSelectorLike = None,
         transform: Callable[[K], K] | None = None,
         indexers: Mapping[str, IndexFunction[K]] | None = None,
+        content_type: ContentType | None = None,
     ) -> InformerHandle[K]: ...
 
     @overload
@@ -905,6 +916,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         field_selector: FieldSelectorLike = None,
         transform: Callable[[Any], Any] | None = None,
         indexers: Mapping[str, IndexFunction[Any]] | None = None,
+        content_type: ContentType | None = None,
     ) -> InformerHandle[Any]: ...
 
     def informer(
@@ -917,10 +929,12 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         field_selector: FieldSelectorLike = None,
         transform: Callable[[Any], Any] | None = None,
         indexers: Mapping[str, IndexFunction[Any]] | None = None,
+        content_type: ContentType | None = None,
     ) -> InformerHandle[Any]:
         """Return a handle on the informer of a kind, as `factory.informer(Pod)`, or of a resource name.
 
-        Indexers are added to the shared store, unless it has an index of that name.
+        Indexers are added to the shared store, unless it has an index of that name. `content_type` is that of this
+        informer, `json` or `protobuf`, instead of the factory's.
         """
         return InformerHandle._wrap(
             self._call(
@@ -933,6 +947,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
                     field_selector=field_selector,
                     transform=transform,
                     indexers=indexers,
+                    content_type=content_type,
                 ),
             ),
             self._loop,

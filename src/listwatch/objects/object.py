@@ -300,6 +300,14 @@ class Object(_TypedFields):
                 self.part(name)  # raises: the part is damaged
         return without_unknown(encode(content, what=self.describe()))
 
+    def _has_unknown_fields(self) -> bool:
+        """True if JSON would lose fields: it was received as protobuf, and has fields that the schema does not have."""
+        if not self._is_protobuf():
+            return False
+        from listwatch.objects.protobuf.protobuf_parts import has_unknown
+
+        return has_unknown(self._raw)
+
     def _missing_type_fields(self, received: Mapping[str, msgspec.Raw]) -> dict[str, str]:
         """apiVersion and kind where they were not received: list items have none."""
         return {wire: text for wire, text in self._type_fields.items() if received.get(wire, _NULL) in _EMPTY}

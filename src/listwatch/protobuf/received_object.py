@@ -18,7 +18,7 @@ from listwatch.protobuf.envelope import MAGIC, envelope, open_envelope
 from listwatch.protobuf.messages import MAX_MESSAGES, Message, message
 from listwatch.protobuf.schema import find_kind
 from listwatch.protobuf.schema_check import fits
-from listwatch.protobuf.unknown_fields import UNKNOWN, has_unknown, without_unknown
+from listwatch.protobuf.unknown_fields import UNKNOWN, may_have_unknown, without_unknown
 from listwatch.protobuf.wire_format import read_length, read_varint, signed32, skip_field, truncated, varint
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "drop_unknown",
     "encode_json",
     "find_message",
+    "has_unknown",
     "replace_parts",
     "without_managed_fields",
 ]
@@ -163,9 +164,19 @@ def _encode(tree: JSON) -> bytes:
         raise DecodeError("exceeded max depth") from None
 
 
+def has_unknown(raw: bytes) -> bool:
+    """Whether an object has fields that the schema does not have. A damaged part counts as having some."""
+    try:
+        place = find_message(raw)
+        tree = _decode(_codec(place), raw, place.start, place.end)
+    except DecodeError:
+        return True
+    return may_have_unknown(_encode(tree))
+
+
 def drop_unknown(text: bytes) -> bytes:
     """Return the JSON of a part or an object without unknown fields."""
-    return msgspec.json.encode(without_unknown(msgspec.json.decode(text))) if has_unknown(text) else text
+    return msgspec.json.encode(without_unknown(msgspec.json.decode(text))) if may_have_unknown(text) else text
 
 
 # --- Encoding ---------------------------------------------------------------------------------------------------------

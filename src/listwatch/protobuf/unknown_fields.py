@@ -10,7 +10,7 @@ from typing import Any
 
 from listwatch.json_value import JSON
 
-__all__ = ["UNKNOWN", "has_unknown", "numbered", "unnumbered", "without_unknown"]
+__all__ = ["UNKNOWN", "may_have_unknown", "numbered", "unnumbered", "without_unknown"]
 
 UNKNOWN = "\0unknown"
 """The name of the member; for those of an inlined struct, the number of its field follows."""
@@ -20,7 +20,7 @@ _IN_JSON = b'"\\u0000unknown'
 Tree = dict[str, Any]  # with values of any type, as messages.py reads and writes them
 
 
-def has_unknown(text: bytes) -> bool:
+def may_have_unknown(text: bytes) -> bool:
     """Whether a JSON text may have such members."""
     return _IN_JSON in text
 

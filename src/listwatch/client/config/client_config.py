@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 from urllib.parse import SplitResult, urlsplit
 
+from listwatch.api.http_messages import ContentType
 from listwatch.client.config.validated_config import HIDDEN, ConfigProblem, ValidatedConfig, is_encodable
 from listwatch.errors import UsageError
 from listwatch.json_value import JSON
@@ -18,6 +20,7 @@ __all__ = ["ClientConfig", "ExecConfig", "Impersonation", "KubeconfigUser", "OID
 
 EXEC_API = "client.authentication.k8s.io"
 _EXEC_VERSIONS = (f"{EXEC_API}/v1", f"{EXEC_API}/v1beta1")
+_CONTENT_TYPES = get_args(ContentType)
 _INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 PROXY_SCHEMES = ("http", "https", "socks5")
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -202,6 +205,7 @@ class ClientConfig(ValidatedConfig):
     qps: float | None = None  # requests per second; None for no client-side limit
     burst: int = 10
     max_event_size: int | None = 16 * 2**20  # bytes of one watch event; 0 or None for no limit
+    content_type: ContentType = "json"  # of built-in kinds; protobuf is smaller, but dear to access
     max_response_size: int | None = 2**30  # bytes of one response, such as a page of a list; 0 or None for no limit
     warning_handler: Callable[[ServerWarning], None] | None = None
 
@@ -237,6 +241,8 @@ def _server_problems(config: ClientConfig) -> Iterator[ConfigProblem]:
         yield from url_problems("proxy_url", config.proxy_url, PROXY_SCHEMES)
     if not is_header_value(config.user_agent):
         yield ConfigProblem("user_agent", "must be one line")
+    if config.content_type not in _CONTENT_TYPES:
+        yield ConfigProblem("content_type", _not_one_of(config.content_type, _CONTENT_TYPES))
 
 
 def _trust_problems(config: ClientConfig) -> Iterator[ConfigProblem]:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Generic, Self, TypeVar
 
+from listwatch.api.http_messages import ContentType
 from listwatch.api.options import (
     FieldValidation,
     PropagationPolicy,
@@ -48,6 +49,8 @@ class BaseResourceClient(Generic[T]):
     # The media types requested for objects and lists; empty for plain JSON.
     _accept_object: str = ""
     _accept_list: str = ""
+    # None for the content type of the client's configuration.
+    _content_type: ContentType | None = None
 
     def __init__(
         self,
@@ -105,6 +108,16 @@ class BaseResourceClient(Generic[T]):
         other = self._copy()
         other._accept_object = _without_managed_fields(self._accept_object)
         other._accept_list = _without_managed_fields(self._accept_list)
+        return other
+
+    def with_content_type(self, content_type: ContentType) -> Self:
+        """Return a client that reads and writes objects as `json` or `protobuf`, instead of as its configuration says.
+
+        Custom resources are JSON in any case. Protobuf saves time of the server and bytes; accessing a part of an
+        object takes about ten times as long as with JSON.
+        """
+        other = self._copy()
+        other._content_type = content_type
         return other
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -373,9 +386,9 @@ class BaseResourceClient(Generic[T]):
         request = self._rest.verb(method).resource(resource.plural)
         if scope:
             request.namespace(scope)
-        if accepted := self._accept_object if accept is None else accept:
-            request.header("Accept", accepted)
-        return request
+        if self._content_type is not None:
+            request.content_type(self._content_type)
+        return request._accepting(self._accept_object if accept is None else accept)
 
     async def _find_resource(self) -> Resource:
         if self._resource is None:

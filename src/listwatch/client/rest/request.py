@@ -11,14 +11,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, get_args, overload
 from urllib.parse import unquote
 
 from listwatch.api.http_messages import (
+    JSON_MEDIA_TYPE,
+    ContentType,
     HTTPRequest,
     encode_query,
     go_duration,
     is_json,
+    is_protobuf,
     join_path,
     media_type,
     parameter_texts,
@@ -27,6 +30,7 @@ from listwatch.api.http_messages import (
 )
 from listwatch.api.options import ListOptions
 from listwatch.client.config.client_config import is_header_value
+from listwatch.client.rest.content_types import accept_protobuf, encode_object, has_protobuf
 from listwatch.client.rest.result import Result
 from listwatch.client.rest.sender import DEFAULT_RETRIES, ResponseStream, RetryPolicy, Sender
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
@@ -45,24 +49,35 @@ T = TypeVar("T", bound=Object)
 Body = bytes | Object | ObjectList[Any] | Model | Mapping[str, Any] | Sequence[Any] | None
 """A request body: bytes as they are, API objects, or a JSON tree."""
 
-_JSON = "application/json"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
 class Request:
     """A request builder. Each step returns the request itself. It can be sent more than once."""
 
-    def __init__(self, sender: Sender, method: str, *, prefix: str = "", timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        sender: Sender,
+        method: str,
+        *,
+        prefix: str = "",
+        timeout: float | None = None,
+        group_version: str = "",
+        content_type: ContentType = "json",
+    ) -> None:
         self._sender = sender
         self._method = method
-        self._prefix = prefix
+        self._prefix = self._own_prefix = prefix
+        self._group_version = group_version
+        self._content_type: ContentType = content_type
         self._namespace: str | None = None
         self._resource = ""
         self._name = ""
         self._subresource = ""
         self._suffix = ""
         self._parameters: list[tuple[str, str]] = []
-        self._headers = {"Accept": f"{_JSON}, */*"}
+        self._accept = f"{JSON_MEDIA_TYPE}, */*"
+        self._headers: dict[str, str] = {}
         self._body: bytes | None = None
         self._attempt_timeout = timeout
         self._timeout: float | None = None
@@ -151,15 +166,33 @@ class Request:
             )
         return self
 
+    def content_type(self, content_type: ContentType) -> Self:
+        """The format of objects, `json` or `protobuf`, instead of the client's; set it before the body.
+
+        Resources without protobuf, such as custom ones, are read as JSON in any case.
+        """
+        if content_type in get_args(ContentType):
+            self._content_type = content_type
+        else:
+            self._reject(RequestError(f"the content type must be 'json' or 'protobuf', not {content_type!r}"))
+        return self
+
     def body(self, body: Body) -> Self:
-        """Set the body. Bytes are sent as they are, everything else as JSON; None changes nothing."""
+        """Set the body. Bytes are sent as they are, everything else as JSON; None changes nothing.
+
+        If the content type is protobuf, objects are sent as protobuf, unless it cannot represent all of their fields.
+        """
         if body is None:
             return self
+        media_type = JSON_MEDIA_TYPE
         try:
-            self._body = _encode(body)
+            if isinstance(body, Object) and "Content-Type" not in self._headers:
+                self._body, media_type = encode_object(body, prefers_protobuf=self._content_type == "protobuf")
+            else:
+                self._body = _encode(body)
         except ListWatchError as error:
             self._reject(error)
-        self._headers.setdefault("Content-Type", _JSON)
+        self._headers.setdefault("Content-Type", media_type)
         return self
 
     # --- timeout and retries -----------------------------------------------------------------------------------------
@@ -232,18 +265,33 @@ class Request:
 
     async def _open_watch(self) -> ResponseStream:
         stream = await self._sender.open_watch(self.build(), self._retry_policy())
-        return _check_json(stream, self._describe())
+        return _check_format(stream, self._describe())
 
     def build(self) -> HTTPRequest:
         """Return the request as it is sent. Raises the error of the first invalid argument."""
         if self._error:
             raise self._error
-        return HTTPRequest(self._method, self._target(), dict(self._headers), self._body)
+        accept = accept_protobuf(self._accept) if self._reads_protobuf() else self._accept
+        return HTTPRequest(self._method, self._target(), {"Accept": accept, **self._headers}, self._body)
 
     def __repr__(self) -> str:
         return f"<Request {self._method} {self._target()}>"
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _accepting(self, accept: str) -> Self:
+        """Set the media types of the response as JSON, to which the content type adds those of protobuf."""
+        self._accept = accept or self._accept
+        return self
+
+    def _reads_protobuf(self) -> bool:
+        # A path that the caller has written may be anything.
+        is_resource = self._prefix == self._own_prefix and not self._suffix
+        return (
+            self._content_type == "protobuf"
+            and is_resource
+            and has_protobuf(self._group_version, self._resource.lower(), self._subresource)
+        )
 
     def _target(self) -> str:
         """Path and query, percent-encoded."""
@@ -309,10 +357,9 @@ def _encode(body: object) -> bytes:
             raise RequestError(f"a {type(body).__name__} cannot be sent; pass bytes, an API object or a dict")
 
 
-def _check_json(stream: ResponseStream, doing: str) -> ResponseStream:
-    if is_json(stream.headers):
+def _check_format(stream: ResponseStream, doing: str) -> ResponseStream:
+    if is_json(stream.headers) or is_protobuf(stream.headers):
         return stream
     stream.close()
-    raise ProtocolError(
-        f"the server sent a watch as {media_type(stream.headers)!r}; only JSON is supported", doing=doing
-    )
+    found = media_type(stream.headers)
+    raise ProtocolError(f"the server sent a watch as {found!r}; only JSON and protobuf are supported", doing=doing)

@@ -90,7 +90,14 @@ class RESTClient(AsyncOnly):
     def verb(self, method: str) -> Request:
         """A request with any HTTP method."""
         session = self._session
-        return Request(session.sender, method.upper(), prefix=self._prefix, timeout=session.config.timeout)
+        return Request(
+            session.sender,
+            method.upper(),
+            prefix=self._prefix,
+            timeout=session.config.timeout,
+            group_version=self._group_version,
+            content_type=session.config.content_type,
+        )
 
     # --- lifecycle ---------------------------------------------------------------------------------------------------
 

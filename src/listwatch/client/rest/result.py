@@ -13,6 +13,7 @@ from listwatch.client.config.redaction import without_frames
 from listwatch.errors import DecodeError, UsageError
 from listwatch.json_value import JSON
 from listwatch.objects.declarations.model import Model
+from listwatch.objects.head import PROTOBUF
 from listwatch.objects.json.json_scan import parts_of
 from listwatch.objects.json.reading import DECODE_FAILURES, convert, reason_of
 from listwatch.objects.object import Object
@@ -46,7 +47,7 @@ class Result:
 
     @property
     def raw(self) -> bytes:
-        """The body."""
+        """The body, in the format of its Content-Type."""
         if not isinstance(self._content, bytes):
             self._content = b"".join(self._content)
         return self._content
@@ -81,7 +82,7 @@ class Result:
         """Decode the body as a list of objects of this class."""
         self._check_body("a list")
         try:
-            return ObjectList[ObjectT].from_json(self.raw, item)
+            return ObjectList[ObjectT].from_wire(self.raw, item)
         except DecodeError as error:
             problem = self._decode_error("a list", error.message, error.field)
         raise problem  # without frames, which hold the body
@@ -106,7 +107,7 @@ class Result:
     def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
         self._check_body(kind.__name__)
         try:
-            return kind.from_json(self.raw)
+            return kind.from_wire(self.raw)
         except DecodeError as error:
             raise self._decode_error(kind.__name__, error.message, error.field) from None
 
@@ -124,6 +125,8 @@ class Result:
             )
 
     def _type_meta(self, kind: str) -> _TypeMeta:
+        if self.raw.startswith(PROTOBUF):
+            return _protobuf_type_meta(self.raw)
         try:
             return _type_metas.decode(self.raw)
         except DECODE_FAILURES as error:
@@ -136,11 +139,21 @@ class Result:
 
     def _tree(self) -> JSON:
         self._check_body("JSON")
+        if self.raw.startswith(PROTOBUF):
+            return self._protobuf_tree()
         try:
             tree: JSON = msgspec.json.decode(self.raw)
             return tree
         except DECODE_FAILURES as error:
             raise self._decode_error("JSON", reason_of(error, self.raw)) from None
+
+    def _protobuf_tree(self) -> JSON:
+        from listwatch.protobuf.envelope import decode_object  # few programs receive protobuf
+
+        try:
+            return decode_object(self.raw, max_messages=len(self.raw))  # a list may have very many
+        except DecodeError as error:
+            raise self._decode_error("JSON", error.message) from None
 
     def _check_body(self, kind: str) -> None:
         if not self._content:
@@ -160,10 +173,18 @@ class Result:
 
 def is_status(result: Result) -> bool:
     """Whether the response is a Status or empty, instead of an object."""
+    if result.raw.startswith(PROTOBUF):
+        return _protobuf_type_meta(result.raw).kind == "Status"
     try:
         return not result.raw or _type_metas.decode(result.raw).kind == "Status"
     except DECODE_FAILURES:
         return False  # decoding it as an object raises the error
+
+
+def _protobuf_type_meta(raw: bytes) -> _TypeMeta:
+    from listwatch.objects.protobuf.protobuf_parts import type_in  # few programs receive protobuf
+
+    return _TypeMeta(*type_in(raw))
 
 
 def _consume(pieces: list[bytes]) -> Iterator[bytes]:

@@ -68,7 +68,8 @@ class ResponseStream(Protocol):
 
     A stream may also have `coalesce_reads(*, enabled: bool)`, which allows it to delay reads for some milliseconds
     while large amounts of data arrive, `expect_lines()`, after which data without a line feed does not end the idle
-    time, and the limits `max_event_size` and `max_response_size` in bytes.
+    time, `extend_idle_time()`, which declares the same of the last data, and the limits `max_event_size` and
+    `max_response_size` in bytes.
     """
 
     status: int

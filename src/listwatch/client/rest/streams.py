@@ -23,8 +23,9 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
+from listwatch.api.http_messages import is_protobuf
 from listwatch.api.statuses import status_from_error
 from listwatch.api.watch_events import (
     DEFAULT_MAX_EVENT_SIZE,
@@ -52,6 +53,9 @@ from listwatch.folded_log import FoldedLog
 from listwatch.objects.json.wire import LineSplitter
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
+
+if TYPE_CHECKING:
+    from listwatch.api.protobuf_events import ProtobufEventReader
 
 __all__ = ["ByteStream", "LogStream", "WatchStream", "idle_timeout_for"]
 
@@ -168,10 +172,18 @@ class ByteStream:
         """From now on, raise StreamIdleError when a read waits for longer than this."""
         if self._stream and not self._is_closed:
             self._stream.set_idle_timeout(seconds)
-            if expect_lines := getattr(self._stream, "expect_lines", None):  # optional for transports
-                expect_lines()
             if coalesce := getattr(self._stream, "coalesce_reads", None):  # optional for transports
                 coalesce(enabled=coalesce_reads)
+
+    def _expect_lines(self) -> None:
+        """From now on, data without a line feed does not end the idle time."""
+        if expect_lines := getattr(self._stream, "expect_lines", None):  # optional for transports
+            expect_lines()
+
+    def _extend_idle_time(self) -> None:
+        """Declare that the last data completed nothing, and so does not end the idle time."""
+        if extend := getattr(self._stream, "extend_idle_time", None):  # optional for transports
+            extend()
 
     def _limit(self, name: str, default: int) -> int:
         """The limit of an open stream. Transports need not have limits."""
@@ -315,9 +327,10 @@ class WatchStream(Generic[T]):
         self._initial_events = initial_events
         self._awaits_bookmark = initial_events or idle_timeout > _IDLE_TIMEOUT_WITH_BOOKMARKS
         self._doing = doing
-        self._reader = EventReader(kind)
+        self._reader: EventReader[T] | ProtobufEventReader[T] = EventReader(kind)
         self._pending: deque[ReceivedEvent[T]] = deque()
         self._failure: ResponseTooLargeError | None = None  # to be raised after the events before it
+        self._has_frames = False  # the events are frames of protobuf
         self._is_started = False
         self._skipped = 0
         self._skip_log: FoldedLog | None = None
@@ -337,7 +350,14 @@ class WatchStream(Generic[T]):
         await self._body.open()
         if not self._is_started:
             self._is_started = True
-            self._reader.max_size = self._body._limit("max_event_size", DEFAULT_MAX_EVENT_SIZE)
+            max_size = self._body._limit("max_event_size", DEFAULT_MAX_EVENT_SIZE)
+            if is_protobuf(self._body.headers):
+                from listwatch.api.protobuf_events import ProtobufEventReader  # few programs receive protobuf
+
+                self._reader, self._has_frames = ProtobufEventReader(self._kind, max_size=max_size), True
+            else:
+                self._reader = EventReader(self._kind, max_size=max_size)
+                self._body._expect_lines()
             self._body._set_idle_timeout(self._idle_timeout, coalesce_reads=self._initial_events)
 
     async def batches(self) -> AsyncIterator[list[ReceivedEvent[T]]]:
@@ -428,6 +448,8 @@ class WatchStream(Generic[T]):
             error.doing = self._doing
             self.close()
             self._failure = error.with_traceback(None)  # its frames hold objects, which may be Secrets
+        if not events and self._has_frames:
+            self._body._extend_idle_time()
         if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
             self._awaits_bookmark = False
             self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
@@ -450,7 +472,8 @@ class WatchStream(Generic[T]):
         if not rest:
             return []
         try:
-            return self._selected(list(read_events(rest, self._kind)))
+            if not self._has_frames:  # a frame has a length, and this one is not complete
+                return self._selected(list(read_events(rest, self._kind)))
         except DecodeError:
             del rest  # error trackers record local variables
         raise ConnectionLostError("the connection was closed in the middle of an event", doing=self._doing)

@@ -307,7 +307,8 @@ class AiohttpStream:
         self._idle_before = 0.0  # seconds that earlier reads waited since the last data that counts
         self._idle_timeout = 0.0
         self._expects_lines = False
-        self._is_incomplete = False  # whether lines are expected, and the last data had no line feed
+        self._last_wait = 0.0  # the idle time before the last data
+        self._is_incomplete = False  # whether the last data did not end the idle time
         self._idle_timer: asyncio.Task[None] | None = None
         self._timed_out = False
         self._coalescer: ReceiveCoalescer | None = None
@@ -323,6 +324,10 @@ class AiohttpStream:
     def expect_lines(self) -> None:
         """From now on, only data with a line feed ends the idle time: a peer that sends single bytes counts as dead."""
         self._expects_lines = self._decoder is None
+
+    def extend_idle_time(self) -> None:
+        """Count the last read as idle time: its data completed no event."""
+        self._idle_before, self._is_incomplete = self._last_wait, True
 
     def coalesce_reads(self, *, enabled: bool) -> None:
         """Enable or disable that the system collects large amounts of data for some milliseconds before a read."""
@@ -371,9 +376,10 @@ class AiohttpStream:
         self._idle_before = 0.0
         try:
             piece = await self._content.readany()
+            self._last_wait = self._clock.monotonic() - self._reading_since
             self._is_incomplete = self._expects_lines and b"\n" not in piece
             if self._is_incomplete:
-                self._idle_before = self._clock.monotonic() - self._reading_since
+                self._idle_before = self._last_wait
             return piece
         except asyncio.CancelledError:
             # A caller that cancels its reads and reads again does not extend the idle timeout.
@@ -381,7 +387,8 @@ class AiohttpStream:
             raise
         except Exception:
             if self._timed_out:
-                what = "no complete line" if self._is_incomplete else "no data"
+                unit = "line" if self._expects_lines else "event"
+                what = f"no complete {unit}" if self._is_incomplete else "no data"
                 message = f"{what} for {self._idle_timeout:g} s; the server or the network is assumed to be dead"
                 raise StreamIdleError(message) from None
             if self.is_closed:

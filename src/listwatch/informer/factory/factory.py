@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
 from listwatch._exports import unknown_attribute
+from listwatch.api.http_messages import ContentType
 from listwatch.api.references import ResourceLike
 from listwatch.async_only import AsyncOnly
 from listwatch.cache.indexes import IndexFunction
@@ -60,6 +61,7 @@ class _Key(NamedTuple):
     labels: str
     fields: str
     transform: Transform | None
+    content_type: ContentType | None
 
 
 class _Shared:
@@ -75,6 +77,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
     several with one store, and `namespace_selector` those whose labels match, at any time: informers add and remove
     them, and handlers are notified of objects that come and go with their namespace. Without any of these, all
     namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
+    `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
     """
 
     _informer_type: ClassVar[type[AnyInformer]] = SharedIndexInformer
@@ -90,6 +93,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         namespaces: Sequence[str] = (),
         namespace_selector: LabelSelectorLike = None,
         transform: Transform | None = None,
+        content_type: ContentType | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -102,6 +106,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         self._resync_for = dict(resync_for or {})
         self._namespaces = checked_namespaces(namespaces) or (namespace,)
         self._transform = transform
+        self._content_type = content_type
         self._on_problem = on_problem
         self._clock = clock or SystemClock()
         self._follower = self._make_follower(str(parse_label_selector(namespace_selector)))
@@ -133,6 +138,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         field_selector: FieldSelectorLike = None,
         transform: Callable[[K], K] | None = None,
         indexers: Mapping[str, IndexFunction[K]] | None = None,
+        content_type: ContentType | None = None,
     ) -> InformerHandle[K]: ...
     @overload
     def informer(
@@ -145,6 +151,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         field_selector: FieldSelectorLike = None,
         transform: Transform | None = None,
         indexers: Mapping[str, IndexFunction[Any]] | None = None,
+        content_type: ContentType | None = None,
     ) -> InformerHandle[Any]: ...
     def informer(
         self,
@@ -156,10 +163,12 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         field_selector: FieldSelectorLike = None,
         transform: Transform | None = None,
         indexers: Mapping[str, IndexFunction[Any]] | None = None,
+        content_type: ContentType | None = None,
     ) -> InformerHandle[Any]:
         """Return a handle on the informer of a kind, as `factory.informer(Pod)`, or of a resource name.
 
-        Indexers are added to the shared store, unless it has an index of that name.
+        Indexers are added to the shared store, unless it has an index of that name. `content_type` is that of this
+        informer, `json` or `protobuf`, instead of the factory's.
         """
         if namespace is not None and namespaces:
             raise UsageError("pass either namespace or namespaces, not both")
@@ -168,16 +177,19 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         labels, fields = str(parse_label_selector(label_selector)), str(parse_field_selector(field_selector))
         source_in = partial(self._client.source, of, label_selector=labels, field_selector=fields)
         sources = {scope: source_in(namespace=scope) for scope in scopes}
+        chosen = content_type or self._content_type
         kind, resource, _ = sources[scopes[0]]
         if not resource.namespaced:
             sources, follower = {"": source_in(namespace="")}, None
-        found = FollowedSources() if follower else {scope: each[2] for scope, each in sources.items()}
-        key = _Key(resource.gvr, kind, tuple(sorted(found)), labels, fields, transform or self._transform)
+        found = (
+            FollowedSources() if follower else {scope: _in_format(each[2], chosen) for scope, each in sources.items()}
+        )
+        key = _Key(resource.gvr, kind, tuple(sorted(found)), labels, fields, transform or self._transform, chosen)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = _Shared(self._make(key, found))
             if follower:
-                follower.add(shared.informer, lambda scope: source_in(namespace=scope)[2])
+                follower.add(shared.informer, lambda scope: _in_format(source_in(namespace=scope)[2], chosen))
         missing = {n: f for n, f in (indexers or {}).items() if n not in shared.informer.indexer.indexers}
         shared.informer.indexer.add_indexers(missing)
         shared.users += 1
@@ -296,6 +308,15 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
 
         def __dir__(self):
             return sorted({*super().__dir__(), *InformerGroups.__annotations__})
+
+
+def _in_format(source: ListerWatcher[Any], content_type: ContentType | None) -> ListerWatcher[Any]:
+    if content_type is None:
+        return source
+    with_content_type: Callable[[ContentType], ListerWatcher[Any]] | None = getattr(source, "with_content_type", None)
+    if with_content_type is None:
+        raise UsageError(f"content_type={content_type!r}: the sources of this factory have no content type")
+    return with_content_type(content_type)
 
 
 def checked_namespaces(namespaces: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import msgspec
 from listwatch.errors import DecodeError, ListWatchError
 from listwatch.keyed import Cached, Tombstone, describe
 from listwatch.meta import GroupVersionKind, Resource
+from listwatch.objects.head import protobuf_start
 from listwatch.objects.json.reading import tree_of
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
@@ -155,11 +156,12 @@ def _is_usable_tombstone(item: Tombstone, on_skipped: Callable[[ListWatchError],
     return bool(item.cache_key)
 
 
-def _starts(expected: GroupVersionKind) -> tuple[bytes, bytes]:
-    """The first bytes of an object, as Go structs and as sorted maps are written."""
+def _starts(expected: GroupVersionKind) -> tuple[bytes, bytes, bytes]:
+    """The first bytes of an object, as Go structs and as sorted maps are written, and as protobuf."""
     kind = b'"kind":%s,' % msgspec.json.encode(expected.kind)
     api_version = b'"apiVersion":%s,' % msgspec.json.encode(expected.api_version)
-    return b"{" + kind + api_version, b"{" + api_version + kind
+    protobuf = protobuf_start(expected.api_version, expected.kind)
+    return b"{" + kind + api_version, b"{" + api_version + kind, protobuf
 
 
 def _type_of(item: Object) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, Self, TypeVar, cast, overload
 
+from listwatch.api.http_messages import ContentType
 from listwatch.api.list_pages import ListPage, Page
 from listwatch.api.options import ListOptions
 from listwatch.api.watch_events import ReceivedEvent
@@ -101,6 +102,7 @@ class ListWatch(Generic[T]):
         kind: type[K],
         chunking: bool = True,
         modify_options: ModifyOptions | None = None,
+        content_type: ContentType | None = None,
     ) -> ListWatch[K]: ...
     @overload
     @classmethod
@@ -114,6 +116,7 @@ class ListWatch(Generic[T]):
         label_selector: str = "",
         chunking: bool = True,
         modify_options: ModifyOptions | None = None,
+        content_type: ContentType | None = None,
     ) -> ListWatch[Any]: ...  # of the kind of the informer that reads it
     @classmethod
     def from_client(
@@ -127,12 +130,15 @@ class ListWatch(Generic[T]):
         kind: type[Object] | None = None,
         chunking: bool = True,
         modify_options: ModifyOptions | None = None,
+        content_type: ContentType | None = None,
     ) -> ListWatch[Any]:
         """Return a source that reads a resource with a REST client; without a namespace, in all namespaces.
 
         `modify_options` is called with the options of every list and watch and returns those to send:
 
             lambda options: dataclasses.replace(options, label_selector="app=web")
+
+        `content_type` is that of this source, `json` or `protobuf`, instead of the client's.
         """
         if not callable(getattr(rest, "verb", None)):
             raise UsageError(f"{rest!r} is not a REST client; pass one, such as client.rest")
@@ -140,7 +146,7 @@ class ListWatch(Generic[T]):
             raise UsageError(f"modify_options is {modify_options!r}; pass a function of ListOptions")
         selectors = ListOptions(field_selector=field_selector, label_selector=label_selector)
         return _from_resource(
-            _ClientResource(rest, resource, namespace, kind or Unstructured, selectors, modify_options),
+            _ClientResource(rest, resource, namespace, kind or Unstructured, selectors, modify_options, content_type),
             chunking=chunking,
         )
 
@@ -242,6 +248,7 @@ class _Request(Protocol):
     def namespace(self, namespace: str, /) -> Self: ...
     def name(self, name: str, /) -> Self: ...
     def params(self, values: Mapping[str, object], /) -> Self: ...
+    def content_type(self, content_type: ContentType, /) -> Self: ...
     def do(self) -> Awaitable[_Result]: ...
     def watch(self, kind: type[T], /) -> WatchSource[T]: ...
 
@@ -262,6 +269,7 @@ class _ClientResource:
     kind: type[Object]
     selectors: ListOptions
     modify_options: ModifyOptions | None
+    content_type: ContentType | None
 
     async def list(
         self,
@@ -302,7 +310,7 @@ class _ClientResource:
         return self._request(replace(self._modified(options), watch=True)).watch(self.kind)
 
     async def get(self, namespace: str, name: str) -> Object:
-        request = cast("_Request", self.rest.verb("GET")).resource(self.name)
+        request = self._get()
         if namespace:
             request = request.namespace(namespace)
         return self.kind.from_wire((await request.name(name).do()).raw)
@@ -318,10 +326,14 @@ class _ClientResource:
         return modified
 
     def _request(self, options: ListOptions) -> _Request:
-        request = cast("_Request", self.rest.verb("GET")).resource(self.name)
+        request = self._get()
         if self.namespace:
             request = request.namespace(self.namespace)
         return request.params(options.parameters())
+
+    def _get(self) -> _Request:
+        request = cast("_Request", self.rest.verb("GET")).resource(self.name)
+        return request if self.content_type is None else request.content_type(self.content_type)
 
 
 def _from_resource(resource: _ClientResource, *, chunking: bool) -> ListWatch[Any]:

@@ -23,6 +23,7 @@ from listwatch.protobuf.received_object import (
     drop_unknown,
     encode_json,
     find_message,
+    has_unknown,
     replace_parts,
     without_managed_fields,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "DAMAGED",
     "cut_protobuf_managed_fields",
     "encode_as_protobuf",
+    "has_unknown",
     "public_json",
     "public_parts",
     "read_protobuf_head",
