@@ -30,7 +30,7 @@ BELOW = {
     "metrics": "informer workqueue leaderelection events",
     "blocking": "controller events sources",
     "controller": "metrics inspector sharding",
-    "sharding": "client",
+    "sharding": "leaderelection",
     "inspector": "informer workqueue leaderelection",
     "events": "client",
     "informer": "cache api models",  # never the client: a source only has to satisfy a Protocol
@@ -78,7 +78,8 @@ PURE = """
     informer.reflector.expected_kind informer.reflector.initial_events informer.reflector.machine
     informer.reflector.state informer.reflector.request_budget
     events.correlation* events.occurrence events.event_bodies
-    sharding.shard_space sharding.shard_events
+    sharding.shard_space sharding.shard_events sharding.assignment sharding.group_records sharding.lease_records
+    sharding.replica_actions sharding.timing
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """
