@@ -79,7 +79,8 @@ PURE = """
     informer.reflector.state informer.reflector.request_budget
     events.correlation* events.occurrence events.event_bodies
     sharding.shard_space sharding.shard_events sharding.assignment sharding.group_records sharding.lease_records
-    sharding.replica_actions sharding.timing
+    sharding.replica_actions sharding.timing sharding.group_view_state sharding.ownership_state
+    sharding.request_book_state leaderelection.elector_state
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """

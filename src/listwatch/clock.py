@@ -14,7 +14,7 @@ from typing import Protocol
 
 from listwatch.errors import UsageError
 
-__all__ = ["Clock", "SystemClock", "epoch_time", "time_limit"]
+__all__ = ["Clock", "SuspendAwareClock", "SystemClock", "epoch_time", "time_limit"]
 
 
 class Clock(Protocol):
@@ -44,6 +44,22 @@ class SystemClock:
 
     def __repr__(self) -> str:
         return "SystemClock()"
+
+
+class SuspendAwareClock(SystemClock):
+    """The clock of the operating system, whose `monotonic` also counts the time in which the machine is suspended."""
+
+    def monotonic(self) -> float:
+        return _seconds_with_suspend()
+
+    def __repr__(self) -> str:
+        return "SuspendAwareClock()"
+
+
+def _seconds_with_suspend() -> float:
+    # Linux: CLOCK_MONOTONIC stands still in suspend. macOS: CLOCK_MONOTONIC_RAW counts it. Elsewhere monotonic does.
+    number = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC_RAW", None))
+    return time.monotonic() if number is None else time.clock_gettime(number)
 
 
 def epoch_time(clock: Clock) -> Callable[[], float]:

@@ -59,7 +59,9 @@
     ├── ReconcileTimeoutError          a reconcile exceeded its timeout                    (also TimeoutError)
     ├── PermanentError                 raised by reconcilers: retrying would not help
     ├── LeadershipLostError            a lease was not renewed in time, or another holds it
-    └── QueueShutDownError             a queue was shut down and is empty
+    ├── QueueShutDownError             a queue was shut down and is empty
+    ├── ShardLostError                 a write was not sent: its shard belongs to another replica
+    └── ShardConfigError               a replica cannot take part in its shard group
 
 The message is the only positional argument and everything else is an attribute, so that each exception can be copied
 and pickled.
@@ -560,3 +562,11 @@ class LeadershipLostError(ListWatchError):
 
 class QueueShutDownError(ListWatchError):
     """The queue was shut down and returns no more items."""
+
+
+class ShardLostError(ListWatchError):
+    """A write was not sent, because this replica does not own the shard of the object any more."""
+
+
+class ShardConfigError(ListWatchError):
+    """This replica cannot take part in its shard group: another configuration, or missing permissions."""

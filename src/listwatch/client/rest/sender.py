@@ -30,6 +30,7 @@ from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_re
 from listwatch.client.config.client_config import ServerWarning
 from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.warnings import WarningReporter
+from listwatch.client.rest.write_guard import check_write
 from listwatch.client.rest.write_observer import notify_write_observer
 from listwatch.clock import Clock
 from listwatch.errors import ConnectionLostError, ListWatchError, ProtocolError, TransportError, TransportTimeoutError
@@ -314,6 +315,7 @@ class Sender:
         self, request: HTTPRequest, kind: RequestKind, timeout: float | None
     ) -> HTTPResponse | ResponseStream | TransportError:
         send = self._transport.send if kind is RequestKind.DO else self._transport.open_stream
+        check_write(request)
         started = self._clock.monotonic()
         try:
             response = await send(request, timeout=timeout)

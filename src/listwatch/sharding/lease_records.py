@@ -1,0 +1,148 @@
+"""Reads the records of a shard group from Leases, and writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.sharding.group_records import (
+    ConfigRecord,
+    Record,
+    SessionRecord,
+    SessionState,
+    ShardRecord,
+    config_name,
+    session_name,
+    shard_name,
+)
+
+if TYPE_CHECKING:
+    from listwatch.models.coordination_v1 import Lease
+
+__all__ = ["GROUP_LABEL", "fill_lease", "name_of", "read_lease"]
+
+GROUP_LABEL = "listwatch/shard-group"
+_ROLE = "listwatch/role"
+_STATES = ("joining", "active", "leaving", "ended")
+
+
+def name_of(record: Record, group: str) -> str:
+    """The name of the Lease of a record."""
+    match record:
+        case SessionRecord(session=session):
+            return session_name(group, session)
+        case ShardRecord(generation=generation, shard=shard):
+            return shard_name(group, generation, shard)
+    return config_name(group)
+
+
+def read_lease(lease: Lease, group: str) -> Record | None:
+    """The record in a Lease; None if it is none of the group's, or damaged."""
+    notes, spec = lease.metadata.annotations, lease.spec
+    version, uid = int(lease.resource_version or 0), lease.uid
+    try:
+        match lease.metadata.labels.get(_ROLE):
+            case "config" if lease.name == config_name(group):
+                return ConfigRecord(
+                    version,
+                    uid,
+                    text=notes["listwatch/config"],
+                    digest=notes["listwatch/config-hash"],
+                    generation=int(notes["listwatch/generation"]),
+                    token_floor=spec.lease_transitions or 0,
+                    is_complete=notes.get("listwatch/complete") == "true",
+                    written_by=spec.holder_identity or "",
+                    written_at=spec.acquire_time,
+                )
+            case "member":
+                state = notes["listwatch/state"]
+                return SessionRecord(
+                    version,
+                    uid,
+                    session=lease.name.removeprefix(session_name(group, "")),
+                    identity=spec.holder_identity or "",
+                    state=cast(SessionState, state) if state in _STATES else "ended",
+                    duration=float(spec.lease_duration_seconds or 0),
+                    digest=notes["listwatch/config-hash"],
+                    generation=int(notes["listwatch/generation"]),
+                    weight=float(notes.get("listwatch/weight", "1")),
+                    begun=spec.acquire_time,
+                    renewed=spec.renew_time,
+                    ended_by=notes.get("listwatch/ended-by", ""),
+                )
+            case "shard":
+                return _read_shard(lease, group, version, notes)
+    except (KeyError, ValueError):
+        return None
+    return None
+
+
+def _read_shard(lease: Lease, group: str, version: int, notes: Mapping[str, str]) -> ShardRecord:
+    generation, _, shard = lease.name.removeprefix(f"{group}-").partition("-s-")
+    identity, _, holder = (lease.spec.holder_identity or "").rpartition("/")
+    released = notes.get("listwatch/released-versions")
+    return ShardRecord(
+        version,
+        lease.uid,
+        generation=int(generation),
+        shard=int(shard),
+        holder=holder,
+        identity=identity or notes.get("listwatch/released-by", ""),
+        token=lease.spec.lease_transitions or 0,
+        duration=float(notes.get("listwatch/lease-duration", "0")),
+        acquired=lease.spec.acquire_time,
+        released_versions=None
+        if released is None
+        else {str(key): str(each) for key, each in json.loads(released).items()},
+        is_recreated=notes.get("listwatch/recreated") == "true",
+    )
+
+
+def fill_lease(lease: Lease, record: Record, group: str, namespace: str) -> None:
+    """Write a record into an empty Lease, with the version and the uid that it replaces."""
+    notes: dict[str, str] = {}
+    spec = lease.spec
+    match record:
+        case ConfigRecord():
+            role = "config"
+            notes = {
+                "listwatch/config": record.text,
+                "listwatch/config-hash": record.digest,
+                "listwatch/generation": str(record.generation),
+                "listwatch/complete": "true" if record.is_complete else "false",
+            }
+            spec.holder_identity, spec.acquire_time = record.written_by, record.written_at
+            spec.lease_transitions = record.token_floor
+        case SessionRecord():
+            role = "member"
+            notes = {
+                "listwatch/state": record.state,
+                "listwatch/config-hash": record.digest,
+                "listwatch/generation": str(record.generation),
+                "listwatch/weight": f"{record.weight:g}",
+                **({"listwatch/ended-by": record.ended_by} if record.ended_by else {}),
+            }
+            spec.holder_identity, spec.lease_duration_seconds = record.identity, int(record.duration)
+            spec.acquire_time, spec.renew_time = record.begun, record.renewed
+        case ShardRecord():
+            role = "shard"
+            notes = {"listwatch/lease-duration": f"{record.duration:g}"}
+            if record.released_versions is not None:
+                notes["listwatch/released-versions"] = json.dumps(dict(record.released_versions), sort_keys=True)
+            if record.is_recreated:
+                notes["listwatch/recreated"] = "true"
+            if record.identity and not record.holder:
+                notes["listwatch/released-by"] = record.identity
+            spec.holder_identity = f"{record.identity}/{record.holder}" if record.holder else ""
+            spec.lease_transitions, spec.acquire_time = record.token, record.acquired
+    lease.metadata = ObjectMeta(
+        name=name_of(record, group),
+        namespace=namespace,
+        labels={GROUP_LABEL: group, _ROLE: role},
+        annotations=notes,
+    )
+    if record.version:
+        lease.metadata.resource_version = str(record.version)
+        lease.metadata.uid = record.uid

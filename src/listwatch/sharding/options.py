@@ -1,0 +1,61 @@
+"""The options of a sharded manager."""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass, field
+
+from listwatch.api.shard_selector import ShardField
+from listwatch.errors import UsageError
+from listwatch.sharding.group_records import GroupConfig
+from listwatch.sharding.replica_state import OnConfigChange
+from listwatch.sharding.shard_space import HashName, ShardSpace
+from listwatch.sharding.timing import ShardTiming
+
+__all__ = ["ShardingOptions"]
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardingOptions:
+    """How a manager shares its objects with the other replicas of its shard group.
+
+    All replicas of a `group` must agree on `shards`, `by` and `hash_name`. `weight` is the share of this replica
+    relative to the others. With `on_config_change="wait"`, a replica with another configuration waits until the
+    replicas of the old one are gone, instead of failing. The Leases are in `namespace`; the default is that of the
+    client's configuration.
+    """
+
+    group: str
+    shards: int = 64
+    by: ShardField = "uid"
+    hash_name: HashName = "fnv1a64"
+    weight: float = 1.0
+    on_config_change: OnConfigChange = "refuse"
+    identity: str = ""
+    namespace: str = ""
+    timing: ShardTiming = field(default_factory=ShardTiming)
+
+    def __post_init__(self) -> None:
+        ShardSpace(self.shards, by=self.by, hash_name=self.hash_name)
+        if not _NAME.fullmatch(self.group):
+            raise UsageError(f"shard_group={self.group!r}: expected a name of at most 62 characters, as of a Lease")
+        weight: object = self.weight
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.01 <= weight <= 100:
+            raise UsageError(f"shard_weight={weight!r}: expected a number from 0.01 to 100")
+        if self.on_config_change not in ("refuse", "wait"):
+            raise UsageError(f"on_config_change={self.on_config_change!r}: expected 'refuse' or 'wait'")
+        if "/" in self.identity:
+            raise UsageError(f"identity={self.identity!r} must not contain '/'")
+
+    @property
+    def config(self) -> GroupConfig:
+        """What all replicas of the group must agree on."""
+        return GroupConfig(self.shards, self.by, self.hash_name)
+
+    @property
+    def replica(self) -> str:
+        """The identity, by default the host name, which is the name of the pod in a cluster."""
+        return self.identity or socket.gethostname()
