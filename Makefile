@@ -11,6 +11,9 @@ LOWEST := $(VENV)-lowest
 RUN    := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 
+# The tests start hundreds of processes, and each of them would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The source of `make models`: a folder with schemas and discovery documents, or the URL of an API server.
 SOURCE ?= ../shared/kubernetes-1.37
 
