@@ -27,7 +27,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs this way, and every program that a test interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("listwatch", deadline=None)  # machines are shared: a slow example is not a failure
+EXAMPLES = int(os.environ.get("LISTWATCH_EXAMPLES", "40"))
+"""How many examples of a property are tried, unless its test says otherwise."""
+
+# Without a deadline: machines are shared, and a slow example is not a failure.
+settings.register_profile("listwatch", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("listwatch")
 
 HANGS_AFTER = 120.0
