@@ -37,6 +37,7 @@ from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelectorLike
+from listwatch.sharding.options import ShardingOptions
 from listwatch.workqueue.rate_limiters import ItemLimiter
 
 __all__ = ["Controller", "Manager", "ReconcileContext", "Reconciler", "add_finalizer", "finalize", "remove_finalizer"]
@@ -64,6 +65,14 @@ class ReconcileContext(BlockingObject, Generic[T_co]):
     def attempt(self) -> int:
         """1 for the first call; each failure of this key since its last success adds 1."""
         return self._async.attempt
+
+    @property
+    def fencing_token(self) -> int:
+        """The token of the shard in a sharded manager: larger than the tokens of all its earlier owners.
+
+        A system that rejects writes with smaller tokens than the largest it has seen is safe from owners of the past.
+        """
+        return self._async.fencing_token
 
     @property
     def client(self) -> ClientSet:
@@ -257,6 +266,10 @@ class Manager(RunningManager):
     the context in a kubeconfig. For other options, pass a LeaderElector as `leader_elector` instead. Loss of leadership
     ends the manager with LeadershipLostError: restart the process, since its reconciles may have been interrupted.
 
+    With `shards` and `shard_group`, all replicas work, each on its part of the objects: those whose uid, or namespace
+    with `shard_by="namespace"`, is in one of its shards. No two replicas reconcile one object at a time. For other
+    options, pass ShardingOptions as `shards`.
+
     With `health_port` it serves /healthz, /readyz and /metrics. When it stops, running reconciles have `grace_period`
     seconds to end, and then the lease is released. It is left to expire if a reconcile that cannot be cancelled, as one
     in a thread, still runs. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
@@ -278,6 +291,10 @@ class Manager(RunningManager):
         leader_election: str = "",
         lease_namespace: str = "",
         leader_elector: LeaderElector | None = None,
+        shards: int | ShardingOptions | None = None,
+        shard_group: str = "",
+        shard_by: str = "uid",
+        shard_weight: float = 1.0,
         resync: float = 0.0,
         health_port: int | None = None,
         health_host: str = "127.0.0.1",
@@ -295,6 +312,10 @@ class Manager(RunningManager):
                 leader_election=leader_election,
                 lease_namespace=lease_namespace,
                 leader_elector=unwrap(leader_elector),
+                shards=shards,
+                shard_group=shard_group,
+                shard_by=shard_by,
+                shard_weight=shard_weight,
                 resync=resync,
                 health_port=health_port,
                 health_host=health_host,

@@ -64,6 +64,7 @@ class ReconcileContext(Generic[T_co]):
         sources: Sources,
         client: ClientSet | None,
         recorder: EventRecorder | None,
+        fencing_token: int | None = None,
     ) -> None:
         self._key = key
         self._controller = controller
@@ -71,6 +72,7 @@ class ReconcileContext(Generic[T_co]):
         self._sources = sources
         self._client = client
         self._recorder = recorder
+        self._fencing_token = fencing_token
 
     def __repr__(self) -> str:
         return f"<ReconcileContext of {self._controller} {self._key}, attempt {self._attempt}>"
@@ -84,6 +86,16 @@ class ReconcileContext(Generic[T_co]):
     def attempt(self) -> int:
         """1 for the first call; each failure of this key since its last success adds 1."""
         return self._attempt
+
+    @property
+    def fencing_token(self) -> int:
+        """The token of the shard in a sharded manager: larger than the tokens of all its earlier owners.
+
+        A system that rejects writes with smaller tokens than the largest it has seen is safe from owners of the past.
+        """
+        if self._fencing_token is None:
+            raise UsageError(f"controller {self._controller} has no fencing tokens: run it in a Manager with shards=")
+        return self._fencing_token
 
     @property
     def client(self) -> ClientSet:

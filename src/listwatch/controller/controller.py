@@ -30,6 +30,7 @@ from listwatch.controller.context import Reconcile, ReconcileContext, ReconcileF
 from listwatch.controller.inspection import controller_snapshot
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.reports import ControllerStatistics, Failure, FailureReporter
+from listwatch.controller.sharded_work import ShardedWork
 from listwatch.controller.sources import Sources, key_from, keys_from
 from listwatch.controller.watches import Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
 from listwatch.controller.workers import Workers
@@ -321,6 +322,14 @@ class Controller(AsyncOnly, Generic[T]):
             watches=[str(source.watch) for source in self._sources.all],
         )
 
+    # --- shards ------------------------------------------------------------------------------------------------------
+
+    def _use_shards(self, work: ShardedWork) -> None:
+        """Reconcile only the keys of the shards of this replica."""
+        shards = self._workers.shards = work.add(self._sources)
+        shards.cancel = self._workers.revoke
+        shards.enqueue = lambda keys, priority: self._workers.enqueue(keys, priority)
+
     # --- contexts ----------------------------------------------------------------------------------------------------
 
     def _make_context(self, key: ObjectKey, attempt: int) -> ReconcileContext[T]:
@@ -331,6 +340,7 @@ class Controller(AsyncOnly, Generic[T]):
             sources=self._sources,
             client=self._client_set,
             recorder=self._recorder,
+            fencing_token=self._workers.token_of(key),
         )
 
     def _make_recorder(self, client: ClientSet) -> EventRecorder:

@@ -24,11 +24,12 @@ from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.rest.base_client import BaseClient
-from listwatch.clock import Clock, SystemClock
+from listwatch.clock import Clock, SuspendAwareClock, SystemClock
 from listwatch.controller.controller import Controller
 from listwatch.controller.loop_watchdog import watched_loop
 from listwatch.controller.probes import ProbeResponse, ProbeServer, run_checks
 from listwatch.controller.reports import ManagerStatistics
+from listwatch.controller.sharded_work import ShardedWork, checked_options, end_margin
 from listwatch.controller.signals import handling_stop_signals
 from listwatch.errors import UsageError
 from listwatch.informer.factory.factory import SharedInformerFactory
@@ -37,6 +38,7 @@ from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_of
 from listwatch.selectors import LabelSelectorLike
+from listwatch.sharding.options import ShardingOptions
 
 if TYPE_CHECKING:
     from listwatch.inspector.inspector import Inspector
@@ -60,6 +62,10 @@ class Manager(AsyncOnly):
     the context in a kubeconfig. For other options, pass a LeaderElector as `leader_elector` instead. Loss of leadership
     ends the manager with LeadershipLostError: restart the process, since its reconciles may have been interrupted.
 
+    With `shards` and `shard_group`, all replicas work, each on its part of the objects: those whose uid, or namespace
+    with `shard_by="namespace"`, is in one of its shards. No two replicas reconcile one object at a time. For other
+    options, pass ShardingOptions as `shards`.
+
     With `health_port` it serves /healthz, /readyz and /metrics. When it stops, running reconciles have `grace_period`
     seconds to end, and then the lease is released. It is left to expire if a reconcile that cannot be cancelled, as one
     in a thread, still runs. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported.
@@ -78,6 +84,10 @@ class Manager(AsyncOnly):
         leader_election: str = "",
         lease_namespace: str = "",
         leader_elector: LeaderElector | None = None,
+        shards: int | ShardingOptions | None = None,
+        shard_group: str = "",
+        shard_by: str = "uid",
+        shard_weight: float = 1.0,
         resync: float = 0.0,
         health_port: int | None = None,
         health_host: str = "127.0.0.1",
@@ -97,6 +107,11 @@ class Manager(AsyncOnly):
                 )
             leader_elector = LeaderElector(client, name=leader_election, namespace=lease_namespace, clock=self._clock)
         self._elector = leader_elector
+        self._sharded = _sharded_work(
+            client,
+            checked_options(shards, shard_group, shard_by, shard_weight, [leader_election, leader_elector]),
+            clock,
+        )
         self._namespaces = () if namespace_selector else tuple(namespaces) or (namespace,)
         self._factory = (
             None
@@ -116,6 +131,8 @@ class Manager(AsyncOnly):
         self._health_checks: dict[str, Callable[[], object]] = {}
         self._ready_checks: dict[str, Callable[[], object]] = {}
         paths = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics}
+        if self._sharded is not None:
+            paths["/shards"] = self._shards
         self._probes = None if health_port is None else ProbeServer(paths, port=health_port, host=health_host)
         self._inspector_options = options_from(inspect)
         self._inspector: Inspector | None = None
@@ -279,7 +296,9 @@ class Manager(AsyncOnly):
         requested = asyncio.create_task(self._stop_requested.wait(), name="stop")
         try:
             await asyncio.wait([working, requested], return_when=asyncio.FIRST_COMPLETED)
-            if not working.done() and await self._finish_reconciles() and self._holds_lease:
+            if not working.done() and self._sharded is not None:
+                await self._leave_group(self._sharded, working)
+            elif not working.done() and await self._finish_reconciles() and self._holds_lease:
                 # It ends by itself, and must not be cancelled while it releases the lease.
                 await asyncio.wait([working])
         finally:
@@ -298,7 +317,10 @@ class Manager(AsyncOnly):
         try:
             async with nullcontext() if self._elector is None else self._elector.lead():
                 self._holds_lease = True
-                await self._work_as_leader(controllers)
+                if self._sharded is None:
+                    await self._work_as_leader(controllers)
+                else:
+                    await self._work_on_shards(self._sharded, controllers)
         finally:
             self._holds_lease = False
 
@@ -310,6 +332,37 @@ class Manager(AsyncOnly):
             self._is_leading = False
             if self._elector is not None and any(each._workers.has_unfinished_calls for each in controllers):
                 self._elector.skip_release()
+
+    async def _work_on_shards(self, sharded: ShardedWork, controllers: Sequence[Controller]) -> None:
+        for controller in controllers:
+            controller._use_shards(sharded)
+
+        async def coordinate() -> None:
+            await sharded.run()
+            for controller in self._controllers:
+                controller._workers.stop_taking()
+
+        self._is_leading = True
+        try:
+            await _run_all([*(each._work() for each in controllers), coordinate()])
+        finally:
+            self._is_leading = False
+
+    async def _leave_group(self, sharded: ShardedWork, working: asyncio.Task[None]) -> None:
+        """Drain and release all shards. If some work cannot be stopped, the session is left to expire."""
+        sharded.coordinator.leave()
+        aborted = asyncio.create_task(self._abort_requested.wait(), name="abort")
+        limit = end_margin(sharded.options, self._grace_period)
+        try:
+            await asyncio.wait([working, aborted], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                sharded.coordinator.cancel_drains()
+                await asyncio.wait([working], timeout=sharded.options.timing.cleanup + 5.0)
+        finally:
+            aborted.cancel()
+            await asyncio.wait([aborted])
+            if not working.done():
+                sharded.coordinator.abandon()
 
     async def _finish_reconciles(self) -> bool:
         """Wait for running reconciles within the grace period; False if some have not ended."""
@@ -386,6 +439,10 @@ class Manager(AsyncOnly):
         if self._stop_requested.is_set():
             raise UsageError("the manager is stopping")
 
+    async def _shards(self) -> ProbeResponse:
+        assert self._sharded is not None
+        return ProbeResponse(self._sharded.report(), content_type="application/json")
+
     async def _metrics(self) -> ProbeResponse:
         samples = [*samples_of(self.statistics())]
         if self._client is not None:
@@ -398,6 +455,16 @@ class Manager(AsyncOnly):
 def _check_client(client: object) -> None:
     if client is not None and not (isinstance(client, BaseClient) and callable(getattr(client, "source", None))):
         raise UsageError(f"Manager({client!r}): expected a ClientSet or a DynamicClient")
+
+
+def _sharded_work(
+    client: ClientSet | DynamicClient | None, options: ShardingOptions | None, clock: Clock | None
+) -> ShardedWork | None:
+    if options is None:
+        return None
+    if client is None:
+        raise UsageError("shards= needs a client, for the Leases of the shard group")
+    return ShardedWork(client, options, clock=clock or SuspendAwareClock())
 
 
 def _check_election(name: object, namespace: str, elector: object) -> None:

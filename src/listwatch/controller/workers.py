@@ -26,8 +26,15 @@ from listwatch.clock import Clock, time_limit
 from listwatch.controller.context import ReconcileContext, ReconcileForm
 from listwatch.controller.own_writes import OwnWrites
 from listwatch.controller.reports import ControllerStatistics, FailureReporter
+from listwatch.controller.sharded_work import ControllerShards
 from listwatch.controller.sources import Source
-from listwatch.errors import PermanentError, QueueShutDownError, ReconcileTimeoutError, UsageError
+from listwatch.errors import (
+    PermanentError,
+    QueueShutDownError,
+    ReconcileTimeoutError,
+    ShardLostError,
+    UsageError,
+)
 from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.meta import ObjectKey
@@ -121,6 +128,9 @@ class Workers:
         # A watchdog reads the calls in progress from its own thread.
         self._calls: dict[asyncio.Task[object], ObjectKey] = {}
         self._threads: dict[threading.Thread, ObjectKey] = {}
+        self.shards: ControllerShards | None = None
+        """Which keys belong to this replica, if the manager is sharded."""
+        self._revoked: set[ObjectKey] = set()
         self.history: ReconcileHistory | None = None
         """Records the reconciles, if it is set before the workers run."""
 
@@ -221,6 +231,8 @@ class Workers:
 
     def _add(self, keys: Iterable[ObjectKey], priority: int, after: float) -> None:
         for key in keys:
+            if self.shards is not None and not self.shards.accepts(key):
+                continue  # its owner enqueues it too; a gained shard enqueues all of its keys
             if after > 0:
                 self._queue.add_after(key, after, priority=priority)
             else:
@@ -239,6 +251,12 @@ class Workers:
         await self._own_writes.wait(key)
         if self.stopping.is_set():
             return None  # it was set while this waited
+        if self.shards is None:
+            return await self._process_own(key)
+        with self.shards.reconciling(key) as is_own:
+            return await self._process_own(key) if is_own else None
+
+    async def _process_own(self, key: ObjectKey) -> _Outcome:
         started = self._clock.monotonic()
         try:
             with self._own_writes.observed(key):
@@ -274,10 +292,14 @@ class Workers:
         """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and keeps running."""
         call = asyncio.create_task(self._call(key), name=f"{self._form.name} of {key}")
         self._calls[call] = key
+        self._revoked.discard(key)
         call.add_done_callback(self._calls.pop)
         try:
             return await self._within_timeout(key, call)
         except asyncio.CancelledError:
+            if key in self._revoked and not is_being_cancelled():
+                self._counts.interrupted += 1
+                return _Outcome(error=ShardLostError(f"{self._form.name} of {key} was cancelled: its shard moved"))
             if call.done() and not is_being_cancelled():
                 return _Outcome(error=RuntimeError(f"{self._form.name} of {key} cancelled itself"))
             call.cancel()
@@ -342,6 +364,9 @@ class Workers:
         return result
 
     def _requeue_or_forget(self, key: ObjectKey, outcome: _Outcome) -> None:
+        if isinstance(outcome.error, ShardLostError):
+            self._queue.forget(key)  # another replica reconciles it
+            return
         attempt = self._attempt(key) if outcome.error is not None else 0
         delay: float | None = None
         try:
@@ -385,6 +410,18 @@ class Workers:
             return self._queue.requeues(key) + 1
         except Exception:  # noqa: BLE001  # a limiter of the user; its failure is reported where it matters
             return 1
+
+    def token_of(self, key: ObjectKey) -> int | None:
+        """The fencing token of a reconcile in progress; None if the manager is not sharded."""
+        return None if self.shards is None else self.shards.running[key][1]
+
+    def revoke(self, key: ObjectKey) -> None:
+        """Cancel the reconcile of a key whose shard is lost; a thread goes on, and cannot write."""
+        self._revoked.add(key)
+        if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
+            for call, running in [*self._calls.items()]:
+                if running == key:
+                    call.cancel()
 
     # --- failures ----------------------------------------------------------------------------------------------------
 
