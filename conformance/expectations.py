@@ -34,6 +34,8 @@ KUBERNETES: tuple[Expectation, ...] = (
     Expectation(r"CustomResourceConversionWebhook", _NEEDS_PODS),
     Expectation(r"CustomResourceFieldSelectors", _NEEDS_PODS),
     Expectation(r"AdmissionWebhook", _NEEDS_PODS),
+    Expectation(r"ResourceQuota .* life of a (service|pod)\.", _NO_QUOTAS, "failed"),
+    Expectation(r"ResourceQuota .* with (terminating scopes|best effort scope)\.", _NO_QUOTAS, "failed"),
     Expectation(r"MutatingAdmissionPolicy .* should mutate", _NO_POLICIES, "failed"),
     Expectation(r"ValidatingAdmissionPolicy .* should (validate|allow)", _NO_POLICIES, "failed"),
 )

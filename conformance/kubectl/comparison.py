@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import difflib
 import os
-import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -55,6 +54,8 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
+        if self.command.unlike:
+            return True
         if self.command.differs:
             return (self.real.exit_code == 0) == (self.embedded.exit_code == 0)
         if self.command.more:
@@ -88,7 +89,9 @@ class _User:
         self._folder = server.folder / scenario.name
 
     def prepare(self) -> None:
-        shutil.copytree(MANIFESTS, self._folder)
+        self._folder.mkdir()
+        for path in MANIFESTS.iterdir():
+            (self._folder / path.name).write_text(path.read_text().replace("{namespace}", self._namespace))
         editor = self._folder / "editor"
         editor.write_text(_EDITOR)
         editor.chmod(0o755)

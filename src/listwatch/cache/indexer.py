@@ -148,12 +148,7 @@ class Indexer(Generic[T]):
         return len(self._store.objects)
 
     def __contains__(self, key: object) -> bool:
-        text = str(key)
-        if text in self._store.objects:
-            return True
-        if self._namespaced_kind and "/" not in text:
-            raise self._lacks_namespace(text)
-        return False
+        return str(key) in self._store.objects
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.list())

@@ -71,7 +71,9 @@ def test_an_empty_patch_changes_nothing(kind, change):
 def test_an_unknown_media_type_is_rejected_with_the_supported_ones(kind):
     with pytest.raises(UnsupportedMediaTypeError) as error:
         patch(kind, {})
-    assert error.value.message.endswith(f"accepted media types include: {', '.join(KINDS)}")
+    assert error.value.message.endswith(
+        f"accepted media types include: {', '.join(KINDS)}, application/apply-patch+yaml"
+    )
 
 
 def test_a_custom_resource_does_not_support_strategic_merge_patches():

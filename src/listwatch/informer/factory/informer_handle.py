@@ -10,7 +10,6 @@ from listwatch.cache.lister import Lister
 from listwatch.callers import SelfWaitError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
-from listwatch.models import attributes_of
 from listwatch.objects.object import Object
 
 __all__ = ["InformerGroup", "InformerHandle"]
@@ -59,8 +58,7 @@ class InformerGroup:
 
         def __getattr__(self, plural):
             if plural not in type(self).__annotations__:
-                elsewhere = attributes_of(plural)
-                raise unknown_attribute(f"the factory's {self._name}", plural, self.__dir__(), elsewhere=elsewhere)
+                raise unknown_attribute(f"the factory's {self._name}", plural, self.__dir__())
             return self._find(f"{self._name}.{plural}")
 
         def __dir__(self):

@@ -163,7 +163,7 @@ def _joined(problems: list[str]) -> str:
 
 def _untyped(tree: JSONObject, why: str, *, what: str = "patch") -> APIError:
     kind = GroupVersionKind.of(text_at(tree, "apiVersion"), text_at(tree, "kind"))
-    name, namespace = text_at(tree, "metadata", "name"), ""
+    name, namespace = text_at(tree, "metadata", "name"), text_at(tree, "metadata", "namespace")
     version = f"{kind.group}/{kind.version}, Kind={kind.kind}"
     # kube-apiserver responds with an internal error.
     return InternalServerError(

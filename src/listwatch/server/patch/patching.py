@@ -57,7 +57,8 @@ def apply_patch(
     kind = media_type(content_type)
     if kind not in patchers:
         raise UnsupportedMediaTypeError(
-            f"the body of the request was in an unknown format - accepted media types include: {', '.join(patchers)}"
+            "the body of the request was in an unknown format - accepted media types include: "
+            + ", ".join([*patchers, APPLY_PATCH])
         )
     try:
         return patching.finish(patchers[kind](patch, tree), field_validation)

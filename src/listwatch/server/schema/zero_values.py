@@ -81,7 +81,7 @@ _NULL_WHEN_UNSET = _words(
     PodCondition.lastProbeTime PodCondition.lastTransitionTime PriorityLevelConfigurationCondition.lastTransitionTime
     ReplicaSetCondition.lastTransitionTime ReplicationControllerCondition.lastTransitionTime
     StatefulSetCondition.lastTransitionTime VolumeError.time
-    ClusterRole.rules EndpointSlice.endpoints EndpointSlice.ports Role.rules
+    ClusterRole.rules EndpointSlice.endpoints EndpointSlice.ports Event.eventTime Role.rules
     """
 )
 
