@@ -11,6 +11,9 @@ LOWEST := $(VENV)-lowest
 RUN    := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 
+# The tests start hundreds of processes, and each of them would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The source of `make models`: a folder with schemas and discovery documents, or the URL of an API server.
 SOURCE ?= ../shared/kubernetes-1.37
 
@@ -34,7 +37,7 @@ else
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-lowest check demo real conformance bench bench-full soak models descriptions blocking clean reference clients dist docs docs-serve pictures
+.PHONY: help setup test test-lowest check demo real conformance bench bench-full soak models descriptions bootstrap blocking clean reference clients dist docs docs-serve pictures
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +94,9 @@ models: setup ## regenerate src/listwatch/models from SOURCE=…, and the protob
 
 descriptions: setup ## regenerate the models with the descriptions of the real kube-apiserver, built if it is missing, and of Go modules
 	@$(RUN) -m tools.describe_models $(SOURCE)
+
+bootstrap: setup ## regenerate the objects that a new embedded server has from a real kube-apiserver, which make real builds
+	@$(RUN) -m tools.generate_bootstrap
 
 blocking: setup ## regenerate src/listwatch/blocking from the asynchronous classes
 	@$(RUN) -m tools.generate_blocking

@@ -1,7 +1,8 @@
 """Runs async tests and async fixtures, and fails a test that leaves a task, a socket or a thread behind.
 
-A test and its async fixtures share one event loop of their own, in asyncio's debug mode. What is left is looked for
-once, after the last fixture has cleaned up. `test_conftest.py` sees this fail.
+A test and its async fixtures share one event loop of their own. What is left is looked for once, after the last fixture
+has cleaned up. `test_conftest.py` sees this fail. PYTHONASYNCIODEBUG=1 shows where tasks were created; it doubles the
+time of the tests.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ import stat
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -25,18 +27,50 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs this way, and every program that a test interrupts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("listwatch", deadline=None)  # machines are shared: a slow example is not a failure
+EXAMPLES = int(os.environ.get("LISTWATCH_EXAMPLES", "40"))
+"""How many examples of a property are tried, unless its test says otherwise."""
+
+# Without a deadline: machines are shared, and a slow example is not a failure.
+settings.register_profile("listwatch", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("listwatch")
 
 HANGS_AFTER = 120.0
 """Seconds after which an async test is taken to hang."""
 
 
+class CheckedLoop(asyncio.SelectorEventLoop):
+    """An event loop that raises RuntimeError if another thread uses it without `call_soon_threadsafe`.
+
+    asyncio's debug mode does that too, and records a stack for each callback, which takes half of the time of a test.
+    """
+
+    _thread = 0
+
+    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:
+        self._check()
+        return super().call_soon(callback, *args, context=context)
+
+    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
+        self._check()
+        return super().call_at(when, callback, *args, context=context)
+
+    def run_forever(self) -> None:
+        self._thread = threading.get_ident()
+        try:
+            super().run_forever()
+        finally:
+            self._thread = 0
+
+    def _check(self) -> None:
+        if self._thread and self._thread != threading.get_ident():
+            raise RuntimeError("another thread has called a method of this event loop that is not thread-safe")
+
+
 class WatchedLoop:
     """The event loop of one test, created when async code first runs. Reports tasks and errors that are left in it."""
 
     def __init__(self) -> None:
-        self._runner = asyncio.Runner(debug=True)
+        self._runner = asyncio.Runner(loop_factory=CheckedLoop)
         self._used = False
         self._unseen: list[str] = []
 
@@ -92,6 +126,12 @@ class AsyncGeneratorFixture:
         async for value in generator:
             entered.set_result(value)
             await self._leaving.wait()
+
+
+def pytest_collection_finish() -> None:
+    # All that exists now stays until the end. Frozen, it is not visited by each of the collections during the tests.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,7 +6,7 @@ package `__init__` modules are exempt.
 
 import ast
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -149,30 +149,39 @@ Tree = dict[str, Module]
 Rule = Callable[[Tree], Iterator[str]]
 
 
-def read_tree(root: Path) -> Tree:
+def read_tree(root: Path, *, without: str = "") -> Tree:
     names = {path: ".".join(path.relative_to(root).with_suffix("").parts) for path in sorted(root.rglob("*.py"))}
-    return {name: read_module(name, ast.parse(path.read_text(), path)) for path, name in names.items()}
+    read = {path: name for path, name in names.items() if not is_among(name, without)}
+    return {name: read_module(name, ast.parse(path.read_text(), path)) for path, name in read.items()}
 
 
 def read_module(name: str, source: ast.Module) -> Module:
     module = Module(source, [], [], [])
-    typing_only = for_type_checkers(source)
-    for node in ast.walk(source):
+    nodes = [*ast.walk(source)]
+    typing_only = for_type_checkers(nodes)
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             module.imports.extend(read_import(node, name, runs=node not in typing_only))
         elif isinstance(node, ast.Call):
-            module.calls.append((node.lineno, ast.unparse(node.func)))
+            module.calls.append((node.lineno, dotted(node.func)))
         elif isinstance(node, ast.AsyncFunctionDef):
             module.async_functions.append((node.lineno, node.name))
     return module
 
 
-def for_type_checkers(source: ast.Module) -> set[ast.AST]:
-    blocks = (node for node in ast.walk(source) if isinstance(node, ast.If))
+def dotted(function: ast.expr) -> str:
+    """`a.b` for the name of a function; without what is called or indexed before it."""
+    if isinstance(function, ast.Attribute):
+        return f"{dotted(function.value)}.{function.attr}"
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def for_type_checkers(nodes: Iterable[ast.AST]) -> set[ast.AST]:
+    blocks = (node for node in nodes if isinstance(node, ast.If))
     return {
         node
         for block in blocks
-        if ast.unparse(block.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        if dotted(block.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
         for statement in block.body
         for node in ast.walk(statement)
     }
@@ -248,13 +257,18 @@ def every_package_is_declared(tree: Tree) -> Iterator[str]:
             yield f"{module}: package {package_of(module)} is not declared in BELOW"
 
 
-def modules_form_no_cycle(tree: Tree) -> Iterator[str]:
+def import_graph(tree: Tree) -> dict[str, set[str]]:
+    """The modules that each module imports."""
     graph: dict[str, set[str]] = {module: set() for module in tree}
     for each in imports(tree):
         if each.inside and not is_export(each):
             graph[each.module] |= {home_in(tree, each.name)} - {each.module}
+    return graph
+
+
+def modules_form_no_cycle(tree: Tree) -> Iterator[str]:
     try:
-        TopologicalSorter(graph).prepare()
+        TopologicalSorter(import_graph(tree)).prepare()
     except CycleError as error:
         yield "import cycle: " + " → ".join(reversed(error.args[1]))
 

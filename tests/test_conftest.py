@@ -43,8 +43,12 @@ TIDY = """
         assert coroutine_fixture is server.get_loop() is asyncio.get_running_loop()
 
 
-    async def test_the_loop_is_in_debug_mode():
-        assert asyncio.get_running_loop().get_debug()
+    async def test_another_thread_cannot_use_the_loop_by_mistake():
+        loop = asyncio.get_running_loop()
+        for function in (loop.call_soon, lambda function: loop.call_later(0, function)):
+            with pytest.raises(RuntimeError, match="not thread-safe"):
+                await asyncio.to_thread(function, int)
+        await asyncio.to_thread(loop.call_soon_threadsafe, int)
 
 
     async def test_a_connection_that_a_fixture_closes_is_no_leak(server):

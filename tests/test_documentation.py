@@ -47,7 +47,7 @@ def test_the_pages_are_found():
 
 @pytest.mark.parametrize("page", PAGES)
 async def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with APIServer(tls=True) as server, lw.ClientSet(server.config) as client:
+    async with APIServer(tls=True, bootstrap=False) as server, lw.ClientSet(server.config) as client:
         server.kubeconfig(tmp_path / "kubeconfig")
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         names: dict[str, Any] = {"__name__": "examples"}

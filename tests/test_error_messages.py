@@ -438,12 +438,13 @@ async def test_with_is_explained():
 
 
 async def test_async_with_a_blocking_client_is_explained():
-    with pytest.raises(UsageError) as caught:
+    found = ""
+    try:
         async with blocking.ClientSet(ClientConfig(host="http://127.0.0.1:1")):  # type: ignore[attr-defined]  # the test
             pass
-    assert str(caught.value) == (
-        "blocking.ClientSet is blocking: write `with` instead of `async with`, or use listwatch.ClientSet"
-    )
+    except UsageError as error:
+        found = str(error)
+    assert found == ("blocking.ClientSet is blocking: write `with` instead of `async with`, or use listwatch.ClientSet")
 
 
 async def test_a_request_after_the_block_is_explained():
@@ -467,7 +468,7 @@ async def test_a_key_without_its_namespace_is_an_error():
         async with lw.SharedInformerFactory(client) as factory:
             maps, namespaces = factory.core_v1.configmaps, factory.core_v1.namespaces
             await factory.wait_for_sync(timeout=30)
-            for get in (maps.informer.indexer.get, maps.lister.get):
+            for get in (maps.informer.indexer.get, maps.lister.get, maps.informer.indexer.__contains__):
                 with pytest.raises(BadKeyError) as caught:
                     get("a")
                 assert str(caught.value) == (
@@ -475,6 +476,7 @@ async def test_a_key_without_its_namespace_is_an_error():
                     "that, or use lister.namespace('namespace').get('a'); the cache contains 'default/a'"
                 )
             assert maps.informer.indexer.get("default/b") is None
+            assert "default/b" not in maps.informer.indexer
             assert maps.lister.namespace("default").get("a").name == "a"
             assert namespaces.informer.indexer.get("missing") is None  # cluster-scoped
 

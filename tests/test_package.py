@@ -1,17 +1,17 @@
 """The names and the cost of `import listwatch`, in a separate interpreter."""
 
 import json
-import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterable
+from graphlib import TopologicalSorter
 from importlib import import_module
 from typing import Any
 
 import pytest
+from tests.test_architecture import SOURCE, import_graph, read_tree
 
 import listwatch
-
-MODULES = sorted(module.name for module in pkgutil.walk_packages(listwatch.__path__, "listwatch."))
 
 
 def in_a_new_interpreter(program: str) -> Any:
@@ -59,17 +59,65 @@ def test_a_missing_name_raises_attribute_error():
         from listwatch import Pood  # noqa: F401 - it is the import that is tested
 
 
-def test_every_module_can_be_imported_first():
-    # The models, many and all alike, are not worth a fresh start each.
-    program = f"""
-result = {{}}
-for name in {MODULES!r}:
-    if not name.startswith("listwatch.models."):
-        for loaded in [loaded for loaded in sys.modules if loaded.startswith("listwatch")]:
-            del sys.modules[loaded]
+# Imports each module into an interpreter with no other module of the package, those without imports first. A module
+# that was imported before is not executed again: it is put back, with all that it has imported.
+IMPORT_EACH_FIRST = """
+from importlib.machinery import ModuleSpec
+executed, imported, result = {}, {}, {}
+
+def loaded():
+    return [name for name in sys.modules if name.partition(".")[0] == "listwatch"]
+
+def put_back(name):
+    for each in imported[name]:
+        sys.modules[each] = executed[each]
+        parent, _, child = each.rpartition(".")
+        if parent:
+            setattr(executed[parent], child, executed[each])
+
+class Executed:
+    def find_spec(self, name, path=None, target=None):
+        if name in executed:
+            put_back(name)
+            return ModuleSpec(name, self, is_package=hasattr(executed[name], "__path__"))
+    def create_module(self, spec):
+        return executed[spec.name]
+    def exec_module(self, module):
+        pass
+
+sys.meta_path.insert(0, Executed())
+for name in MODULES:
+    for other in sorted(loaded(), reverse=True):
+        module = sys.modules.pop(other)
+        parent, _, child = other.rpartition(".")
+        if parent and vars(executed[parent]).get(child) is module:
+            delattr(executed[parent], child)
     try:
         __import__(name)
     except Exception as error:
         result[name] = repr(error)
+    else:
+        found = loaded()
+        for each in found:
+            executed[each] = sys.modules[each]
+            imported.setdefault(each, found)
 """
-    assert in_a_new_interpreter(program) == {}
+
+
+def in_import_order() -> Iterable[str]:
+    # The models, many and all alike, are not worth a fresh start each.
+    tree = read_tree(SOURCE, without="models")
+    graph = {module_of(name): {*map(module_of, names)} for name, names in import_graph(tree).items()}
+    for module, names in graph.items():
+        package = module.rpartition(".")[0]
+        if package and module not in graph[package]:
+            names.add(package)  # importing a module imports its package
+    return TopologicalSorter(graph).static_order()
+
+
+def module_of(name: str) -> str:
+    return f"listwatch.{name}".removesuffix(".__init__")
+
+
+def test_every_module_can_be_imported_first():
+    assert in_a_new_interpreter(f"MODULES = {[*in_import_order()]!r}\n{IMPORT_EACH_FIRST}") == {}

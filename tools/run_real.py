@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from listwatch.testing.real.real_api_server_thread import RealAPIServerThread
-from tools import build_realcluster, check_models
+from tools import build_realcluster, check_models, generate_bootstrap
 from tools.build_realcluster import OLD_ETCD
 
 CONTRACT = "tests/contract"
@@ -46,11 +46,12 @@ def main() -> int:
     clusters = run("in clusters with outages", "tests/real", *IN_PARALLEL)
     outcomes = [embedded, real, run_on_old_etcd(), clusters]
     models_match = check_models_on_real_server()
+    bootstrap_matches = generate_bootstrap.main(["--check"]) == 0
     differences = sorted(embedded.passed ^ real.passed)
     print("\nmake real:", *outcomes, sep="\n")
     if differences:
         print("passed on only one of the two servers:", *differences, sep="\n       ")
-    everything = [*(outcome.succeeded for outcome in outcomes), models_match, not differences]
+    everything = [*(outcome.succeeded for outcome in outcomes), models_match, bootstrap_matches, not differences]
     return 0 if all(everything) else 1
 
 

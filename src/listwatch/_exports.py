@@ -55,10 +55,15 @@ def _is_importing(caller: FrameType) -> bool:
     return opname[caller.f_code.co_code[caller.f_lasti]] == "IMPORT_FROM"
 
 
-def unknown_attribute(owner: str, name: str, known: Iterable[str]) -> AttributeError:
-    """Return an error that suggests a similar name, or lists the known ones."""
+def unknown_attribute(owner: str, name: str, known: Iterable[str], *, elsewhere: Iterable[str] = ()) -> AttributeError:
+    """Return an error that names where the attribute is instead, suggests a similar name, or lists the known ones."""
     names = [*known]
-    hint = did_you_mean(name, names) or f"; it has: {', '.join(names)}"
+    places = [*elsewhere][:2]
+    hint = (
+        f"; did you mean {' or '.join(places)}?"
+        if places
+        else did_you_mean(name, names) or f"; it has: {', '.join(names)}"
+    )
     return AttributeError(f"{owner} has no attribute {name!r}{hint}")
 
 

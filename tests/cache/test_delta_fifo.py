@@ -572,4 +572,4 @@ class DeltaFIFOAgainstAList(RuleBasedStateMachine):
 
 
 TestDeltaFIFOAgainstAList = DeltaFIFOAgainstAList.TestCase
-TestDeltaFIFOAgainstAList.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+TestDeltaFIFOAgainstAList.settings = settings(stateful_step_count=30)

@@ -394,4 +394,4 @@ class DeltaFIFOByKeyAgainstTheTruth(RuleBasedStateMachine):
 
 
 TestDeltaFIFOByKeyAgainstTheTruth = DeltaFIFOByKeyAgainstTheTruth.TestCase
-TestDeltaFIFOByKeyAgainstTheTruth.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+TestDeltaFIFOByKeyAgainstTheTruth.settings = settings(stateful_step_count=30)

@@ -646,4 +646,4 @@ class IndexerAgainstAPlainDict(RuleBasedStateMachine):
 
 
 TestIndexerAgainstAPlainDict = IndexerAgainstAPlainDict.TestCase
-TestIndexerAgainstAPlainDict.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+TestIndexerAgainstAPlainDict.settings = settings(stateful_step_count=30)

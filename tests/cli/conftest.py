@@ -36,7 +36,7 @@ Run = Callable[..., Awaitable[Done]]
 @pytest.fixture
 async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[APIServer]:
     """An embedded server, which the kubeconfig of the environment selects."""
-    async with APIServer(tls=True) as running:
+    async with APIServer(tls=True, bootstrap=False) as running:
         running.kubeconfig(tmp_path / "kubeconfig")
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         monkeypatch.setenv("HOME", str(tmp_path))

@@ -67,6 +67,14 @@ async def test_tree_without_arguments_shows_all_owners(run: Run):
     ]
 
 
+async def test_tree_without_any_permission_is_an_error(server: APIServer, run: Run):
+    server.faults.add(Fault(Fail(ForbiddenError("no permission")), verb="list"))
+    done = await run("tree")
+    assert (done.code, done.out) == (4, "")
+    assert done.errors.startswith("error: no permission")
+    assert "skipped" not in done.errors
+
+
 async def test_tree_names_what_cannot_be_listed(server: APIServer, run: Run):
     server.faults.add(Fault(Fail(ForbiddenError("no")), resource="secrets"))
     done = await run("tree")

@@ -1,6 +1,5 @@
 """Many objects, failing reconciles, and a server that rejects requests and cuts watches: all objects converge."""
 
-import asyncio
 from collections import Counter
 from dataclasses import replace
 from random import Random
@@ -95,7 +94,6 @@ def disturb(server: APIServer) -> None:
 
 
 async def test_all_objects_converge_and_no_key_is_reconciled_concurrently():
-    asyncio.get_running_loop().set_debug(False)  # debug mode spends most of the time on stack traces
     random = Random(11)
     async with world(seed=7) as (server, client), ClientSet(troubled(server)) as troubled_client:
         for number in range(OBJECTS):

@@ -23,7 +23,7 @@ from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object import Object
 from listwatch.testing.clocks import VirtualClock
 
-RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "100"))
+RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "40"))
 QUIET = 1500.0
 """Seconds without faults in which every informer must sync: longer than two watches and any delay."""
 

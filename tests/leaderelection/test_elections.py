@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.leaderelection.simulation import Simulation
 
-RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "200"))
+RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "40"))
 
 
 @given(st.integers(min_value=0, max_value=2**32))

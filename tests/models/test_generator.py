@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.models import synthetic
 
@@ -287,7 +287,6 @@ WIRE_NAMES = st.lists(
 )
 
 
-@settings(max_examples=30)
 @given(WIRE_NAMES)
 def test_every_name_comes_back_on_the_wire_as_it_was(wires: list[str]) -> None:
     said = {wire: {"type": "array", "items": synthetic.STRING} for wire in wires}

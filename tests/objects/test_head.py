@@ -32,7 +32,7 @@ def written(tree: dict[str, object]) -> bytes:
     return json.dumps(tree, separators=(",", ":")).encode()
 
 
-@settings(max_examples=500)
+@settings(max_examples=5 * settings.default.max_examples)
 @given(
     keys=st.permutations(list(METADATA)),
     left_out=st.sets(st.sampled_from([key for key in METADATA if key != "name"]), max_size=1),

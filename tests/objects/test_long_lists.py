@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from listwatch.errors import DecodeError
@@ -122,7 +122,6 @@ def test_objects_may_have_any_content(items: list[Any]):
 BODY = written([item(number, SIZES[number], 1) for number in range(40)])
 
 
-@settings(max_examples=60)
 @given(st.floats(0, 1), st.sampled_from([b"}", b"]", b'"', b"\x80", b"{", b",", b"\\"]))
 @example(1.0, b" ")
 @example(0.0, b"[")

@@ -3,20 +3,18 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from soak.splitter import check_frames, check_list
 
 SEEDS = st.integers(0, 2**32)
 
 
-@settings(max_examples=60)
 @given(SEEDS)
 def test_a_list_is_read_as_json_reads_it_item_by_item(seed: int):
     check_list(Random(seed))
 
 
-@settings(max_examples=60)
 @given(SEEDS)
 def test_a_stream_is_read_as_json_reads_it_frame_by_frame(seed: int):
     check_frames(Random(seed))

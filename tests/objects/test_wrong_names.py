@@ -178,9 +178,11 @@ def test_a_wrong_attribute_of_a_module_suggests_the_right_one():
 )
 @pytest.mark.parametrize("kind", [ClientSet, blocking.ClientSet])
 async def test_a_wrong_use_of_a_resource_of_a_client_says_what_to_write(access: Any, message: str, kind: Any):
-    with pytest.raises(AttributeError) as caught:
-        access(kind(NOWHERE))
-    assert str(caught.value) == message
+    try:
+        found = access(kind(NOWHERE))
+    except AttributeError as error:
+        found = str(error)
+    assert found == message
 
 
 async def test_a_wrong_group_or_resource_suggests_the_right_one():

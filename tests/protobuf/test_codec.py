@@ -24,7 +24,7 @@ from listwatch.protobuf.schema import find_kind
 from listwatch.server.schema.schema import builtin_schema
 
 KINDS = sorted(builtin_schema().kinds)
-SOME = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=max(3, settings.default.max_examples // 12), suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_every_built_in_kind_has_a_message():
@@ -229,7 +229,7 @@ POD = encode_object(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=5 * settings.default.max_examples)
 @given(st.data())
 def test_damaged_objects_are_decoded_or_rejected(data: st.DataObject):
     damaged = bytearray(POD)
@@ -253,7 +253,7 @@ def test_damaged_objects_are_decoded_or_rejected(data: st.DataObject):
     encode_object(decoded)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.sampled_from(KINDS), st.binary(max_size=60))
 def test_any_bytes_are_decoded_or_rejected(kind: tuple[str, str], raw: bytes):
     with suppress(DecodeError):

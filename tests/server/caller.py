@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import aiohttp
 
 from listwatch.server.api_server import APIServer
 
+MERGE_PATCH = "application/merge-patch+json"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
@@ -60,15 +62,17 @@ class Caller:
 
     def __init__(self, server: APIServer, *, token: str | None = None, **headers: str) -> None:
         self._url = server.url
+        self._ca_certificate = server.ca_certificate.decode()
         token = server.token if token is None else token
         given = {"Authorization": f"Bearer {token}"} if token else {}
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         self._headers = {"Accept-Encoding": "identity", **given, **headers}
 
     async def __aenter__(self) -> Self:
+        trust = ssl.create_default_context(cadata=self._ca_certificate) if self._ca_certificate else True
         self.session = aiohttp.ClientSession(
             headers=self._headers,
-            connector=aiohttp.TCPConnector(limit=0),
+            connector=aiohttp.TCPConnector(limit=0, ssl=trust),
             auto_decompress=False,
             read_bufsize=1 << 20,  # an event is one line, however large
         )
@@ -82,7 +86,7 @@ class Caller:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
         if body is not None:
-            headers.setdefault("Content-Type", "application/json")
+            headers.setdefault("Content-Type", MERGE_PATCH if method == "PATCH" else "application/json")
         url = aiohttp.client.URL(self._url + path, encoded=True)
         # A file, because aiohttp warns of large bodies in any other form.
         data = None if body is None else io.BytesIO(body)

@@ -277,7 +277,7 @@ def test_connections_that_wait_to_be_accepted_do_not_fill_the_log_when_descripto
 
 
 def test_a_full_disk_fails_writes_only_and_only_while_it_is_full(tmp_path: Path):
-    full = "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))"
+    full = "resource.setrlimit(resource.RLIMIT_FSIZE, (900_000, resource.RLIM_INFINITY))"
     with serving(full, str(tmp_path)) as (process, connection):
         stored, status, reply = [], 201, ""
         while status == 201:

@@ -360,4 +360,6 @@ class KeptServer(Server):
 
 @pytest.mark.parametrize("machine", [Server, KeptServer])
 def test_a_server_behaves_like_a_dictionary(machine: type[Server]):
-    run_state_machine_as_test(machine, settings=settings(max_examples=20, stateful_step_count=40, deadline=None))
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=settings.default.max_examples // 3, stateful_step_count=40)
+    )

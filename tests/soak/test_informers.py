@@ -1,7 +1,5 @@
 """The informers' soak test for a few seconds; `make soak` runs it for minutes."""
 
-import asyncio
-
 import pytest
 from soak.informers import InformerRound
 
@@ -10,7 +8,6 @@ SECONDS = 2.5
 
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_informers_sync_after_faults(seed: int):
-    asyncio.get_running_loop().set_debug(False)  # it would spend three quarters of the time on stack traces
     outcome = await InformerRound(seed, seconds=SECONDS, with_dropped_bookmarks=False).run()
     assert outcome.failures == [], f"reproduce with: python -m soak informers --seed {seed}"
     assert outcome.writes > 10

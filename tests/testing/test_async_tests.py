@@ -2,6 +2,13 @@
 
 import pytest
 
+# What is imported here is not imported again by each nested run.
+from listwatch.models import core_v1
+from listwatch.server import APIServer
+from listwatch.testing import APIServerThread, async_tests, plugin
+
+__all__ = ["APIServer", "APIServerThread", "async_tests", "core_v1", "plugin"]
+
 ALONE = ("-p", "no:asyncio", "-p", "no:anyio")
 ASYNCIO = ("-p", "no:anyio", "-o", "asyncio_default_fixture_loop_scope=function")
 ANYIO = ("-p", "no:asyncio")
@@ -13,7 +20,7 @@ STRICT = ("-p", "no:cacheprovider", "-W", "error")
 def run(pytester: pytest.Pytester):
     def run_tests(*arguments: str, **files: str) -> pytest.RunResult:
         pytester.makepyfile(**files)
-        return pytester.runpytest_subprocess(*STRICT, *arguments)
+        return pytester.runpytest_inprocess("-p", "no:xdist", *STRICT, *arguments)
 
     return run_tests
 

@@ -9,6 +9,8 @@ from listwatch.errors import ConfigError
 from listwatch.server import APIServer, Fault, Refuse
 from listwatch.testing.api_server_thread import APIServerThread
 
+PLUGINS = ("-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:asyncio")
+
 CLIENT = """
 import json
 from urllib.request import Request, urlopen
@@ -28,7 +30,7 @@ def run(pytester: pytest.Pytester):
 
     def run_tests(*arguments: str, **files: str) -> pytest.RunResult:
         pytester.makepyfile(**files)
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+        return pytester.runpytest_inprocess(*PLUGINS, *arguments)
 
     return run_tests
 
@@ -103,9 +105,9 @@ def test_a_scope_that_does_not_exist_is_named(run, pytester: pytest.Pytester):
     assert "invalid api_server_scope 'universe'" in result.stdout.str() + result.stderr.str()
 
 
-def test_tests_without_the_fixtures_do_not_load_the_server(run):
-    result = run(test_it="import sys\ndef test_it(): assert 'listwatch.server.api_server' not in sys.modules")
-    result.assert_outcomes(passed=1)
+def test_tests_without_the_fixtures_do_not_load_the_server(pytester: pytest.Pytester):
+    pytester.makepyfile("import sys\ndef test_it(): assert 'listwatch.server.api_server' not in sys.modules")
+    pytester.runpytest_subprocess(*PLUGINS).assert_outcomes(passed=1)
 
 
 def test_a_test_with_a_strange_name_has_a_namespace(run):

@@ -244,5 +244,5 @@ class AnyInterleaving(RuleBasedStateMachine):
         await asyncio.gather(*self.takers, return_exceptions=True)
 
 
-AnyInterleaving.TestCase.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+AnyInterleaving.TestCase.settings = settings(stateful_step_count=30)
 TestAnyInterleaving = AnyInterleaving.TestCase

@@ -148,7 +148,12 @@ class Indexer(Generic[T]):
         return len(self._store.objects)
 
     def __contains__(self, key: object) -> bool:
-        return str(key) in self._store.objects
+        text = str(key)
+        if text in self._store.objects:
+            return True
+        if self._namespaced_kind and "/" not in text:
+            raise self._lacks_namespace(text)
+        return False
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.list())

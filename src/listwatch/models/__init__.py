@@ -38,6 +38,14 @@ def resources() -> tuple[Resource, ...]:
     return msgspec.json.decode(RESOURCES, type=tuple[Resource, ...])
 
 
+def attributes_of(plural: str) -> list[str]:
+    """Where clients and factories have a resource, the preferred versions first: `apps_v1.deployments`."""
+    from listwatch.models.table import MODULES
+
+    found = [each for each in resources() if each.plural == plural]
+    return [f"{MODULES.get(each.api_version, each.attribute)}.{each.plural}" for each in found]
+
+
 def load_yaml(text: str | bytes) -> list[Object]:
     """The objects in a YAML text of any number of documents: models of built-in kinds, `Unstructured` for others."""
     # PyYAML is slow to load, and most programs read no YAML.

@@ -13,19 +13,17 @@ import secrets
 import socket
 import ssl
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
-import msgspec
-
 from listwatch.clock import Clock, SystemClock, epoch_time
-from listwatch.errors import AlreadyExistsError, APIError, ConfigError, UsageError
+from listwatch.errors import APIError, ConfigError, UsageError
 from listwatch.meta import Resource
 from listwatch.server.access.access import MASTERS, Access, Authorizer
 from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create_token
+from listwatch.server.bootstrap.bootstrap import Bootstrap, create_namespaces
 from listwatch.server.controllers.custom_resources import CustomResources
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.controllers.owner_graph import StorageKey
@@ -36,11 +34,11 @@ from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import ConnectionSettings, Listener
 from listwatch.server.lifecycle.manifests import Manifests
 from listwatch.server.lifecycle.object_store import ObjectStore
-from listwatch.server.lifecycle.strategy import Environment, IDGenerator
+from listwatch.server.lifecycle.strategy import NAMESPACES, Environment, IDGenerator
 from listwatch.server.openapi.descriptions import descriptions_of
 from listwatch.server.openapi.documents import OpenAPI
 from listwatch.server.protocol.non_resources import NonResources
-from listwatch.server.requests import Admission, APIRequest, User
+from listwatch.server.requests import Admission, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.commits import Commits
@@ -62,7 +60,6 @@ _log = logging.getLogger("listwatch.server")
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_INITIAL_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +93,10 @@ class APIServer:
     built-in ones. With a `seed`, uids, generated names, watch timeouts and faults are reproducible; tokens are not.
     Without `compression`, no response is compressed: some clients read only the first gzip member of a watch. Without
     `shard_selectors`, the parameter `shardSelector` is ignored, as by servers whose gate ShardedListAndWatch is off.
+
+    A new server has what a new cluster has: system roles, bindings, priority classes, flow schemas, APIServices, the
+    Service `default/kubernetes`, the service account `default` in every namespace and, with `tls`, the CA certificate
+    in the ConfigMap `kube-root-ca.crt`. Without `bootstrap`, it has only the four initial namespaces.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class APIServer:
         watch_errors_as_http: bool = False,
         compression: bool = True,
         shard_selectors: bool = True,
+        bootstrap: bool = True,
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
@@ -150,6 +152,7 @@ class APIServer:
         self._watch_errors_as_http = watch_errors_as_http
         self._compression = compression
         self._shard_selectors = shard_selectors
+        self._bootstraps = bootstrap
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
         self._running: _Running | None = None
         self._injector = FaultInjector(self._random.random)
@@ -193,9 +196,9 @@ class APIServer:
     async def _serve(self, storage: Storage) -> _Running:
         self._token = self._token or self._read_token()
         self._access.add(self._token, _ADMIN)
-        backend, manifests = self._assemble(storage)
-        listener = Listener(RequestHandler(backend), self._connection_settings)
         tls = self._tls_context() if self._tls else None
+        backend, manifests, bootstrap = self._assemble(storage)
+        listener = Listener(RequestHandler(backend), self._connection_settings)
         try:
             self._port = await listener.start(self._host, self._port, tls)
             backend.non_resources.set_address(f"{self._host}:{self._port}")
@@ -204,10 +207,14 @@ class APIServer:
         except (OSError, OverflowError) as error:
             await listener.stop()
             raise ConfigError(f"the API server cannot listen on {self._host}:{self._port}: {_reason(error)}") from None
+        if bootstrap:
+            # No connection is accepted before the next await.
+            bootstrap.publish(listener.address, self._port)
+            storage.sync()
         return _Running(storage, backend.watches, listener, backend.commits, manifests)
 
-    def _assemble(self, storage: Storage) -> tuple[Backend, Manifests]:
-        """Assemble the parts over a storage, create the initial namespaces, and finish deletions that were pending."""
+    def _assemble(self, storage: Storage) -> tuple[Backend, Manifests, Bootstrap | None]:
+        """Assemble the parts over a storage, create the initial objects, and finish deletions that were pending."""
         clock, ids = self._clock, IDGenerator(self._random.getrandbits)
         registry = Registry.builtin()
         registry.has_shard_selectors = self._shard_selectors
@@ -221,13 +228,20 @@ class APIServer:
         custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)
         garbage_collector = GarbageCollector(objects, pipeline.deleter, on_rejected=_log_rejected)
         role_aggregation = RoleAggregation(objects, pipeline.respond)
-        controllers = (custom_resources, garbage_collector, role_aggregation)
+        bootstrap = Bootstrap(objects, environment, self._ca_certificate()) if self._bootstraps else None
+        added = bootstrap.controllers if bootstrap else ()
+        controllers = (custom_resources, garbage_collector, role_aggregation, *added)
         commits = Commits(storage, controllers, grouped=self._data_dir is not None)
         # The custom resources are served before their objects are read.
         custom_resources.recover()
         commits.run_controllers()
         garbage_collector.recover()
-        _create_namespaces(pipeline, registry)
+        is_new = not storage.count(NAMESPACES)
+        create_namespaces(objects, environment)
+        if bootstrap:
+            bootstrap.create()
+        # The roles of a new server are aggregated already.
+        role_aggregation.has_pending = not is_new
         commits.run_controllers()
         storage.sync()
         backend = Backend(
@@ -251,7 +265,7 @@ class APIServer:
             body_timeout=self._connection_settings.body_timeout,
             compression=self._compression,
         )
-        return backend, Manifests(objects, environment, commits.commit)
+        return backend, Manifests(objects, environment, commits.commit), bootstrap
 
     def _use_rbac(self, storage: Storage) -> Sequence[Admission]:
         """Authorize by the roles and bindings of a storage; returns the admission that protects them."""
@@ -321,6 +335,9 @@ class APIServer:
     def ca_certificate(self) -> bytes:
         """The certificate that clients have to trust, in PEM; empty without TLS."""
         self._check_started()
+        return self._ca_certificate()
+
+    def _ca_certificate(self) -> bytes:
         return self._authority.certificate if self._tls and self._authority else b""
 
     @property
@@ -441,17 +458,6 @@ class APIServer:
         if self._running is None:
             raise UsageError("the API server is not running; use `async with`, or call start() first")
         return self._running
-
-
-def _create_namespaces(pipeline: Pipeline, registry: Registry) -> None:
-    """Create the namespaces that every cluster has, if they are missing."""
-    resource = registry.lookup("", "v1", "namespaces")
-    assert resource is not None
-    for name in _INITIAL_NAMESPACES:
-        body = msgspec.json.encode({"metadata": {"name": name}})
-        request = APIRequest("create", resource, body=body, content_type="application/json", user=_ADMIN, method="POST")
-        with suppress(AlreadyExistsError):
-            pipeline.respond(request)
 
 
 def _log_rejected(place: StorageKey, error: APIError) -> None:

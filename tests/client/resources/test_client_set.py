@@ -18,6 +18,7 @@ from listwatch.client.resources.resource_groups import ClusterScoped, Namespaced
 from listwatch.client.resources.typed_groups import Groups
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import NoMatchError, RequestError, UsageError
+from listwatch.informer import SharedInformerFactory
 from listwatch.meta import GroupVersionKind, GroupVersionResource, Resource
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
@@ -79,6 +80,15 @@ async def test_an_unknown_attribute_is_an_error_that_suggests_a_similar_one_or_l
         _ = client.x
     with pytest.raises(AttributeError, match=r"the client's core_v1 has no attribute 'podz'; did you mean pods\?"):
         _ = client.core_v1.podz
+    with pytest.raises(AttributeError, match=r"ClientSet has no attribute 'pods'; did you mean core_v1\.pods\?"):
+        _ = client.pods
+    with pytest.raises(AttributeError, match=r"'deployments'; did you mean apps_v1\.deployments\?"):
+        _ = client.core_v1.deployments
+    factory = SharedInformerFactory(client)
+    with pytest.raises(AttributeError, match=r"'deployments'; did you mean apps_v1\.deployments\?"):
+        _ = factory.core_v1.deployments
+    with pytest.raises(AttributeError, match=r"'events'; did you mean (core|events)_v1\.events or "):
+        _ = factory.events
     with pytest.raises(TypeError):
         client.core_v1.nodes("default")
     await client.aclose()

@@ -1,6 +1,5 @@
 """Two thousand objects and concurrent writers: every kind of informer ends up with the objects of the server."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -110,7 +109,6 @@ async def wait_notified(each: Observed, marks: dict[str, str]) -> None:
 
 
 async def test_every_informer_ends_up_with_the_objects_of_the_server(client: ClientSet, namespaces: list[str]):
-    asyncio.get_running_loop().set_debug(False)  # with it, three quarters of the time go into stack traces
     all_observed = [*observed(client, namespaces), plain(client, namespaces[0])]
 
     def exchange_handlers() -> None:

@@ -90,7 +90,7 @@ def test_json_inside_a_message_that_is_nested_too_deeply_is_rejected():
             decode(body, GroupVersionKind("apps", "v1", "ControllerRevision"))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(st.data())
 def test_a_damaged_body_is_decoded_or_an_error_of_the_api(data: st.DataObject):
     damaged = bytearray(BODY)

@@ -116,7 +116,8 @@ async def test_the_recorded_permissions_of_a_run_suffice_for_the_next_one():
     assert roles[1]["rules"] == [
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "create", "delete"]}
     ]
-    server = APIServer(users={"secret": User("robot")}, authorization="rbac")
+    # Without the initial roles, which let every user read the version.
+    server = APIServer(users={"secret": User("robot")}, authorization="rbac", bootstrap=False)
     async with server, Caller(server) as admin, Caller(server, token="secret") as call:
         assert set(await run(call)) == {403}
         for role in roles:
@@ -145,7 +146,8 @@ async def test_roles_are_effective_after_a_restart(tmp_path: Any):
         "metadata": {"name": "r"},
         "rules": [PolicyRule(("get",), paths=("/api",)).to_json()],
     }
-    options: Any = {"data_dir": tmp_path, "users": {"secret": User("robot")}, "authorization": "rbac"}
+    users = {"secret": User("robot")}
+    options: Any = {"data_dir": tmp_path, "users": users, "authorization": "rbac", "bootstrap": False}
     async with APIServer(**options) as server, Caller(server) as admin:
         await _give(admin, role, "robot")
     async with APIServer(**options) as server, Caller(server, token="secret") as call:

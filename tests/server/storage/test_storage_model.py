@@ -342,12 +342,10 @@ class SqliteComparison(MemoryComparison):
 
 
 def test_a_storage_in_memory_equals_the_model():
-    run_state_machine_as_test(
-        MemoryComparison, settings=settings(max_examples=60, stateful_step_count=50, deadline=None)
-    )
+    run_state_machine_as_test(MemoryComparison, settings=settings(stateful_step_count=50))
 
 
 def test_a_storage_in_a_file_equals_the_model_across_restarts_and_crashes():
     run_state_machine_as_test(
-        SqliteComparison, settings=settings(max_examples=25, stateful_step_count=30, deadline=None)
+        SqliteComparison, settings=settings(max_examples=settings.default.max_examples // 2, stateful_step_count=30)
     )

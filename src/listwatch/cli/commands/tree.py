@@ -23,6 +23,7 @@ from listwatch.objects.object import Object
 
 __all__ = ["command"]
 
+_MAX_NAMES = 8
 _MAX_PARALLEL = 8
 _SKIPPED = {"events", "leases", "endpoints", "componentstatuses", "bindings"}
 """Resources without owners of interest, or of which there are too many."""
@@ -98,21 +99,28 @@ async def _read_all(session: Session) -> list[_Node]:
             found.setdefault(resource.group_resource, resource)
     metadata = MetadataClient(session.client.rest, mapper=session.mapper)
     permits = asyncio.Semaphore(_MAX_PARALLEL)
-    skipped: list[str] = []
+    skipped: dict[str, APIError] = {}
 
     async def read(resource: Resource) -> list[_Node]:
         async with permits:
             try:
                 listed = await metadata.resource(resource, namespace=session.namespace_of(resource)).list()
-            except (ForbiddenError, NotFoundError):
-                skipped.append(str(resource.group_resource))
+            except (ForbiddenError, NotFoundError) as error:
+                skipped[str(resource.group_resource)] = error
                 return []
         return [_Node(resource, each) for each in listed]
 
     lists = await asyncio.gather(*map(read, found.values()))
+    if skipped and len(skipped) == len(found):
+        raise next(iter(skipped.values()))
     if skipped:
-        print(f"skipped, because they cannot be listed: {', '.join(sorted(skipped))}", file=sys.stderr)
+        print(f"skipped, because they cannot be listed: {_shortened(sorted(skipped))}", file=sys.stderr)
     return [node for nodes in lists for node in nodes]
+
+
+def _shortened(names: list[str]) -> str:
+    rest = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _lines(root: _Node, children: dict[str, list[_Node]]) -> Iterator[tuple[str, _Node]]:

@@ -25,6 +25,7 @@ from listwatch.client.resources.typed_groups import Groups
 from listwatch.client.rest.base_client import BaseClient
 from listwatch.errors import RequestError
 from listwatch.meta import Resource
+from listwatch.models import attributes_of
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
@@ -89,7 +90,7 @@ class ClientSet(Groups, BaseClient):
             if name == "close":
                 raise missing_attribute(self, name)
             if name not in group_versions():
-                raise unknown_attribute("ClientSet", name, group_versions())
+                raise unknown_attribute("ClientSet", name, group_versions(), elsewhere=attributes_of(name))
             self.__dict__[name] = Group(name, self.rest, group_versions()[name])
             return self.__dict__[name]
 

@@ -13,6 +13,7 @@ from listwatch._exports import unknown_attribute
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.meta import Resource
+from listwatch.models import attributes_of
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
@@ -99,7 +100,8 @@ class Group:
 
         def __getattr__(self, plural):
             if plural.startswith("_") or plural not in self._resources:
-                raise unknown_attribute(f"the client's {self._name}", plural, self._resources)
+                elsewhere = attributes_of(plural)
+                raise unknown_attribute(f"the client's {self._name}", plural, self._resources, elsewhere=elsewhere)
             resource = self._resources[plural]
             self.__dict__[plural] = (Namespaced if resource.namespaced else ClusterScoped)(self._rest, resource)
             return self.__dict__[plural]

@@ -29,6 +29,7 @@ from listwatch.informer.reflector.list_watch import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, FollowedSources, InformerStatistics, SharedIndexInformer
 from listwatch.meta import GroupVersionResource, Resource
+from listwatch.models import attributes_of
 from listwatch.objects.object import Object
 from listwatch.selectors import (
     FieldSelectorLike,
@@ -302,7 +303,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         def __getattr__(self, name):
             groups = InformerGroups.__annotations__
             if name not in groups:
-                raise unknown_attribute("SharedInformerFactory", name, sorted(groups))
+                elsewhere = attributes_of(name)
+                raise unknown_attribute("SharedInformerFactory", name, sorted(groups), elsewhere=elsewhere)
             self.__dict__[name] = group = getattr(typed_groups, groups[name])(name, self._named)
             return group
 

@@ -10,6 +10,7 @@ from listwatch.cache.lister import Lister
 from listwatch.callers import SelfWaitError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
+from listwatch.models import attributes_of
 from listwatch.objects.object import Object
 
 __all__ = ["InformerGroup", "InformerHandle"]
@@ -58,7 +59,8 @@ class InformerGroup:
 
         def __getattr__(self, plural):
             if plural not in type(self).__annotations__:
-                raise unknown_attribute(f"the factory's {self._name}", plural, self.__dir__())
+                elsewhere = attributes_of(plural)
+                raise unknown_attribute(f"the factory's {self._name}", plural, self.__dir__(), elsewhere=elsewhere)
             return self._find(f"{self._name}.{plural}")
 
         def __dir__(self):

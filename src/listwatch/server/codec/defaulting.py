@@ -179,6 +179,8 @@ _VALUES: Mapping[str, Mapping[str, JSON]] = {
     "core.v1.SecretVolumeSource": _FILE_MODE,
     "core.v1.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
     "discovery.v1.EndpointPort": {"name": "", "protocol": "TCP"},
+    "flowcontrol.v1.ExemptPriorityLevelConfiguration": {"nominalConcurrencyShares": 0, "lendablePercent": 0},
+    "flowcontrol.v1.LimitedPriorityLevelConfiguration": {"nominalConcurrencyShares": 30, "lendablePercent": 0},
     "networking.v1.IngressClassParametersReference": {"scope": "Cluster"},
     "networking.v1.NetworkPolicyPort": {"protocol": "TCP"},
     "rbac.v1.RoleRef": {"apiGroup": "rbac.authorization.k8s.io"},

@@ -161,6 +161,12 @@ class Listener:
         return int(opened.getsockname()[1])
 
     @property
+    def address(self) -> str:
+        """The IP address at which clients on this machine reach the server."""
+        found = str(self._sockets[0].getsockname()[0])
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(found, found)
+
+    @property
     def connections(self) -> int:
         return len(self._protocols.connections) if self._protocols else 0
 

@@ -293,6 +293,11 @@ def _complete_job(job: JSONObject) -> None:
     ensure_object(spec, "selector", "matchLabels")["batch.kubernetes.io/controller-uid"] = own["controller-uid"]
 
 
+def _complete_device_taint(rule: JSONObject) -> None:
+    taint = ensure_object(rule, "spec", "taint")
+    taint.setdefault("timeAdded", text_at(rule, "metadata", "creationTimestamp"))
+
+
 def _complete_pod(pod: JSONObject) -> None:
     spec = ensure_object(pod, "spec")
     spec.setdefault("priority", 0)
@@ -336,6 +341,7 @@ _COMPLETIONS: Mapping[tuple[str, str], Callable[[JSONObject], None]] = {
     ("", "Namespace"): _complete_namespace,
     ("", "Pod"): _complete_pod,
     ("batch", "Job"): _complete_job,
+    ("resource.k8s.io", "DeviceTaintRule"): _complete_device_taint,
 }
 
 

@@ -35,6 +35,8 @@ _NAME_FORMATS: Mapping[str, Format] = {
     "path_segment": path_segment,
     "any": path_segment,
     "cron_job": cron_job_name,
+    # The name of a signer may precede a subdomain.
+    "trust_bundle": lambda name: dns_subdomain(name.rpartition(":")[2]),
 }
 
 

@@ -105,7 +105,8 @@ class Printer:
 
     def _row(self, value: bytes, tree: JSONObject) -> bytes:
         definition = self.definition
-        printed = convert(tree, self.printed_as) if self.printed_as else tree
+        # A bookmark, which has no name, has no fields to convert.
+        printed = convert(tree, self.printed_as) if self.printed_as and text_at(tree, "metadata", "name") else tree
         row: JSONObject = {"cells": definition.row(printed, self.now())}
         if definition.conditions and (conditions := definition.conditions(printed)):
             row["conditions"] = conditions

@@ -99,6 +99,10 @@ class Runner:
             self._request("PATCH", path, b'{"metadata":{"finalizers":null}}', {"Content-Type": _MERGE_PATCH})
             self._request("DELETE", path, b'{"propagationPolicy":"Background"}', {"Content-Type": _JSON})
         self._request("DELETE", f"/api/v1/namespaces/{self.namespace}", None, {})
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Close the connection, and keep the namespace."""
         self._connection.close()
 
     def send(self, request: Request) -> Response:

@@ -242,7 +242,12 @@ def stateful_set_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
         )
 
 
-CONTROLLER_REVISION = all_of(not_negative("revision"), require_fields("data", detail="data is mandatory"))
+def _has_data(revision: JSONObject, path: str) -> Causes:
+    if revision.get("data") is None:
+        yield required(field_path(path, "data"), "data is mandatory")
+
+
+CONTROLLER_REVISION = all_of(not_negative("revision"), _has_data)
 revision_update = immutable("data")
 
 
