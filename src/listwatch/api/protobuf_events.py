@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from listwatch.api.watch_events import EVENT_CLASSES, ErrorEvent, ReceivedEvent, UndecodableEvent
 from listwatch.errors import DecodeError
+from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.protobuf.protobuf_objects import protobuf_reader
 from listwatch.objects.unstructured import Unstructured
@@ -23,11 +24,12 @@ class ProtobufEventReader(Generic[K]):
     Frames have lengths, which are checked; of the objects only the heads are decoded.
     """
 
-    __slots__ = ("_decode", "_frames", "_name")
+    __slots__ = ("_decode", "_frames", "_name", "_read")
 
-    def __init__(self, kind: type[K], *, max_size: int) -> None:
+    def __init__(self, kind: type[K], *, max_size: int, known: KnownObjects[K] | None = None) -> None:
         self._name = kind.__name__
-        self._decode = protobuf_reader(kind)
+        self._read = protobuf_reader(kind)
+        self._decode = known.reader(kind, self._read) if known else self._read
         self._frames = FrameReader(max_size=max_size)
 
     def feed(self, piece: bytes) -> Iterator[ReceivedEvent[K]]:
@@ -46,6 +48,10 @@ class ProtobufEventReader(Generic[K]):
                 yield event_class(decode(raw))
             except DecodeError as error:
                 yield self._undecodable(event_type, error)
+
+    def forget_known(self) -> None:
+        """From now on, decode all objects."""
+        self._decode = self._read
 
     def finish(self) -> bytes:
         """Return the data after the last frame: an incomplete one."""

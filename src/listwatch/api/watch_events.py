@@ -22,6 +22,7 @@ from listwatch.objects.json.byte_search import contains
 from listwatch.objects.json.json_scan import IncompleteJSONError
 from listwatch.objects.json.reading import LONE_SURROGATE, reason_of
 from listwatch.objects.json.wire import DECODE_FAILURES, WireEvent, nesting_of, parse_event, scan_event
+from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
@@ -168,10 +169,13 @@ class EventReader(Generic[K]):
     are accepted, also those that span lines, and several on one line.
     """
 
-    __slots__ = ("_checks_all", "_depth", "_kind", "_pending", "_pieces", "_unfinished", "max_size")
+    __slots__ = ("_checks_all", "_depth", "_kind", "_pending", "_pieces", "_read", "_unfinished", "max_size")
 
-    def __init__(self, kind: type[K], *, max_size: int = DEFAULT_MAX_EVENT_SIZE) -> None:
+    def __init__(
+        self, kind: type[K], *, max_size: int = DEFAULT_MAX_EVENT_SIZE, known: KnownObjects[K] | None = None
+    ) -> None:
         self._kind = kind
+        self._read = known.reader(kind, kind.from_wire) if known else kind.from_wire
         self.max_size = max_size
         self._pending = bytearray()  # the incomplete line; in one object, because it may arrive byte by byte
         # The first lines of a frame that spans lines, and the number of brackets that they leave open.
@@ -240,6 +244,10 @@ class EventReader(Generic[K]):
         self._unfinished.clear()
         return ResponseTooLargeError.of("an event of the watch", self.max_size, "max_event_size")
 
+    def forget_known(self) -> None:
+        """From now on, decode all objects."""
+        self._read = self._kind.from_wire
+
     def finish(self) -> bytes:
         """Return the data after the last frame: an event without a line feed, or an incomplete one."""
         rest = bytes(self._unfinished + self._pending)
@@ -250,7 +258,7 @@ class EventReader(Generic[K]):
     def _events_in(self, piece: bytes, start: int, stop: int, *, is_checked: bool) -> Iterator[ReceivedEvent[K]]:
         """Yield the events of these lines. If `is_checked`, the frames are decoded completely."""
         find, starts = piece.find, piece.startswith
-        decode, (prefix, offset, event_class) = self._kind.from_wire, _FRAMES[0]
+        decode, (prefix, offset, event_class) = self._read, _FRAMES[0]
         if self._unfinished:
             yield from self._read_lines(piece[start:stop])
             return

@@ -58,7 +58,8 @@ class DeltaFIFO(Generic[T]):
 
     With `by_key=True` the deltas of an object are collected and popped together, as in client-go's classic DeltaFIFO;
     `known`, the store that the consumer fills, then determines which objects a list deletes and a resync repeats.
-    `on_ready` is called when the queue is no longer empty, and when it is closed.
+    `on_ready` is called when the queue is no longer empty, and when it is closed. `stored` returns the object that the
+    consumer has stored under a key: a list that contains that instance does not transform it again.
 
     An object without a name, or on which the transform fails, is not queued and is passed to `on_dropped`; without
     `on_dropped` the error is raised. If the transform fails on a deleted object, the deletion is still queued, so
@@ -74,12 +75,14 @@ class DeltaFIFO(Generic[T]):
         known: KnownObjects[T] | None = None,
         on_dropped: DroppedObject[T] | None = None,
         on_ready: Callable[[], None] | None = None,
+        stored: Callable[[str], T | None] | None = None,
     ) -> None:
         if known is not None and not by_key:
             raise UsageError("known is used only with by_key=True; remove known, or pass by_key=True")
         self.on_ready = on_ready
         self._on_dropped = on_dropped
         self._transform = transform
+        self._stored = stored
         self._queue: _OrderedQueue[T] | _KeyedQueue[T] = _KeyedQueue(known) if by_key else _OrderedQueue()
         self._is_populated = False
         self._is_closed = False
@@ -135,7 +138,7 @@ class DeltaFIFO(Generic[T]):
 
     def relist(self) -> ReplacementList[T]:
         """Return an empty list, to be filled page by page or event by event and passed to `replace`."""
-        return ReplacementList(None if self._transform is None else self._transformed)
+        return ReplacementList(None if self._transform is None else self._transformed_if_new)
 
     def replace(self, items: Iterable[T] | ReplacementList[T], resource_version: str) -> None:
         """Queue a complete list. If one of the objects is invalid, its error is raised and nothing is queued."""
@@ -239,6 +242,10 @@ class DeltaFIFO(Generic[T]):
         if kept_key != key:
             raise TransformError(f"the transform changed the key {key} to {kept_key}; it must not change it")
         return kept
+
+    def _transformed_if_new(self, key: str, item: T) -> T:
+        is_stored = self._stored is not None and self._stored(key) is item
+        return item if is_stored else self._transformed(key, item)
 
     def _deletion(self, key: str, item: T) -> DeletedDelta[T]:
         try:

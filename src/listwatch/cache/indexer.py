@@ -97,6 +97,11 @@ class Indexer(Generic[T]):
         """Return the object with this key, whatever the key."""
         return self._store.objects.get(str(key))
 
+    def _holds(self, entries: Iterable[tuple[str, T]]) -> bool:
+        """True if exactly these instances are stored under their keys."""
+        stored = self._store.objects.get
+        return all(stored(key) is item for key, item in entries)
+
     def keys(self) -> list[str]:
         """Return the keys of all objects, in the order in which they were added."""
         return list(self._store.objects)

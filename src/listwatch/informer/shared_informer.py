@@ -159,6 +159,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
                 internal_error_window=internal_error_window,
                 clock=self._clock,
                 random=random,
+                damaged=lambda: self._healer.damaged,
             )
 
         self._make_pipeline = make_pipeline

@@ -64,19 +64,26 @@ class SourcePipeline(Generic[T]):
         transform: Callable[[T], T] | None = None,
         on_ready: Callable[[], None] | None = None,
         on_problem: Callable[[Problem], None] | None = None,
+        damaged: Callable[[], Mapping[str, T]] = dict,
         **options: Unpack[ReflectorOptions],
     ) -> None:
+        """`damaged` returns the objects of the store that a list must replace, although it has the same version."""
         report = guarded_reporter(on_problem, options.get("clock"))
 
         def report_dropped(_: T, error: Exception) -> None:
             report(Problem(self.reflector.name, error, 0, 0.0))
 
         self.scope = scope
-        self.fifo: DeltaFIFO[T] = DeltaFIFO(transform=transform, on_ready=on_ready, on_dropped=report_dropped)
+        self.fifo: DeltaFIFO[T] = DeltaFIFO(
+            transform=transform, on_ready=on_ready, on_dropped=report_dropped, stored=indexer._find
+        )
+        self._damaged = damaged
         source = request_only_kept_fields(source, transform)
         self.read_object = reader_of(source, kind)
         """Reads one object from the server; None if the source cannot do that."""
-        self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, **options)
+        self.reflector = Reflector(
+            source, kind, self.fifo, name=name, on_problem=report, cached=self._cached_objects, **options
+        )
         self.resource_version = ""
         """The version of this source that the store has reached; empty before the first list."""
         self.removed = asyncio.Event()
@@ -153,6 +160,15 @@ class SourcePipeline(Generic[T]):
         if self.scope is not None and is_initial:
             yield from self._add_scope(objects, version)
             return
+        # 0. Nothing to do if the list has the stored instances and no others.
+        if self.scope is None and len(objects) == len(self._indexer):
+            for entries in sliced(objects.items()):
+                if not self._indexer._holds(entries):
+                    break
+                yield []
+            else:
+                self._indexer.bookmark(version)
+                return
         # 1. Build the new contents in slices. Objects of other namespaces are kept.
         items = objects if self.scope is None else chain(self._objects_out_of_scope(), objects.values())
         replacement = self._indexer.prepare_replace(items, version)
@@ -163,6 +179,12 @@ class SourcePipeline(Generic[T]):
             if self.scope is not None:
                 applied = [each for each in applied if not _is_unchanged(each)]
             yield _changes(applied, is_initial=is_initial)
+
+    def _cached_objects(self) -> list[T]:
+        """The objects of this source, without those that are damaged."""
+        found = self._indexer.list() if self.scope is None else self._indexer.by_index(NAMESPACE, self.scope)
+        damaged = {id(item) for item in self._damaged().values()}
+        return [item for item in found if id(item) not in damaged] if damaged else found
 
     def _add_scope(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         """Add the first list of a namespace, without rebuilding the contents of the others, which may be large."""

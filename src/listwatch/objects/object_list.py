@@ -10,6 +10,7 @@ import msgspec
 
 from listwatch.errors import DecodeError
 from listwatch.objects.head import PROTOBUF
+from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.list_splitter import ListSplitter, WireList, split_list
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object
@@ -66,16 +67,18 @@ class ObjectList(Generic[T]):
         return self
 
     @classmethod
-    def reading(cls, chunks: Iterable[bytes], item: type[T] | None = None) -> Generator[None, None, Self]:
+    def reading(
+        cls, chunks: Iterable[bytes], item: type[T] | None = None, known: KnownObjects[Any] | None = None
+    ) -> Generator[None, None, Self]:
         """Create a list from the chunks of a response body; a generator that yields between groups of objects.
 
-        The body is JSON or protobuf.
+        The body is JSON or protobuf. Objects that are recognized as `known` are those instances.
         """
         chunks = iter(chunks)
         first = next(chunks, b"")
         chunks = chain([first], chunks)
         if first.startswith(PROTOBUF):
-            return (yield from cls._reading_protobuf(chunks, item or cls.item))
+            return (yield from cls._reading_protobuf(chunks, item or cls.item, known))
         self, kind, splitter, broken = cls(), item or cls.item, ListSplitter(chunks), list[DecodeError]()
         waiting: list[list[msgspec.Raw]] = []  # for the kind of the list, if its objects need it and precede it
         for group in splitter.groups():
@@ -83,20 +86,23 @@ class ObjectList(Generic[T]):
             if waiting or (not has_names and issubclass(kind, Unstructured) and _needs_names(group)):
                 waiting.append(group)
             else:
-                self._read(group, splitter.head, kind, broken)
+                self._read(group, splitter.head, kind, broken, known)
             yield
         for group in waiting:
-            self._read(group, splitter.head, kind, broken)
+            self._read(group, splitter.head, kind, broken, known)
             yield
         self._complete(splitter.head, kind, broken)
         return self
 
     @classmethod
-    def _reading_protobuf(cls, chunks: Iterable[bytes], item: type[Any]) -> Generator[None, None, Self]:
+    def _reading_protobuf(
+        cls, chunks: Iterable[bytes], item: type[Any], known: KnownObjects[Any] | None
+    ) -> Generator[None, None, Self]:
         from listwatch.objects.protobuf import protobuf_objects  # few programs receive protobuf
 
         self, splitter, broken = cls(), protobuf_objects.ListSplitter(chunks), list[DecodeError]()
         read = protobuf_objects.protobuf_reader(item)
+        read = known.reader(item, read) if known else read
         for group in splitter.groups():
             self._read_each(group, read, splitter.kind, broken)
             yield
@@ -109,10 +115,18 @@ class ObjectList(Generic[T]):
         self.metadata = wire.metadata
         self.broken = tuple(broken)
 
-    def _read(self, group: Iterable[msgspec.Raw], wire: WireList, item: type[Any], broken: list[DecodeError]) -> None:
+    def _read(
+        self,
+        group: Iterable[msgspec.Raw],
+        wire: WireList,
+        item: type[Any],
+        broken: list[DecodeError],
+        known: KnownObjects[Any] | None = None,
+    ) -> None:
         """Decode each object; record an error for each that cannot be decoded."""
         name = _namer(wire) if issubclass(item, Unstructured) else bytes
-        self._read_each(map(name, group), item.from_wire, wire.kind, broken)
+        read = known.reader(item, item.from_wire) if known else item.from_wire
+        self._read_each(map(name, group), read, wire.kind, broken)
 
     def _read_each(
         self, group: Iterable[bytes], read: Callable[[bytes], Any], kind: str, broken: list[DecodeError]

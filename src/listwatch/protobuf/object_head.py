@@ -15,7 +15,7 @@ from listwatch.errors import DecodeError
 from listwatch.protobuf.received_object import find_message
 from listwatch.protobuf.wire_format import read_fields, read_length, read_varint, truncated, varint
 
-__all__ = ["RawHead", "decode_labels", "read_object_head"]
+__all__ = ["RawHead", "decode_labels", "read_object_head", "uid_and_version"]
 
 
 class RawHead(NamedTuple):
@@ -46,6 +46,33 @@ def read_object_head(raw: bytes) -> RawHead:
     except (IndexError, UnicodeDecodeError):
         found = None
     return found or _read_any(raw)
+
+
+def uid_and_version(raw: bytes) -> tuple[bytes, bytes] | None:
+    """The uid and the version of an object that is written as servers write it; None for others."""
+    try:
+        position = 6 + raw[5]
+        if raw[4] != 0x0A or raw[position] != 0x12:
+            return None
+        position += 1
+        while raw[position] > 127:
+            position += 1
+        if raw[position + 1] != 0x0A:
+            return None
+        position += 2
+        while raw[position] > 127:
+            position += 1
+        for key in (_NAME, _GENERATE_NAME, _NAMESPACE):
+            if raw[position + 1] != key or raw[position + 2] > 127:
+                return None
+            position += 2 + raw[position + 2]
+        uid = position + 5
+        version = uid + _UID_SIZE + 2
+        if raw[position + 1 : uid] != _UID or raw[version - 2] != _VERSION:
+            return None
+        return raw[uid : version - 2], raw[version : version + raw[version - 1]]
+    except IndexError:
+        return None
 
 
 def _read_usual(raw: bytes) -> RawHead | None:

@@ -30,6 +30,7 @@ from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_
 from listwatch.cooperative import run_sliced
 from listwatch.errors import RequestError, UsageError
 from listwatch.meta import Resource
+from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
@@ -51,6 +52,8 @@ class BaseResourceClient(Generic[T]):
     _accept_list: str = ""
     # None for the content type of the client's configuration.
     _content_type: ContentType | None = None
+    # Cached objects: those instances stand for unchanged objects of lists and initial events.
+    _known: KnownObjects[T] | None = None
 
     def __init__(
         self,
@@ -118,6 +121,12 @@ class BaseResourceClient(Generic[T]):
         """
         other = self._copy()
         other._content_type = content_type
+        return other
+
+    def recognizing(self, known: KnownObjects[T] | None) -> Self:
+        """Return a client whose lists and watches return the known instances of unchanged objects; informers use it."""
+        other = self._copy()
+        other._known = known
         return other
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -217,6 +226,7 @@ class BaseResourceClient(Generic[T]):
             initial_events=bool(send_initial_events),
             doing=f"watch {self._name}",
             selects=shards.selects if shards else None,
+            known=self._known if send_initial_events else None,
         )
 
     # --- changing ----------------------------------------------------------------------------------------------------
@@ -350,7 +360,7 @@ class BaseResourceClient(Generic[T]):
             timeout_seconds=timeout_seconds,
         )
         result = await request.params(selectors).params(parameters).do()
-        listed = await run_sliced(result._decode_list_sliced(self._kind))
+        listed = await run_sliced(result._decode_list_sliced(self._kind, self._known))
         shards = _shard_filter(selectors)
         return shards.apply(listed) if shards else listed
 

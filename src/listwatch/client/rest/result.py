@@ -16,6 +16,7 @@ from listwatch.objects.declarations.model import Model
 from listwatch.objects.head import PROTOBUF
 from listwatch.objects.json.json_scan import parts_of
 from listwatch.objects.json.reading import DECODE_FAILURES, convert, reason_of
+from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 
@@ -87,7 +88,9 @@ class Result:
             problem = self._decode_error("a list", error.message, error.field)
         raise problem  # without frames, which hold the body
 
-    def _decode_list_sliced(self, item: type[ObjectT]) -> Generator[None, None, ObjectList[ObjectT]]:
+    def _decode_list_sliced(
+        self, item: type[ObjectT], known: KnownObjects[ObjectT] | None = None
+    ) -> Generator[None, None, ObjectList[ObjectT]]:
         """Decode a list in slices, for `run_sliced`, so that a long one does not block the event loop.
 
         This consumes the body.
@@ -95,7 +98,7 @@ class Result:
         self._check_body("a list")
         content, self._content = self._content, b""
         pieces = [content] if isinstance(content, bytes) else _consume(content)
-        return self._with_request(ObjectList[ObjectT].reading(pieces, item))
+        return self._with_request(ObjectList[ObjectT].reading(pieces, item, known))
 
     def _with_request(self, work: Generator[None, None, T]) -> Generator[None, None, T]:
         try:

@@ -51,6 +51,7 @@ from listwatch.errors import (
 )
 from listwatch.folded_log import FoldedLog
 from listwatch.objects.json.wire import LineSplitter
+from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
@@ -319,9 +320,11 @@ class WatchStream(Generic[T]):
         initial_events: bool = False,
         doing: str = "watch",
         selects: Callable[[T], bool] | None = None,
+        known: KnownObjects[T] | None = None,
     ) -> None:
         self._body = body
         self._kind = kind
+        self._known = known
         self._selects = selects
         self._idle_timeout = idle_timeout
         self._initial_events = initial_events
@@ -354,9 +357,12 @@ class WatchStream(Generic[T]):
             if is_protobuf(self._body.headers):
                 from listwatch.api.protobuf_events import ProtobufEventReader  # few programs receive protobuf
 
-                self._reader, self._has_frames = ProtobufEventReader(self._kind, max_size=max_size), True
+                self._reader, self._has_frames = (
+                    ProtobufEventReader(self._kind, max_size=max_size, known=self._known),
+                    True,
+                )
             else:
-                self._reader = EventReader(self._kind, max_size=max_size)
+                self._reader = EventReader(self._kind, max_size=max_size, known=self._known)
                 self._body._expect_lines()
             self._body._set_idle_timeout(self._idle_timeout, coalesce_reads=self._initial_events)
 
@@ -452,6 +458,8 @@ class WatchStream(Generic[T]):
             self._body._extend_idle_time()
         if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
             self._awaits_bookmark = False
+            self._known = None
+            self._reader.forget_known()  # the initial events are complete
             self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
         return self._selected(events)
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import random as _random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import Generic, Literal, TypedDict, TypeVar
+from typing import Any, Generic, Literal, TypedDict, TypeVar, cast
 
 from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.cancellation import cancelled_wait, is_being_cancelled
@@ -44,6 +44,8 @@ from listwatch.informer.reflector.state import (
 from listwatch.informer.validation import check_number, check_source
 from listwatch.keyed import Cached
 from listwatch.meta import Resource
+from listwatch.objects.known_objects import KnownObjects
+from listwatch.objects.object import Object
 from listwatch.retry_observer import observing_retries
 
 __all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
@@ -99,6 +101,9 @@ class ReflectorOptions(TypedDict, total=False):
     random: Random | None
 
 
+_KNOWN_SLICE = 5000
+
+
 class Reflector(Generic[T]):
     """Writes everything that a source contains to a store, then each change, in order.
 
@@ -121,7 +126,9 @@ class Reflector(Generic[T]):
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
+        cached: Callable[[], Sequence[T]] | None = None,
     ) -> None:
+        """`cached` returns the objects of the store: a relist keeps the instances of those that are unchanged."""
         check_source(source, kind)
         check_number(min_watch, "min_watch must be a number of seconds")
         check_number(internal_error_window, "internal_error_window must be a number of seconds")
@@ -131,6 +138,8 @@ class Reflector(Generic[T]):
             check_number(page_size, "page_size must be a number of objects, or None")
         self.name = name or kind.__name__
         self._source = source.of_kind(kind) if isinstance(source, ListWatch) else source
+        self._recognizing: Callable[[object], ListerWatcher[T]] | None = getattr(self._source, "recognizing", None)
+        self._cached = cached if issubclass(kind, Object) and self._recognizing else None
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
@@ -266,7 +275,7 @@ class Reflector(Generic[T]):
         match request:
             case ListRequest(resource_version, limit, continue_token):
                 self._lists += 1
-                page = await self._source.list(
+                page = await (await self._relist_source()).list(
                     resource_version=resource_version, limit=limit, continue_token=continue_token
                 )
                 self._record_contact()
@@ -278,8 +287,9 @@ class Reflector(Generic[T]):
                 if self._machine.has_progressed:
                     self._budget.refund()  # a series of failures ends with a stable watch: a list alone becomes stale
             case StreamRequest(resource_version):
+                source = await self._relist_source()
                 await self._read(
-                    self._source.watch(
+                    source.watch(
                         resource_version=resource_version,
                         resource_version_match="NotOlderThan",
                         send_initial_events=True,
@@ -295,6 +305,19 @@ class Reflector(Generic[T]):
                         timeout_seconds=self._timeout_seconds(),
                     )
                 )
+
+    async def _relist_source(self) -> ListerWatcher[T]:
+        """The source, which returns cached instances of unchanged objects. They are collected once for all pages."""
+        if self._cached is None or self._recognizing is None:
+            return self._source
+        if self._round.known is None:
+            known: KnownObjects[Any] = KnownObjects()
+            cached = self._cached()
+            for start in range(0, len(cached), _KNOWN_SLICE):
+                known.extend(cast("Sequence[Any]", cached[start : start + _KNOWN_SLICE]))
+                await asyncio.sleep(0)
+            self._round.known = known
+        return self._recognizing(self._round.known) if len(self._round.known) else self._source
 
     def _timeout_seconds(self) -> int:
         return int(self._min_watch * (1 + self._random.random()))
@@ -373,7 +396,7 @@ class Reflector(Generic[T]):
     def _complete_round(self, by: str) -> None:
         """Log that a list is complete. That an informer has synced is logged by the informer."""
         current = self._round
-        current.by = by
+        current.by, current.known = by, None
         seconds, objects = self._clock.monotonic() - current.started_at, self._machine.listed
         level = logging.INFO if current.reason else logging.DEBUG
         _log.log(
@@ -493,6 +516,8 @@ class _Round:
     """Why the source is listed again; empty for the first list."""
     by: str = ""
     """How it was read; empty before it is complete."""
+    known: KnownObjects[Any] | None = None
+    """The cached objects that it may contain unchanged."""
 
 
 @dataclass(slots=True)
