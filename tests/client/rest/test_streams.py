@@ -531,7 +531,7 @@ async def test_a_second_reader_of_a_watch_fails_and_the_first_continues():
         (respond(410, msgspec.json.encode(GONE)), ExpiredError),
         (respond(302, headers={"Location": "http://elsewhere.example/"}), APIError),
         (respond(200, b"<html>", headers={"Content-Type": "text/html"}), ProtocolError),
-        (respond(200, b"k8s", headers={"Content-Type": "application/vnd.kubernetes.protobuf"}), ProtocolError),
+        (respond(200, b"\xd9", headers={"Content-Type": "application/cbor-seq"}), ProtocolError),
     ],
 )
 async def test_a_rejected_watch_raises_when_it_is_entered(reply: Reply, error: type[Exception]):
