@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The source of `make models`: a folder with schemas and discovery documents, or the URL of an API server.
 SOURCE ?= ../shared/kubernetes-1.37
 
-# The duration of each of the three runs of `make soak`: informers, controllers, splitter.
+# The duration of each of the four runs of `make soak`: informers, controllers, sharding, splitter.
 MINUTES ?= 3
 
 # Stamp files are written last, so that an interrupted installation is repeated.
@@ -138,9 +138,10 @@ real: setup ## run the contract tests on a real kube-apiserver and etcd; builds 
 conformance: setup ## run tests of Kubernetes, controller-runtime and kubectl on the embedded server; PART=kubectl for one part
 	@$(RUN) -m conformance $(PART)
 
-soak: setup ## run informers and controllers under faults, then read damaged lists, for MINUTES=3 each
+soak: setup ## run informers, controllers and sharded replicas under faults, then read damaged lists, for MINUTES=3 each
 	@$(RUN) -m soak informers --minutes $(MINUTES)
 	@$(RUN) -m soak controllers --minutes $(MINUTES)
+	@$(RUN) -m soak sharding --minutes $(MINUTES)
 	@$(RUN) -m soak splitter --minutes $(MINUTES)
 
 clean: ## remove what the other targets made

@@ -11,20 +11,26 @@ from random import SystemRandom
 from soak.controllers import ControllerRound
 from soak.informers import InformerRound
 from soak.leak_check import resident_megabytes
+from soak.sharding import ShardingRound
 from soak.splitter import SplitterRound
 
 ROUND = 15.0
 """Seconds of faults in one round."""
 GROWTH = 40.0
 """Megabytes by which the process may grow after its first rounds: allocators return memory late."""
-SOAKS = {"controllers": ControllerRound, "informers": InformerRound, "splitter": SplitterRound}
+SOAKS = {
+    "controllers": ControllerRound,
+    "informers": InformerRound,
+    "sharding": ShardingRound,
+    "splitter": SplitterRound,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run as a command."""
     parser = argparse.ArgumentParser(
         prog="python -m soak",
-        description="Run informers or controllers under injected faults, or read damaged lists and streams.",
+        description="Run informers, controllers or sharded replicas under faults, or read damaged lists and streams.",
     )
     parser.add_argument("soak", choices=sorted(SOAKS))
     parser.add_argument("--minutes", type=float, default=3.0, help="total duration (default: %(default)s)")

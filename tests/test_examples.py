@@ -204,3 +204,14 @@ async def test_one_replica_counts_and_the_next_one_continues(tmp_path: Path, mon
         lease = await client.coordination_v1.leases("default").get("counter")
         assert lease.spec.holder_identity == ""
         assert lease.spec.lease_transitions == 1
+
+
+async def test_three_processes_share_the_objects() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, EXAMPLES / "12_sharded_controller.py", stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    lines = output.decode().splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["a", "b", "c"]
+    assert sum(int(line.split()[2]) for line in lines[:3]) == 30
+    assert lines[3] == "all replicas have left"

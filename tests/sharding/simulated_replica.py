@@ -69,7 +69,7 @@ class Replica:
     ) -> None:
         self.place, self.world, self.name, self.config, self.weight = place, place.world, name, config, weight
         self.rate, self._ahead, self._start = rate, ahead, place.world.now
-        self.is_alive, self.is_gone, self.refused = True, False, ""
+        self.is_alive, self.is_gone, self.is_leaving, self.refused = True, False, False, ""
         self.shards: dict[int, Work] = {}
         self.running: dict[str, Reconcile] = {}
         self.lag = place.dice.uniform(0.05, 1.0)
@@ -145,6 +145,7 @@ class Replica:
 
     def leave(self) -> None:
         self.world.log(f"{self.name} leaves")
+        self.is_leaving = True
         self.deliver(lambda: self._input(lambda: self.machine.leave(self.local())))
 
     # --- the state machine -------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ COMMANDS = {
     "run": "Run the controllers of a Python file.",
     "inspect": "Serve a live page with the states and objects of informers.",
     "cache": "Sync a cache of a resource, and report what it needs.",
+    "shards": "Show the replicas and shards of a shard group.",
     "api-resources": "List the resources of the server.",
     "completion": "Print the completion script of a shell.",
 }
