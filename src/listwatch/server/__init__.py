@@ -33,7 +33,7 @@ _HOMES = {
     "RequestInfo": "listwatch.server.protocol.routes",
     "RequestLog": "listwatch.server.faults.request_log",
     "RequestPattern": "listwatch.server.faults.request_log",
-    "Statistics": "listwatch.server.api_server",
+    "Statistics": "listwatch.server.statistics",
     "Storage": "listwatch.server.storage.storage",
     "User": "listwatch.server.requests",
     "WatchSettings": "listwatch.server.watch.watching",
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from listwatch.server.access.certificates import CertificateAuthority as CertificateAuthority
     from listwatch.server.access.certificates import KeyPair as KeyPair
     from listwatch.server.api_server import APIServer as APIServer
-    from listwatch.server.api_server import Statistics as Statistics
     from listwatch.server.faults.faults import Action as Action
     from listwatch.server.faults.faults import CutStream as CutStream
     from listwatch.server.faults.faults import Delay as Delay
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
     from listwatch.server.requests import APIRequest as APIRequest
     from listwatch.server.requests import Query as Query
     from listwatch.server.requests import User as User
+    from listwatch.server.statistics import Statistics as Statistics
     from listwatch.server.storage.storage import Storage as Storage
     from listwatch.server.watch.watching import WatchSettings as WatchSettings
 else:

@@ -37,10 +37,11 @@ from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import NAMESPACES, Environment, IDGenerator
 from listwatch.server.openapi.descriptions import descriptions_of
 from listwatch.server.openapi.documents import OpenAPI
-from listwatch.server.protocol.non_resources import NonResources
+from listwatch.server.protocol.non_resources import Issuer, NonResources
 from listwatch.server.requests import Admission, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
+from listwatch.server.statistics import Statistics, metrics_text
 from listwatch.server.storage.commits import Commits
 from listwatch.server.storage.snapshot_file import read_snapshot, write_snapshot
 from listwatch.server.storage.storage import MAX_AGE, MAX_EVENTS, Storage
@@ -60,16 +61,6 @@ _log = logging.getLogger("listwatch.server")
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """The state of the server at one moment."""
-
-    revision: int
-    requests: int
-    connections: int
-    watches: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +244,8 @@ class APIServer:
                 registry,
                 ready_checks={"storage": storage.is_writable},
                 openapi=OpenAPI(registry, objects.definitions, descriptions_of).respond,
+                metrics=lambda: metrics_text(self.statistics(), storage.counts()),
+                issuer=lambda: Issuer(self.url),
             ),
             watches=watches,
             tables=Tables(registry, objects.definitions, descriptions_of, clock.now),

@@ -311,3 +311,29 @@ async def test_api_services_of_others_are_left_alone():
         await call("POST", DEFINITIONS, definition("v1"))
         await call("DELETE", f"{DEFINITIONS}/widgets.example.com")
         assert "v1beta1.metrics.k8s.io" in await names(call, API_SERVICES)
+
+
+# --- Figures and keys -------------------------------------------------------------------------------------------------
+
+
+async def test_the_figures_of_the_server_are_metrics():
+    async with APIServer() as server, Caller(server) as call:
+        await call.create("a")
+        reply = await call("GET", "/metrics")
+        revision = server.revision
+        assert (await call("POST", "/metrics")).status == 405
+    assert reply.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    lines = reply.body.decode().splitlines()
+    assert f"listwatch_server_revision {revision}" in lines
+    assert 'apiserver_resource_objects{group="",resource="configmaps"} 1' in lines
+    assert "# TYPE listwatch_server_requests_total counter" in lines
+
+
+async def test_the_issuer_of_tokens_can_be_discovered():
+    async with APIServer() as server, Caller(server) as call:
+        found = (await call("GET", "/.well-known/openid-configuration")).json
+        assert found["issuer"] == "https://kubernetes.default.svc"
+        assert found["jwks_uri"] == f"{server.url}/openid/v1/jwks"
+        reply = await call("GET", "/openid/v1/jwks")
+        assert (reply.headers["Content-Type"], reply.json) == ("application/jwk-set+json", {"keys": []})
+        assert {"/metrics", "/openid/v1/jwks"} <= {*(await call("GET", "/")).json["paths"]}

@@ -288,20 +288,6 @@ def test_a_token_needs_its_account(server: BareServer):
         server.call("POST", f"{ACCOUNTS}/missing/token", {"spec": {}})
 
 
-def test_logs_are_empty(server: BareServer):
-    server.create(PODS, "web", spec=SPEC)
-    assert server.respond("GET", f"{PODS}/web/log").body == b""
-    with pytest.raises(NotFoundError):
-        server.respond("GET", f"{PODS}/nothing/log")
-
-
-@pytest.mark.parametrize("name", ["exec", "attach", "portforward", "proxy"])
-def test_an_unsupported_subresource_is_not_found(server: BareServer, name: str):
-    server.create(PODS, "web", spec=SPEC)
-    with pytest.raises(NotFoundError):
-        server.respond("GET", f"{PODS}/web/{name}")
-
-
 def test_a_certificate_request_is_approved_through_its_approval_subresource(server: BareServer):
     path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
     # The smallest request that the server accepts.

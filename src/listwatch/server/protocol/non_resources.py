@@ -6,6 +6,9 @@
     /api /api/v1                              discovery of the core group
     /apis /apis/GROUP /apis/GROUP/VERSION     discovery of the other groups
     /openapi/v2 /openapi/v3/…                 OpenAPI documents
+    /metrics                                  figures of this server, for Prometheus
+    /.well-known/openid-configuration         the issuer of service account tokens
+    /openid/v1/jwks                           its public keys
 
 All other paths get a 404 in plain text.
 """
@@ -14,10 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import msgspec
 
-from listwatch.json_value import JSONObject
+from listwatch.json_value import JSON, JSONObject
 from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
 from listwatch.server.codec.representations import encode_plain, negotiate, wants_pretty
 from listwatch.server.json_tree import quoted
@@ -29,9 +33,30 @@ from listwatch.server.schema.schema import builtin_schema
 
 Checks = Mapping[str, Callable[[], bool]]
 
+_METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _READY = "readyz"
 _HEALTH = ("healthz", "livez", _READY)
 _SEMANTIC_VERSION = re.compile(r"v(\d+)\.(\d+)\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """The issuer of service account tokens, for programs that verify them; `keys` are its public keys as JWKs."""
+
+    url: str
+    """The URL of the server."""
+    name: str = "https://kubernetes.default.svc"
+    keys: tuple[JSONObject, ...] = ()
+
+    def configuration(self) -> JSONObject:
+        algorithms: list[JSON] = [*dict.fromkeys(str(key["alg"]) for key in self.keys)]
+        return {
+            "issuer": self.name,
+            "jwks_uri": f"{self.url}/openid/v1/jwks",
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": algorithms,
+        }
 
 
 class NonResources:
@@ -45,9 +70,13 @@ class NonResources:
         checks: Checks | None = None,
         ready_checks: Checks | None = None,
         openapi: Callable[[NonResourceRequest], Response | None] | None = None,
+        metrics: Callable[[], str] | None = None,
+        issuer: Callable[[], Issuer] | None = None,
     ) -> None:
         self._registry = registry
         self._openapi = openapi
+        self._metrics = metrics
+        self._issuer = issuer
         self._discovery = Discovery(registry, address=address)
         common: Checks = {"ping": lambda: True, **(checks or {})}
         self._checks: Mapping[str, Checks] = {
@@ -76,6 +105,15 @@ class NonResources:
             case ["openapi", *_] if self._openapi:
                 _check_is_get(request)
                 return self._openapi(request) or _not_found()
+            case ["metrics"] if self._metrics:
+                _check_is_get(request)
+                return Response(self._metrics().encode(), headers={"Content-Type": _METRICS_MEDIA_TYPE})
+            case [".well-known", "openid-configuration"] if self._issuer:
+                _check_is_get(request)
+                return _public(self._issuer().configuration(), JSON_MEDIA_TYPE)
+            case ["openid", "v1", "jwks"] if self._issuer:
+                _check_is_get(request)
+                return _public({"keys": [*self._issuer().keys]}, "application/jwk-set+json")
             case _:
                 return _not_found()
 
@@ -83,6 +121,8 @@ class NonResources:
         groups = ((f"/apis/{group}" if group else "/api", group) for group in self._registry.groups())
         paths = {"/apis", "/version", *(f"/{health}" for health in _HEALTH)}
         paths |= {"/openapi/v2", "/openapi/v3"} if self._openapi else set()
+        paths |= {"/metrics"} if self._metrics else set()
+        paths |= {"/.well-known/openid-configuration", "/openid/v1/jwks"} if self._issuer else set()
         paths |= {f"/{health}/{check}" for health in _HEALTH for check in self._checks[health]}
         for path, group in groups:
             paths |= {path, *(f"{path}/{version}" for version in self._registry.versions(group))}
@@ -178,6 +218,12 @@ def _document(tree: JSONObject, request: NonResourceRequest) -> Response:
 def _json(tree: JSONObject) -> Response:
     """Respond with indented JSON, whatever the client accepts."""
     return Response(msgspec.json.format(msgspec.json.encode(tree), indent=2), headers={"Content-Type": JSON_MEDIA_TYPE})
+
+
+def _public(tree: JSONObject, media_type: str) -> Response:
+    """Respond with a document that everybody may cache."""
+    headers = {"Content-Type": media_type, "Cache-Control": "public, max-age=3600"}
+    return Response(msgspec.json.encode(tree), headers=headers)
 
 
 def _not_found() -> Response:

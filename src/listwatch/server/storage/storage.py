@@ -201,6 +201,10 @@ class Storage:
         """Return the number of objects that `scan` yields."""
         return self._snapshot(resource, revision).count(_Span.of(namespace=namespace, start_after=start_after))
 
+    def counts(self) -> dict[str, int]:
+        """Return the number of objects of each resource that has some."""
+        return {resource: len(table.objects) for resource, table in self._tables.items() if table.objects}
+
     def events(self, resource: str | None = None, *, after: int) -> Sequence[Event]:
         """Return the events of one resource or of all after the revision, the oldest first."""
         self._check_readable(after)

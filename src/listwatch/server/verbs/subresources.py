@@ -27,6 +27,7 @@ from listwatch.server.protocol.write_options import (
     read_write_options,
 )
 from listwatch.server.requests import APIRequest, Response
+from listwatch.server.verbs.connections import ConnectionHandler, LogHandler
 from listwatch.server.verbs.eviction import EvictionHandler
 from listwatch.server.verbs.reviews import Identities, issue_token
 
@@ -56,6 +57,7 @@ def subresource_handlers(
         "binding": BindingHandler(objects, now),
         "token": TokenHandler(objects, identities, now),
         "log": LogHandler(objects),
+        **dict.fromkeys(("exec", "attach", "portforward", "proxy"), ConnectionHandler(objects)),
     }
 
 
@@ -155,7 +157,7 @@ def _assign(pod: JSONObject, binding: JSONObject, now: str) -> None:
     status["conditions"] = [*others, scheduled]
 
 
-# --- Tokens and logs --------------------------------------------------------------------------------------------------
+# --- Tokens --------------------------------------------------------------------------------------------------------
 
 
 class TokenHandler:
@@ -171,14 +173,3 @@ class TokenHandler:
         requested = decode_request_body(request, options, _TOKEN_REQUEST, self._objects.schema).tree
         account = decode_stored(self._objects.get(request))
         return Response(issue_token(self._identities, account, requested, self._now()), code=201)
-
-
-class LogHandler:
-    """Responds with an empty log, because no containers run."""
-
-    def __init__(self, objects: ObjectStore) -> None:
-        self._objects = objects
-
-    def __call__(self, request: APIRequest) -> Response:
-        self._objects.get(request)
-        return Response(b"", headers={"Content-Type": "text/plain"})
