@@ -89,8 +89,10 @@ class WatchedLoop:
 
     def close(self) -> list[str]:
         """Close the loop and return the tasks that were still running, and errors that were never retrieved."""
+        if not self._used:
+            return []
         with self._runner:
-            left = self.run(_other_tasks()) if self._used else []
+            left = self.run(_other_tasks())
         return [*(f"a task: {task}" for task in left), *self._unseen]
 
     def _record_unretrieved_error(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -126,6 +128,12 @@ class AsyncGeneratorFixture:
         async for value in generator:
             entered.set_result(value)
             await self._leaving.wait()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    # Some tests wait for processes and sockets, and leave a processor idle.
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_finish() -> None:
