@@ -60,6 +60,7 @@ async def test_tree_shows_what_an_object_owns(run: Run):
 
 async def test_tree_without_arguments_shows_all_owners(run: Run):
     done = await run("tree", "--embedded")
+    assert "warns" not in done.errors
     assert [row[-3 if row[-2] == "Running" else -4] for row in done.rows[1:]] == [
         "deployment.apps/web",
         "replicaset.apps/web-6d4cf56db6",

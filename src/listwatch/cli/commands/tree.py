@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import click
@@ -110,12 +112,28 @@ async def _read_all(session: Session) -> list[_Node]:
                 return []
         return [_Node(resource, each) for each in listed]
 
-    lists = await asyncio.gather(*map(read, found.values()))
+    with _without_server_warnings():
+        lists = await asyncio.gather(*map(read, found.values()))
     if skipped and len(skipped) == len(found):
         raise next(iter(skipped.values()))
     if skipped:
         print(f"skipped, because they cannot be listed: {_shortened(sorted(skipped))}", file=sys.stderr)
     return [node for nodes in lists for node in nodes]
+
+
+@contextmanager
+def _without_server_warnings() -> Iterator[None]:
+    """Log no warnings about deprecated resources within this block: the user did not select them."""
+    logger = logging.getLogger("listwatch.client")
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return not hasattr(record, "agent")
+
+    logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)
 
 
 def _shortened(names: list[str]) -> str:
