@@ -27,7 +27,7 @@ def write_report() -> None:
 
 
 def _replaced(page: str, name: str, text: str) -> str:
-    pattern = re.escape(_MARKED).replace(r"\{name\}", name).replace(r"\{text\}", ".*?")
+    pattern = f"<!-- {name} -->\n.*?<!-- end of {name} -->"
     new, count = re.subn(pattern, lambda _: _MARKED.format(name=name, text=text), page, flags=re.DOTALL)
     if count != 1:
         raise ValueError(f"{_PAGE.name} has no place for `{name}`")

@@ -235,6 +235,17 @@ async def test_only_built_in_kinds_offer_strategic_merge_patches_and_protobuf(do
     assert strategic not in patch["requestBody"]["content"]
 
 
+async def test_version_2_has_no_properties_of_a_kind_that_keeps_unknown_fields(documents: Documents) -> None:
+    async with lw.ClientSet(documents.server.config) as client:
+        definitions = client.apiextensions_v1.customresourcedefinitions()
+        schema = {**fleet_schema("size"), "x-kubernetes-preserve-unknown-fields": True}
+        await definitions.create(definition(schema=schema))
+        await lw.wait_for(definitions, "fleets.example.com", is_established, timeout=30)
+    fleet = (await documents.tree("/openapi/v2"))["definitions"]["com.example.v1.Fleet"]
+    assert fleet.keys() == {"type", "x-kubernetes-group-version-kind"}
+    assert "spec" in (await documents.schemas("apis/example.com/v1"))["com.example.v1.Fleet"]["properties"]
+
+
 def is_established(found: Any) -> bool:
     conditions = found.status.conditions or [] if found and found.status else []
     return any(each.type == "Established" and each.status == "True" for each in conditions)

@@ -191,6 +191,9 @@ def custom_name(resource: Resource, kind: str = "") -> str:
 
 def custom_definition(resource: Resource, schema: JSONObject, definitions: BuiltinDefinitions) -> JSONObject:
     """Return the schema of a custom resource, with the fields that every object has."""
+    extension: JSONObject = {GVK: [gvk_extension(resource.gvk)]}
+    if not definitions.is_v3 and schema.get("x-kubernetes-preserve-unknown-fields"):
+        return {"type": "object", **extension}  # with properties, kubectl would reject all others
     metadata = definitions.refer_to("meta.v1.ObjectMeta")
     given = schema.get("properties")
     properties: JSONObject = {
@@ -202,4 +205,4 @@ def custom_definition(resource: Resource, schema: JSONObject, definitions: Built
             **({"allOf": [metadata]} if definitions.is_v3 else metadata),
         },
     }
-    return {"type": "object", **schema, "properties": properties, GVK: [gvk_extension(resource.gvk)]}
+    return {"type": "object", **schema, "properties": properties, **extension}
