@@ -69,8 +69,12 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def informer(url: str, on_object: OnObject, resource: str = "pods", token: str = "") -> AsyncIterator[Cache]:
-    config = lw.ClientConfig(host=url, token=token, insecure_skip_tls_verify=url.startswith("https"))
+async def informer(
+    url: str, on_object: OnObject, resource: str = "pods", token: str = "", content_type: Any = "json"
+) -> AsyncIterator[Cache]:
+    config = lw.ClientConfig(
+        host=url, token=token, insecure_skip_tls_verify=url.startswith("https"), content_type=content_type
+    )
     client = lw.DynamicClient if resource == WIDGETS[2] else lw.ClientSet
     async with client(config) as connected, lw.SharedInformerFactory(connected) as factory:
         made = factory.informer(_INFORMED[resource])

@@ -6,9 +6,20 @@ from collections.abc import Mapping
 
 from bench.harness.runner import Figures
 
-__all__ = ["GO", "GO_LISTING", "OURS", "OURS_LISTING", "PEERS", "PROTOBUF", "SLOW", "events_for", "reference"]
+__all__ = [
+    "GO",
+    "GO_LISTING",
+    "OURS",
+    "OURS_LISTING",
+    "OURS_PROTOBUF",
+    "PEERS",
+    "PROTOBUF",
+    "SLOW",
+    "events_for",
+    "reference",
+]
 
-OURS, OURS_LISTING = "listwatch", "listwatch, list"
+OURS, OURS_LISTING, OURS_PROTOBUF = "listwatch", "listwatch, list", "listwatch, protobuf"
 GO, GO_LISTING, PROTOBUF = "client-go", "client-go, list", "client-go, protobuf"
 PEERS = ("lightkube", "lightkube_async", "kopf", "kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")
 SLOW = ("kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")

@@ -26,7 +26,7 @@ def command_for(contender: str, module: str) -> list[str]:
         return [str(HOME / GO)]
     if contender in GO_MODULES:
         return [str(HOME / contender)]
-    return [str(_python(_environment(contender))), "-m", module, contender.removesuffix(", list")]
+    return [str(_python(_environment(contender))), "-m", module, contender.partition(",")[0]]
 
 
 def reason_missing(contender: str) -> str:
